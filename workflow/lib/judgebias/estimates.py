@@ -1,0 +1,123 @@
+"""Specs applied to a study: the tidy table of estimates, and the list of what could not be estimated."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from judgebias.cells import read_cells
+from judgebias.design import Term, regressors_of, terms_of
+from judgebias.linear import LeastSquares, fit
+from judgebias.moments import Moments, moments_of_cells, read_moments
+from judgebias.spec import Spec
+
+NO_ROWS = {
+    "self_bias": "no row of this judge rates itself",
+    "family_bias": "no row of this family's judges rates another model of the family",
+}
+COLLINEAR = "not estimable: other terms of the design account for it in every row"
+NO_VARIATION = "the rows of this term leave no residual: no standard error"
+NO_LENGTHS = "the ratings have no lengths"
+
+
+@dataclass(frozen=True)
+class Study:
+    """The tables of a study that fits read; each is read when first asked for, once."""
+
+    name: str
+    cells_path: str
+    moments_path: str
+    ratings_path: str = ""  # needed by the engine statsmodels alone
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Moments of (1, rating, reference), from the cells."""
+        return moments_of_cells(read_cells(self.cells_path))
+
+    @cached_property
+    def _with_length(self) -> dict[str, Moments]:
+        return {}
+
+    def moments_for(self, spec: Spec) -> Moments:
+        """Return the moments that the spec's covariates need."""
+        if spec.length is None:
+            return self.moments
+        if spec.length not in self._with_length:
+            self._with_length[spec.length] = read_moments(self.moments_path, spec.length)
+        return self._with_length[spec.length]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One fit of a spec: the slice, its terms that rows carry, the result, and (quantity, term) of those that none carries."""
+
+    slice: str
+    terms: list[Term]
+    rows_with_term: np.ndarray  # (terms,)
+    result: LeastSquares
+    absent: list[Term]
+
+
+def fits(spec: Spec, moments: Moments) -> Iterator[Fitted]:
+    """Fit each slice of the spec on group moments."""
+    for label, mask in spec.slices(moments.factors):
+        rows = moments.select(mask)
+        terms = terms_of(rows.factors, length=spec.length is not None)
+        present = [term for term in terms if term.carried.any()]
+        regressors = regressors_of(present, len(rows.n), rows.tensor.shape[1] - 1)
+        result = fit(rows, regressors, covariance=spec.covariance)
+        carried = np.array([rows.n[term.carried].sum() for term in present])
+        yield Fitted(label, present, carried, result, [term for term in terms if not term.carried.any()])
+
+
+def estimate(spec: Spec, study: Study, *, confidence: float) -> tuple[list[dict], list[dict]]:
+    """Estimate a spec on a study: rows of the estimates table, and rows of the table of what is not estimable.
+
+    The interval is estimate -+ z * std_error, z the normal quantile of (1 + confidence) / 2; the p-value is that of the
+    two-sided Wald test of 0. A term that no row carries has no row in the first table; one that the design does not
+    determine has a row without numbers. Both stand in the second table, with the reason.
+    """
+    moments = study.moments_for(spec)
+    keys = {"study": study.name, "spec": spec.name}
+    reason = NO_LENGTHS if len(moments.n) == 0 else spec.without_effect(moments.factors)
+    if reason is not None:
+        return [], [{**keys, "slice": "", "quantity": "", "term": "", "reason": reason}]
+    if spec.engine == "statsmodels":
+        from judgebias.formula import fits_by_formula
+
+        results = fits_by_formula(spec, study)
+    else:
+        results = fits(spec, moments)
+    rows, left_out = [], []
+    for fitted in results:
+        where = {**keys, "slice": fitted.slice}
+        rows += _rows(where, fitted, confidence)
+        unidentified = [t for t, known in zip(fitted.terms, fitted.result.identified, strict=True) if not known]
+        left_out += [
+            {**where, "quantity": t.quantity, "term": t.term, "reason": NO_ROWS[t.quantity]} for t in fitted.absent
+        ] + [{**where, "quantity": t.quantity, "term": t.term, "reason": COLLINEAR} for t in unidentified]
+    return rows, left_out
+
+
+def _rows(where: dict, fitted: Fitted, confidence: float) -> Iterator[dict]:
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    errors = fitted.result.std_error
+    for place, term in enumerate(fitted.terms):
+        row = {**where, "quantity": term.quantity, "term": term.term, "n": fitted.result.n}
+        row["n_term"] = round(float(fitted.rows_with_term[place]))
+        if fitted.result.identified[place]:
+            value, error = float(fitted.result.estimate[place]), float(errors[place])
+            row |= {"estimate": value, "std_error": error, "p_value": wald_p_value(value, error)}
+            row |= {"ci_low": value - z * error, "ci_high": value + z * error}
+            row["note"] = NO_VARIATION if error == 0 else ""
+        else:
+            row["note"] = COLLINEAR
+        yield row
+
+
+def wald_p_value(value: float, error: float) -> float:
+    """Two-sided Wald p-value of the hypothesis that the quantity is 0: erfc(|value / error| / sqrt 2); NaN if error is 0."""
+    return math.erfc(abs(value / error) / math.sqrt(2)) if error > 0 else math.nan

@@ -1,0 +1,267 @@
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from judgebias.errors import ConfigError, DataError
+from judgebias.simulate import allocate, beta_binomial, beta_nodes, biases, planted, simulate
+from judgebias.tables import read_table
+from judgebias.twin import load_published, published_world
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "workflow/data"
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+MODELS = {name: model["family"] for name, model in CONFIG["models"].items()}
+SCALES = CONFIG["studies"]["twin"]["scales"]
+COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    return published_world(**load_published(DATA), models=MODELS, scales=SCALES)
+
+
+@pytest.fixture(scope="module")
+def study(world):
+    return simulate(world, prompts=596, seed=20250809)
+
+
+def equation_1(world, ratings, dimension):
+    """Design (rows, 31), response and planted coefficients of Equation 1 in one dimension."""
+    rows = ratings["dimension"] == dimension
+    index = {name: i for i, name in enumerate(world.models)}
+    judge = np.array([index[name] for name in ratings["judge"][rows]])
+    model = np.array([index[name] for name in ratings["model"][rows]])
+    maximum = SCALES[dimension][1]
+    judges = np.eye(9)[judge]
+    own = judge == model
+    same_family = (world.family_of[judge] == world.family_of[model]) & ~own
+    families = np.eye(4)[world.family_of[judge]]
+    gt = ratings["gt"][rows] / maximum
+    design = np.hstack([judges, judges * gt[:, None], judges * own[:, None], families * same_family[:, None]])
+    truth = np.array([row["planted"] for row in planted(world) if row["slice"] == dimension])
+    return design, ratings["rating"][rows] / maximum, truth
+
+
+def scores_of(study, dimension):
+    """Raw scores of the human raters, (completions, 3)."""
+    return study.raters["rating"][study.raters["dimension"] == dimension].reshape(-1, 3)
+
+
+def test_planted_biases_are_the_published_ones(world):
+    rows = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in planted(world)}
+    assert len(rows) == 6 * (3 * 9 + 4)
+    assert rows["Completeness", "self_bias", "GPT-4o"] == 0.03393318
+    assert rows["Logical correctness", "self_bias", "Llama 3 8B"] == -0.12976622
+    assert rows["Conciseness", "family_bias", "Llama 3"] == -0.01072848
+    for row in read_table(DATA / "play_favorites_estimates.csv"):
+        if row["paper_figure"] == "4" and row["variant_type"] == "dimension":
+            assert rows[row["variant"], "self_bias", row["term"]] == float(row["estimate"])
+        if row["paper_figure"] == "3" and row["quantity"] == "family_bias":
+            assert {rows[d, "family_bias", row["term"]] for d in SCALES} == {float(row["estimate"])}
+
+
+def test_a_family_of_one_model_has_no_term():
+    models = {name: family for name, family in MODELS.items() if name != "GPT-4o"}
+    world = published_world(**load_published(DATA), models=models, scales=SCALES)
+    terms = {row["term"] for row in planted(world) if row["quantity"] == "family_bias"}
+    assert terms == {"Claude", "Llama 3", "Mistral"}
+
+
+def test_expected_ratings_stay_inside_the_scale(world):
+    at_lowest = world.intercept[:, :, None] + biases(world)
+    at_highest = at_lowest + world.slope[:, :, None]
+    assert world.slope.min() > 0
+    assert at_lowest.min() >= 0.002 - 1e-12
+    assert at_highest.max() <= 0.995 + 1e-12
+
+
+@pytest.mark.parametrize("dimension", ["Logical correctness", "Faithfulness"])
+def test_equation_1_finds_every_planted_coefficient(dimension):
+    api = pytest.importorskip("statsmodels.api")
+    world = published_world(**load_published(DATA), models=MODELS, scales={dimension: SCALES[dimension]})
+    ratings = simulate(world, prompts=3000, seed=20250809).ratings  # more than the twin has: errors half as large
+    design, rating, truth = equation_1(world, ratings, dimension)
+    fit = api.OLS(rating, design).fit(cov_type="HC0")
+    z = (fit.params - truth) / fit.bse
+    assert np.abs(z).max() < 4
+    assert 0.7 < z.std() < 1.35
+
+
+def test_intervals_cover_the_planted_biases(world):
+    inside = []
+    for seed in range(40):
+        ratings = simulate(world, prompts=150, seed=seed).ratings
+        for dimension in ("Logical correctness", "Conciseness"):
+            design, rating, truth = equation_1(world, ratings, dimension)
+            bread = np.linalg.inv(design.T @ design)
+            estimate = bread @ design.T @ rating
+            scores = design * (rating - design @ estimate)[:, None]
+            error = np.sqrt(np.diag(bread @ scores.T @ scores @ bread))
+            inside.append(np.abs(estimate - truth)[18:] < 1.6448536 * error[18:])
+    assert 0.86 < np.mean(inside) < 0.94  # 200 seeds: 0.89; the standard error of 40 is 0.01
+
+
+def test_mean_ratings_are_the_expected_ones(world, study):
+    ratings = study.ratings
+    for d, dimension in enumerate(world.dimensions):
+        rows = (ratings["dimension"] == dimension) & (ratings["judge"] == "GPT-4o")
+        own = rows & (ratings["model"] == "GPT-4o")
+        gt = ratings["gt"][own].mean() / world.scale_maximum[d]
+        j = world.models.index("GPT-4o")
+        expected = world.intercept[d, j] + world.slope[d, j] * gt + world.self_bias[d, j]
+        unit = ratings["rating"][own] / world.scale_maximum[d]
+        assert unit.mean() == pytest.approx(expected, abs=4 * unit.std() / np.sqrt(own.sum()))
+
+
+def test_mean_scores_are_near_the_published_ones(study):
+    ratings = study.ratings
+    maximum = np.array([SCALES[d][1] for d in ratings["dimension"]])
+    sums = {}
+    for column, judges in (("rating", ratings["judge"]), ("gt", ["Human"] * maximum.size)):
+        unit = ratings[column] / maximum
+        for key, value in zip(zip(ratings["dimension"], judges, ratings["model"], strict=True), unit, strict=True):
+            total = sums.setdefault(key, [0.0, 0])
+            total[0] += value
+            total[1] += 1
+    published = {
+        (row["dimension"], row["judge"], row["model"]): float(row["value"])
+        for row in read_table(DATA / "play_favorites_mean_scores.csv")
+        if row["dimension"]
+    }
+    assert published.keys() == sums.keys()
+    distance = {key: abs(total / n - published[key]) for key, (total, n) in sums.items()}
+    assert max(value for key, value in distance.items() if key[1] == "Human") < 0.01
+    # 0.013: rounding and chance make 0.006 of it, the judges' taste for single models the rest.
+    assert np.mean([value for key, value in distance.items() if key[1] != "Human"]) < 0.015
+
+
+def test_correlations_are_near_the_published_ones(study):
+    ratings, distance = study.ratings, []
+    for row in read_table(DATA / "play_favorites_correlations.csv"):
+        if row["statistic"] == "pearson":
+            rows = (ratings["dimension"] == row["dimension"]) & (ratings["judge"] == row["judge"])
+            found = np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1]
+            distance.append(abs(found - float(row["value"])))
+    assert len(distance) == 54
+    assert np.mean(distance) < 0.03
+
+
+def test_raters_agree_as_published(study):
+    facts = {(row["fact"], row["dimension"]): row["value"] for row in read_table(DATA / "twin_facts.csv")}
+    for dimension in SCALES:
+        scores = scores_of(study, dimension)
+        observed = np.mean([(scores[:, a] - scores[:, b]) ** 2 for a, b in combinations(range(3), 2)])
+        expected = 2 * scores.var(ddof=1)  # mean squared difference of two of all the scores
+        agreement = np.mean([scores[:, a] == scores[:, b] for a, b in combinations(range(3), 2)])
+        alpha = float(facts["krippendorff_alpha", dimension])
+        assert 1 - observed / expected == pytest.approx(alpha, abs=0.02)
+        assert agreement == pytest.approx(float(facts["observed_agreement", dimension]), abs=0.03)
+
+
+def test_gt_is_the_rounded_mean_of_the_raters(study):
+    raters, ratings = study.raters, study.ratings
+    keys = zip(*(raters[c].reshape(-1, 3)[:, 0] for c in ("dimension", "model", "prompt_id")), strict=True)
+    gt = dict(zip(keys, np.round(raters["rating"].reshape(-1, 3).mean(axis=1), 3), strict=True))
+    of_row = zip(ratings["dimension"], ratings["model"], ratings["prompt_id"], strict=True)
+    assert [gt[key] for key in of_row] == ratings["gt"].tolist()
+    assert np.isin(3.667, ratings["gt"])
+    assert sorted(set(raters["rater"].tolist())) == [1, 2, 3]
+
+
+def test_absent_rows_are_as_many_as_counted(study):
+    ratings = study.ratings
+    assert 245_000 < ratings["rating"].size < 257_000
+    counted = {(row["dimension"], row["term"]): row for row in read_table(DATA / "twin_facts.csv") if row["fact"] == "absent"}
+    for (dimension, judge), row in counted.items():
+        rows = ((ratings["dimension"] == dimension) & (ratings["judge"] == judge)).sum()
+        assert {"Faithfulness": 1800}.get(dimension, 5364) - rows == int(row["value"])
+    helpful = (ratings["dimension"] == "Helpfulness") & (ratings["judge"] == "Llama 3 8B")
+    assert 5364 - helpful.sum() == 431
+    assert scores_of(study, "Faithfulness").shape == (1794, 3)
+
+
+def test_columns_names_and_order(world, study):
+    ratings = study.ratings
+    assert list(ratings) == COLUMNS
+    assert list(study.raters) == ["model", "dimension", "dataset", "prompt_id", "rater", "rating"]
+    assert set(ratings["dataset"][ratings["dimension"] == "Faithfulness"]) == {"cnn", "xsum"}
+    number = [int(text.rpartition("_")[2]) for text in ratings["prompt_id"]]
+    order = [
+        tuple(names.index(name) for names, name in zip(axes, row, strict=True))
+        for axes in [(world.dimensions, world.models, world.models, world.datasets)]
+        for row in zip(*(ratings[c] for c in ("dimension", "judge", "model", "dataset")), strict=True)
+    ]
+    keys = [(*row, n) for row, n in zip(order, number, strict=True)]
+    assert keys == sorted(set(keys))
+    for dimension, (lowest, highest) in SCALES.items():
+        rating = ratings["rating"][ratings["dimension"] == dimension]
+        assert (rating.min(), rating.max()) == (lowest, highest)
+
+
+def test_lengths_are_those_of_completions(world, study):
+    ratings = study.ratings
+    lengths = {}
+    for model, prompt, tokens in zip(ratings["model"], ratings["prompt_id"], ratings["pred_length"], strict=True):
+        assert lengths.setdefault((model, prompt), tokens) == tokens
+    table = np.full((9, 596), np.nan)
+    prompts = {prompt: i for i, prompt in enumerate(dict.fromkeys(prompt for _, prompt in lengths))}
+    for (model, prompt), tokens in lengths.items():
+        table[world.models.index(model), prompts[prompt]] = tokens
+    assert np.nanmin(table) >= 1
+    assert np.nanmax(table) <= 264
+    summaries = np.array([prompt.startswith(("cnn", "xsum")) for prompt in prompts])
+    for columns, mean, deviation, correlation in (
+        (summaries, 173.1, 30.1, 0.61),
+        (~summaries, 167.2, 66.7, 0.75),
+    ):
+        claude = table[world.models.index("Claude v2"), columns]
+        assert claude.mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(claude.size))
+        assert claude.std() == pytest.approx(deviation, rel=0.15)
+        pairs = np.corrcoef(table[:, columns])[np.triu_indices(9, 1)]
+        assert pairs.mean() == pytest.approx(correlation, abs=0.07)
+
+
+def test_the_same_seed_gives_the_same_bytes(world, study):
+    again = simulate(published_world(**load_published(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
+    other = simulate(world, prompts=596, seed=1)
+    for table, same, different in (
+        (study.ratings, again.ratings, other.ratings),
+        (study.raters, again.raters, other.raters),
+    ):
+        assert all(np.array_equal(table[column], same[column]) for column in table)
+        assert not np.array_equal(table["rating"], different["rating"])
+
+
+def test_prompts_are_shared_in_proportion(world):
+    assert allocate(world, 596).tolist() == [139, 100, 160, 53, 44, 100]
+    assert allocate(world, 1192).tolist() == [278, 200, 320, 106, 88, 200]
+    assert allocate(world, 40).tolist() == [9, 7, 11, 3, 3, 7]
+    assert allocate(world, 12).tolist() == [2] * 6
+    with pytest.raises(ConfigError, match="write 12 or more"):
+        allocate(world, 11)
+    assert simulate(world, prompts=12, seed=0).ratings["rating"].size > 4000
+
+
+def test_beta_binomial_and_quadrature_agree_with_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    for mean, dispersion, maximum in ((0.9, 0.7, 2), (0.31, 12.0, 4), (0.994, 200.0, 6)):
+        exact = stats.betabinom(maximum, mean * dispersion, (1 - mean) * dispersion).pmf(range(maximum + 1))
+        assert beta_binomial(np.array(mean), np.array(dispersion), maximum) == pytest.approx(exact, abs=1e-12)
+        nodes, weights = beta_nodes(mean, dispersion, 10)
+        powers = np.arange(19)
+        moment = np.prod((mean * dispersion + powers) / (dispersion + powers))  # E[q^19]
+        assert weights @ nodes**19 == pytest.approx(moment, rel=1e-9)
+
+
+def test_errors_say_what_is_wrong(world):
+    published = load_published(DATA)
+    with pytest.raises(ConfigError, match=r"Helpfulness: \[1, 7\] cannot be simulated"):
+        published_world(**published, models=MODELS, scales={"Helpfulness": [1, 7]})
+    with pytest.raises(DataError, match=r"play_favorites_estimates\.csv has no row with .*'Fluency'"):
+        published_world(**published, models=MODELS, scales={"Fluency": [0, 4]})
+    with pytest.raises(ConfigError, match="expected ratings on Completeness run from"):
+        simulate(replace(world, slope=world.slope + 1), prompts=12, seed=0)

@@ -1,0 +1,75 @@
+"""Which model belongs to which family, in which colour and in which order: the same in every figure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from judgebias.errors import ConfigError
+
+HUMAN = "Human"
+NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
+# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/; yellow and black last, for they are hard to see on white or
+# are taken for text.
+OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#000000")
+
+
+def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
+    """Colour of each family: the one config gives it, otherwise the next of Okabe and Ito's that no family has.
+
+    `families` is config's `families`: name -> {colour}, or {} or None. Raises ConfigError when the palette is used up.
+    """
+    given = {name: (setting or {}).get("colour") for name, setting in families.items()}
+    taken = {colour.upper() for colour in given.values() if colour}
+    free = [colour for colour in OKABE_ITO if colour not in taken]
+    without = [name for name, colour in given.items() if not colour]
+    if len(without) > len(free):
+        raise ConfigError(
+            f"families: no distinct colour is left for {', '.join(without[len(free) :])}; "
+            'write `colour: "#rrggbb"` beside its name'
+        )
+    chosen = dict(zip(without, free, strict=False))
+    return {name: colour or chosen[name] for name, colour in given.items()}
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The models and families of config, asked for colour and order.
+
+    `models` is config's `models` (name -> {family, ...}, in the order of the figures), `families` config's `families`.
+    """
+
+    models: Mapping[str, Mapping]
+    families: Mapping[str, Mapping]
+    colours: dict[str, str] = field(init=False)
+
+    def __post_init__(self):
+        """Give every family its colour, also one that only a model names."""
+        named = {setting["family"]: {} for setting in self.models.values()}
+        object.__setattr__(self, "colours", family_colours({**named, **self.families}))
+
+    def family(self, model: str) -> str | None:
+        """Family of a model or judge; None if config does not know it."""
+        return self.models[model]["family"] if model in self.models else None
+
+    def colour(self, model: str) -> str:
+        """Colour of a model or judge: its family's, or the neutral grey."""
+        return self.colours.get(self.family(model), NEUTRAL)
+
+    def family_colour(self, family: str) -> str:
+        """Colour of a family; the neutral grey if config does not know it."""
+        return self.colours.get(family, NEUTRAL)
+
+    def order(self, names: Iterable[str]) -> list[str]:
+        """`names` in config's order; then those that config does not know, by alphabet; the humans last."""
+        present = set(names)
+        known = [name for name in self.models if name in present]
+        return known + sorted(present - set(known) - {HUMAN}) + sorted(present & {HUMAN})
+
+    def order_families(self, names: Iterable[str]) -> list[str]:
+        """Families in the order in which config's models name them; then the others by alphabet."""
+        present = set(names)
+        known = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
+        return known + sorted(present - set(known))
+
+    def families_of(self, models: Iterable[str]) -> list[str]:
+        """The families that `models` belong to, ordered."""
+        return self.order_families({self.family(model) for model in models} - {None})

@@ -1,0 +1,46 @@
+# What the rules share: the checked configuration, where a study's files are, and which library modules a script uses.
+import ast
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+LIBRARY = Path(workflow.basedir, "workflow", "lib")
+sys.path.insert(0, str(LIBRARY))
+
+from judgebias.errors import ConfigError
+from judgebias.settings import check
+
+try:
+    check(config, yaml.safe_load(Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml").read_text("utf-8")))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+
+def one_of(names):
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def studies_with(key):
+    return one_of(name for name, study in config["studies"].items() if key in study)
+
+
+wildcard_constraints:
+    study=one_of(config["studies"]),
+
+
+@cache
+def code_of(script):
+    """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content."""
+    found, waiting = set(), [Path(workflow.basedir, "workflow", "scripts", script)]
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("judgebias."):
+                used = LIBRARY.joinpath(*node.module.split(".")).with_suffix(".py")
+                waiting += [] if used in found else [used]
+    return [os.path.relpath(path) for path in sorted(found)]

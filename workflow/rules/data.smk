@@ -1,0 +1,96 @@
+# From published files, a simulation or a user's own files to ratings, and from ratings to cells.
+
+
+PUBLISHED = ("play_favorites_estimates", "play_favorites_mean_scores", "play_favorites_correlations", "twin_facts")
+
+
+# Where the mirror is comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
+rule fetch:
+    input:
+        code=code_of("fetch.py"),
+    output:
+        raw="results/{study}/raw/{dimension}.csv",
+    log:
+        "results/{study}/logs/fetch_{dimension}.log",
+    wildcard_constraints:
+        study=studies_with("source"),
+        dimension=one_of({name for source in config.get("sources", {}).values() for name in source["files"]}),
+    localrule: True
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        file=published_file,
+    message:
+        "Fetch {wildcards.dimension} of {wildcards.study} and verify its git blob id."
+    script:
+        "../scripts/fetch.py"
+
+
+rule simulate:
+    input:
+        published=[os.path.relpath(f"{workflow.basedir}/workflow/data/{table}.csv") for table in PUBLISHED],
+        code=code_of("simulate.py"),
+    output:
+        ratings="results/{study}/raw/ratings.parquet",
+        raters="results/{study}/raw/raters.parquet",
+        planted="results/{study}/raw/planted.csv",
+    log:
+        "results/{study}/logs/simulate.log",
+    benchmark:
+        "results/{study}/benchmarks/simulate.tsv"
+    wildcard_constraints:
+        study=studies_with("simulate"),
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        prompts=lookup("studies/{study}/simulate/prompts", within=config),
+        scales=lookup("studies/{study}/scales", within=config),
+        models=lookup("models", within=config),
+        seed=lookup("seed", within=config),
+    message:
+        "Simulate the ratings of {wildcards.study}."
+    script:
+        "../scripts/simulate.py"
+
+
+rule ratings:
+    input:
+        raw=lambda wildcards: [path for path, _ in raw_of(wildcards.study)],
+        code=code_of("ratings.py"),
+    output:
+        ratings="results/{study}/ratings.parquet",
+        completeness="results/{study}/tables/completeness.csv",
+    log:
+        "results/{study}/logs/ratings.log",
+    benchmark:
+        "results/{study}/benchmarks/ratings.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
+        scales=lookup("studies/{study}/scales", within=config),
+        task_types=lookup("studies/{study}/task_types", within=config, default={}),
+        models=lookup("models", within=config),
+    message:
+        "Check and normalise the ratings of {wildcards.study}."
+    script:
+        "../scripts/ratings.py"
+
+
+rule cells:
+    input:
+        ratings="results/{study}/ratings.parquet",
+        code=code_of("cells.py"),
+    output:
+        cells="results/{study}/cells.parquet",
+        moments="results/{study}/moments.parquet",
+    log:
+        "results/{study}/logs/cells.log",
+    benchmark:
+        "results/{study}/benchmarks/cells.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    message:
+        "Collapse the ratings of {wildcards.study} into cells and moments."
+    script:
+        "../scripts/cells.py"

@@ -1,0 +1,96 @@
+# From cells to tables: estimates of every spec, scores and correlations, and the checks of the estimates.
+
+
+# One job for all specs: starting costs more than fitting.
+rule fit:
+    input:
+        cells="results/{study}/cells.parquet",
+        moments="results/{study}/moments.parquet",
+        ratings="results/{study}/ratings.parquet",
+        code=code_of("fit.py"),
+    output:
+        estimates=expand("results/{{study}}/estimates/{spec}.csv", spec=config["specs"]),
+        not_estimable="results/{study}/tables/not_estimable.csv",
+    log:
+        "results/{study}/logs/fit.log",
+    benchmark:
+        "results/{study}/benchmarks/fit.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        specs=lookup("specs", within=config),
+        confidence=lookup("confidence", within=config),
+    message:
+        "Fit every spec to {wildcards.study}."
+    script:
+        "../scripts/fit.py"
+
+
+rule describe:
+    input:
+        cells="results/{study}/cells.parquet",
+        code=code_of("describe.py"),
+    output:
+        mean_scores="results/{study}/tables/mean_scores.csv",
+        correlations="results/{study}/tables/correlations.csv",
+    log:
+        "results/{study}/logs/describe.log",
+    benchmark:
+        "results/{study}/benchmarks/describe.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        confidence=lookup("confidence", within=config),
+    message:
+        "Tabulate mean scores and judge-human correlations of {wildcards.study}."
+    script:
+        "../scripts/describe.py"
+
+
+rule recovery:
+    input:
+        cells="results/{study}/cells.parquet",
+        moments="results/{study}/moments.parquet",
+        planted="results/{study}/raw/planted.csv",
+        estimates=rules.fit.output.estimates,
+        code=code_of("recovery.py"),
+    output:
+        recovery="results/{study}/tables/recovery.csv",
+    log:
+        "results/{study}/logs/recovery.log",
+    benchmark:
+        "results/{study}/benchmarks/recovery.tsv"
+    wildcard_constraints:
+        study=studies_with("simulate"),
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        specs=lookup("specs", within=config),
+    message:
+        "Compare what was planted in {wildcards.study} with what the specs recover."
+    script:
+        "../scripts/recovery.py"
+
+
+# Not part of a study's targets: it refits every spec on raw rows, slowly. Ask for it by its path.
+rule crosscheck:
+    input:
+        cells="results/{study}/cells.parquet",
+        moments="results/{study}/moments.parquet",
+        ratings="results/{study}/ratings.parquet",
+        code=code_of("crosscheck.py"),
+    output:
+        crosscheck="results/{study}/tables/crosscheck.csv",
+    log:
+        "results/{study}/logs/crosscheck.log",
+    benchmark:
+        "results/{study}/benchmarks/crosscheck.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        specs=lookup("specs", within=config),
+        confidence=lookup("confidence", within=config),
+    message:
+        "Refit every spec of {wildcards.study} by statsmodels on raw rows and compare."
+    script:
+        "../scripts/crosscheck.py"

@@ -1,0 +1,30 @@
+"""Refit every spec of config by statsmodels on raw rows and write the largest difference from the fast fits."""
+
+from collections.abc import Mapping
+
+from judgebias.crosscheck import check_engines, raise_disagreement
+from judgebias.estimates import Study
+from judgebias.logs import logged
+from judgebias.spec import Spec
+from judgebias.tables import CROSSCHECK, write_table
+
+
+def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: str) -> None:
+    rows = list(check_engines(Spec.from_config(specs), study, confidence=confidence))
+    write_table(crosscheck, CROSSCHECK, rows)
+    raise_disagreement(rows)
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        crosscheck(
+            study=Study(
+                snakemake.wildcards.study,
+                cells_path=snakemake.input.cells,
+                moments_path=snakemake.input.moments,
+                ratings_path=snakemake.input.ratings,
+            ),
+            specs=snakemake.params.specs,
+            confidence=snakemake.params.confidence,
+            crosscheck=snakemake.output.crosscheck,
+        )

@@ -1,0 +1,29 @@
+"""Compare what was planted in a simulated study with what the specs recover."""
+
+from collections.abc import Mapping, Sequence
+
+from judgebias.estimates import Study
+from judgebias.logs import logged
+from judgebias.recovery import recovery
+from judgebias.spec import Spec
+from judgebias.tables import RECOVERY, read_table, write_table
+
+
+def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[str], output: str) -> None:
+    found = {spec: read_table(path) for spec, path in zip(specs, estimates, strict=True)}
+    write_table(output, RECOVERY, recovery(Spec.from_config(specs), study, read_table(planted), found))
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        compare(
+            study=Study(
+                snakemake.wildcards.study,
+                cells_path=snakemake.input.cells,
+                moments_path=snakemake.input.moments,
+            ),
+            specs=snakemake.params.specs,
+            planted=snakemake.input.planted,
+            estimates=snakemake.input.estimates,
+            output=snakemake.output.recovery,
+        )

@@ -1,0 +1,78 @@
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judgebias.cells import build_cells, build_moments
+from judgebias.database import write_parquet
+from judgebias.estimates import Study
+from judgebias.ratings import StudyFiles, normalise
+from judgebias.registry import Registry
+from judgebias.simulate import planted, simulate
+from judgebias.sources import RatingsFile
+from judgebias.twin import load_published, published_world
+
+pytest_plugins = ["file_server"]
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "workflow" / "data"
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text("utf-8"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--replicates", dest="replicates", type=int, default=25, help="simulated studies of the coverage test")
+
+
+def study_files(study, files):
+    """The raw data of a study of config.yaml, read from `files` instead."""
+    settings = CONFIG["studies"][study]
+    types = {dataset: name for name, group in settings["task_types"].items() for dataset in group}
+    return StudyFiles(files, settings["scales"], types, Registry.from_config(CONFIG["models"]))
+
+
+def built(folder, name, source):
+    """Ratings, cells and moments of a study, in `folder`."""
+    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells", "moments")}
+    normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
+    build_cells(paths["ratings"], paths["cells"])
+    build_moments(paths["ratings"], paths["moments"])
+    return Study(name, paths["cells"], paths["moments"], paths["ratings"])
+
+
+@pytest.fixture(scope="session")
+def world():
+    families = {name: model["family"] for name, model in CONFIG["models"].items()}
+    scales = CONFIG["studies"]["twin"]["scales"]
+    return published_world(**load_published(DATA), models=families, scales=scales)
+
+
+@pytest.fixture(scope="session")
+def plan(world):
+    return planted(world)
+
+
+@pytest.fixture(scope="session")
+def twin(world, tmp_path_factory):
+    """The twin at a tenth of its size: enough for every term and slice."""
+    folder = tmp_path_factory.mktemp("twin")
+    write_parquet(simulate(world, prompts=60, seed=1).ratings, str(folder / "raw.parquet"))
+    return built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
+
+
+@pytest.fixture(scope="session")
+def published_folder():
+    """The folder of the published files in a local mirror; the test is skipped, with the reason, where there is none."""
+    source = CONFIG["sources"]["play_favorites"]
+    mirror = os.environ.get("JUDGEBIAS_MIRROR", "")
+    folder = Path(mirror, source["repository"], source["commit"], "data")
+    if not mirror or not folder.is_dir():
+        pytest.skip("needs the published files: set JUDGEBIAS_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def published(published_folder, tmp_path_factory):
+    """The study play_favorites_2d."""
+    files = [RatingsFile(str(published_folder / f"{d}.csv"), d) for d in CONFIG["studies"]["play_favorites_2d"]["scales"]]
+    return built(tmp_path_factory.mktemp("published"), "play_favorites_2d", study_files("play_favorites_2d", files))

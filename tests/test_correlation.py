@@ -1,0 +1,73 @@
+"""Correlations from contingency tables against scipy on rows and plain loops over pairs."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from judgebias.cells import read_cells
+from judgebias.correlation import STATISTICS, correlations, gamma, jackknife_error, pearson, spearman
+
+
+@pytest.fixture(params=[0, 1, 2])
+def data(request):
+    """A contingency table with many ties, and its rows one by one."""
+    generator = np.random.default_rng(request.param)
+    table = generator.poisson(3.0, size=(6, 4))
+    table[2, 1] = 0
+    levels, ratings = np.array([0.0, 0.333, 1.0, 1.667, 2.5, 4.0]), np.arange(4)
+    x, y = (
+        np.repeat(values, table.ravel())
+        for values in np.meshgrid(levels, ratings, indexing="ij")
+        for values in [values.ravel()]
+    )
+    return table, levels, ratings, x, y
+
+
+def test_pearson_and_spearman_equal_scipy(data):
+    table, levels, ratings, x, y = data
+    assert pearson(table, levels, ratings) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-14)
+    assert spearman(table, levels, ratings) == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-14)
+
+
+def test_gamma_equals_a_loop_over_pairs(data):
+    table, levels, ratings, x, y = data
+    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
+    concordant, discordant = (signs > 0).sum(), (signs < 0).sum()
+    assert gamma(table, levels, ratings) == pytest.approx((concordant - discordant) / (concordant + discordant), abs=1e-14)
+    assert stats.somersd(table).statistic * gamma(table, levels, ratings) > 0
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_jackknife_equals_leaving_out_each_row(data, name):
+    table, levels, ratings, x, y = data
+    place = [np.searchsorted(levels, x), y.astype(int)]
+    left_out = []
+    for i, j in zip(*place, strict=True):
+        smaller = table.copy()
+        smaller[i, j] -= 1
+        left_out.append(float(STATISTICS[name](smaller, levels, ratings)))
+    n = len(x)
+    expected = np.sqrt((n - 1) / n * ((np.array(left_out) - np.mean(left_out)) ** 2).sum())
+    assert jackknife_error(STATISTICS[name], table, levels, ratings) == pytest.approx(expected, rel=1e-12)
+
+
+def test_no_variation_gives_no_correlation():
+    table = np.array([[3, 4]])
+    for statistic in STATISTICS.values():
+        assert np.isnan(statistic(table, np.array([1.0]), np.array([0, 1])))
+
+
+def test_table_of_a_study(twin):
+    import duckdb
+
+    frame = duckdb.sql(f"select * from '{twin.ratings_path}'").df()
+    rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(read_cells(twin.cells_path), confidence=0.9)}
+    assert len(rows) == 6 * 9 * 3
+    for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
+        part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
+        found = rows[dimension, judge, "spearman"]
+        assert found["value"] == pytest.approx(stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12)
+        assert found["n"] == len(part)
+        assert rows[dimension, judge, "pearson"]["value"] == pytest.approx(part["gt"].corr(part["rating"]), abs=1e-12)
+        half = stats.norm.ppf(0.95) * found["std_error"]
+        assert (found["ci_low"], found["ci_high"]) == pytest.approx((found["value"] - half, found["value"] + half))

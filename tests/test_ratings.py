@@ -1,0 +1,206 @@
+"""The raw files of a study: what is read from them, and what is said of a bad one."""
+
+import gzip
+import re
+
+import duckdb
+import pytest
+
+from conftest import CONFIG
+from judgebias.errors import ConfigError, DataError
+from judgebias.ratings import StudyFiles, normalise
+from judgebias.registry import Registry
+from judgebias.sources import RatingsFile
+from judgebias.tables import read_table
+
+HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
+GOOD = [
+    "gpt-4o,gpt-4o,3.667,cnn,cnn_0,4,120",
+    "gpt-4o,Claude v2,2,cnn,cnn_0,3,95",
+    "gpt-4o,gpt-4o,4,xsum,xsum_1,0,80",
+]
+
+
+def write(path, lines, header=HEADER):
+    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    return RatingsFile(str(path), None if "dimension" in header else "Faithfulness")
+
+
+def run(tmp_path, files, scales=None, task_types=None):
+    types = {"cnn": "summarization", "xsum": "summarization"} if task_types is None else task_types
+    source = StudyFiles(files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"]))
+    ratings, completeness = tmp_path / "ratings.parquet", tmp_path / "completeness.csv"
+    normalise("mine", source, ratings=str(ratings), completeness=str(completeness))
+    rows = duckdb.sql(f"select * from '{ratings}'").df().to_dict("records")
+    return rows, read_table(completeness)
+
+
+def complaint(tmp_path, files, **settings):
+    with pytest.raises(DataError) as caught:
+        run(tmp_path, files, **settings)
+    assert not (tmp_path / "ratings.parquet").exists()
+    assert not (tmp_path / "completeness.csv").exists()
+    return str(caught.value)
+
+
+def test_canonical_row(tmp_path):
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)])
+    assert len(rows) == 3
+    assert rows[0] == {
+        "judge": "GPT-4o", "model": "GPT-4o", "judge_family": "GPT", "model_family": "GPT", "dimension": "Faithfulness",
+        "dataset": "cnn", "task_type": "summarization", "prompt_id": "cnn_0", "rating": 4, "gt": 3.667,
+        "rating_unit": 1.0, "gt_unit": 3.667 / 4, "length": 120.0, "scale_low": 0, "scale_high": 4,
+    }  # fmt: skip
+    assert rows[1]["model"] == "Claude v2"
+
+
+def test_scale_that_does_not_start_at_zero(tmp_path):
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])], {"Faithfulness": [1, 5]})
+    assert (rows[0]["rating_unit"], rows[0]["gt_unit"]) == (0.75, 0.375)
+
+
+def test_observed_scale_takes_the_highest_value(tmp_path):
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])], {"Faithfulness": "observed"})
+    assert (rows[0]["scale_low"], rows[0]["scale_high"]) == (0, 3)
+    assert rows[0]["rating_unit"] == pytest.approx(2 / 3)
+
+
+def test_one_file_with_a_dimension_column_gzipped_or_parquet(tmp_path):
+    lines = [f"{line},Faithfulness" for line in GOOD]
+    plain = write(tmp_path / "f.csv", lines, HEADER + ",dimension")
+    zipped = tmp_path / "f.csv.gz"
+    zipped.write_bytes(gzip.compress((tmp_path / "f.csv").read_bytes()))
+    duckdb.sql(f"copy (select * from '{plain.path}') to '{tmp_path}/f.parquet'")
+    first = run(tmp_path, [plain])
+    assert run(tmp_path, [RatingsFile(str(zipped))]) == first
+    assert run(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"))]) == first
+
+
+def test_missing_values_leave_and_are_counted(tmp_path):
+    lines = [
+        *GOOD,
+        "gpt-4o,Claude v2,NA,cnn,cnn_1,3,95",
+        "gpt-4o,Claude v2,2,cnn,cnn_2,,95",
+        "gpt-4o,Claude v2,2,xsum,x,1,nan",
+    ]
+    rows, completeness = run(tmp_path, [write(tmp_path / "f.csv", lines)])
+    assert len(rows) == 3
+    claude = next(row for row in completeness if row["model"] == "Claude v2")
+    # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating and length.
+    assert claude == {
+        "study": "mine", "dimension": "Faithfulness", "judge": "GPT-4o", "model": "Claude v2", "prompts": "5",
+        "absent": "1", "missing_rating": "1", "missing_gt": "1", "missing_length": "1", "used": "1",
+    }  # fmt: skip
+
+
+def test_lengths_may_be_absent_altogether(tmp_path):
+    lines = [line.rpartition(",")[0] for line in GOOD]
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, HEADER.removesuffix(",pred_length"))])
+    assert len(rows) == 3
+
+
+def test_any_dataset_without_declared_task_types(tmp_path):
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)], task_types={})
+    assert {row["task_type"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "gpt-4o,gpt-4o,4,cnn,p,5,9",
+            "line 5, column rating: found '5', which is off the scale .* integer from 0 to 4",
+        ),
+        ("gpt-4o,gpt-4o,4,cnn,p,-1,9", "line 5, column rating: found '-1', which is off the scale"),
+        ("gpt-4o,gpt-4o,4,cnn,p,2.5,9", "line 5, column rating: found '2.5', which is off the scale"),
+        ("gpt-4o,gpt-4o,4,cnn,p,good,9", "line 5, column rating: found 'good', which is not a number"),
+        ("gpt-4o,gpt-4o,4.1,cnn,p,4,9", "line 5, column gt: found '4.1', which is off the scale"),
+        ("gpt-4o,gpt-4o,high,cnn,p,4,9", "line 5, column gt: found 'high', which is not a number"),
+        ("gpt-4o,gpt-4o,inf,cnn,p,4,9", "line 5, column gt: found 'inf', which is off the scale"),
+        ("gpt-4o,gpt-4o,4,cnn,p,4,long", "line 5, column pred_length: found 'long', which is not a length"),
+        (
+            "gpt-5o,gpt-4o,4,cnn,p,4,9",
+            "line 5, column judge: found 'gpt-5o', an id that the registry does not know",
+        ),
+        (
+            "gpt-4o,gpt-5o,4,cnn,p,4,9",
+            "line 5, column model: found 'gpt-5o', an id .* add this one .* `models:`",
+        ),
+        (",gpt-4o,4,cnn,p,4,9", "line 5, column judge: found nothing"),
+        ("gpt-4o,gpt-4o,4,cnn,,4,9", "line 5, column prompt_id: found nothing"),
+        (
+            "gpt-4o,gpt-4o,4,mars,p,4,9",
+            "line 5, column dataset: found 'mars', a dataset of no declared task type",
+        ),
+        (
+            "gpt-4o,Claude v2,2,cnn,cnn_0,1,9",
+            "line 5, column prompt_id: judge 'GPT-4o'.* stand already in .*f.csv, line 3",
+        ),
+        ("gpt-4o,gpt-4o,4,cnn,p,4", "line 5: cannot be read"),
+    ],
+)
+def test_faulty_row_is_named(tmp_path, line, message):
+    text = complaint(tmp_path, [write(tmp_path / "f.csv", [*GOOD, line])])
+    assert text.startswith(str(tmp_path / "f.csv"))
+    assert re.search(message, text), text
+
+
+def test_first_of_many_faults_and_their_number(tmp_path):
+    lines = ["gpt-4o,gpt-4o,4,cnn,a,9,9", *GOOD, "gpt-4o,gpt-4o,x,cnn,b,4,9"]
+    text = complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
+    assert "line 2, column rating" in text
+    assert "(1 more rows are faulty)" in text
+
+
+def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):
+    lines = ["gpt-4o,Claude v2,2,cnn,p,1,9", "gpt-4o,anthropic.claude-v2:1,2,cnn,p,1,9"]
+    assert "stand already in" in complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
+
+
+def test_dimension_without_scale(tmp_path):
+    file = write(tmp_path / "f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
+    assert "column dimension: found 'Charm', a dimension of no declared scale" in complaint(tmp_path, [file])
+
+
+@pytest.mark.parametrize("name", ["rating", "judge", "gt", "prompt_id"])
+def test_missing_column(tmp_path, name):
+    text = complaint(tmp_path, [write(tmp_path / "f.csv", GOOD, HEADER.replace(name, "other"))])
+    assert f"f.csv, line 1, column {name}: not there" in text
+
+
+def test_column_twice(tmp_path):
+    text = complaint(tmp_path, [write(tmp_path / "f.csv", [f"{GOOD[0]},4"], HEADER + ",rating")])
+    assert "column rating: stands twice" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (HEADER.encode() + b"\n", "the file holds no rows"),
+        (b"\xff\xfe\x00j", "not a UTF-8 CSV file"),
+        (HEADER.encode() + b'\ngpt-4o,"gpt-4o,4,cnn,p,4,9\n', "cannot be read"),
+        (
+            HEADER.encode() + b"\ngpt-4o,gpt-4o,4,cnn,p,4,9" * 1000 + b"\ngpt-4o,gpt-4o,4,cnn,\xff,4,9\n",
+            "line 1002: cannot be read",
+        ),
+    ],
+)
+def test_file_that_is_no_table(tmp_path, content, message):
+    (tmp_path / "f.csv").write_bytes(content)
+    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.csv"), "Faithfulness")])
+    assert str(tmp_path / "f.csv") in text
+    assert message in text
+
+
+def test_absent_file_and_broken_parquet(tmp_path):
+    assert "no such file" in complaint(tmp_path, [RatingsFile(str(tmp_path / "none.csv"), "Faithfulness")])
+    (tmp_path / "f.parquet").write_bytes(b"PAR1 not really")
+    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"), "Faithfulness")])
+    assert "f.parquet" in text
+    assert "cannot be read" in text
+
+
+def test_one_id_for_two_models():
+    with pytest.raises(ConfigError, match="'x' stands for both 'A' and 'B'"):
+        Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})

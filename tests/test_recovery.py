@@ -1,0 +1,61 @@
+"""Does the study find what was planted, and do its intervals cover as often as they say?"""
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG, built, study_files
+from judgebias.database import write_parquet
+from judgebias.estimates import estimate
+from judgebias.recovery import recovery
+from judgebias.simulate import simulate
+from judgebias.sources import RatingsFile
+from judgebias.spec import Spec
+
+SPECS = Spec.from_config(CONFIG["specs"])
+PROMPTS = 150  # of a replicate
+
+
+def recovered(world, plan, folder, *, prompts, seed, specs, lengths=True):
+    ratings = simulate(world, prompts=prompts, seed=seed).ratings
+    if not lengths:
+        del ratings["pred_length"]
+    write_parquet(ratings, str(folder / "raw.parquet"))
+    study = built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
+    estimates = {spec.name: [as_texts(row) for row in estimate(spec, study, confidence=0.9)[0]] for spec in specs}
+    return list(recovery(specs, study, plan, estimates))
+
+
+def as_texts(row):
+    return {key: str(value) for key, value in row.items()}
+
+
+def test_every_planted_coefficient_within_four_standard_errors(world, plan, tmp_path):
+    rows = recovered(world, plan, tmp_path, prompts=596, seed=CONFIG["seed"], specs=SPECS)
+    by_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
+    # The population values of the per-dimension fits are the planted coefficients themselves.
+    assert by_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
+    assert {row["spec"] for row in rows} == {spec.name for spec in SPECS}
+    worst = max(rows, key=lambda row: abs(row["z"]))
+    assert abs(worst["z"]) < 4, worst
+
+
+def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):
+    replicates = request.config.getoption("replicates")
+    specs = [spec for spec in SPECS if spec.name in ("main", "by_dimension")]
+    inside = [
+        row["inside"]
+        for seed in range(replicates)
+        for row in recovered(world, plan, tmp_path, prompts=PROMPTS, seed=seed, specs=specs, lengths=False)
+        if row["quantity"] in ("self_bias", "family_bias")
+    ]
+    assert len(inside) == replicates * 13 * 7
+    print(f"{replicates} replicates of {PROMPTS} prompts: the 90 % interval covers {np.mean(inside):.1%}")
+    assert 0.86 <= np.mean(inside) <= 0.94
+
+
+def test_plan_that_lacks_a_term_is_an_error(twin, plan):
+    spec = Spec("main")
+    rows = [as_texts(row) for row in estimate(spec, twin, confidence=0.9)[0]]
+    shorter = [row for row in plan if row["term"] != "GPT-4o"]
+    with pytest.raises(KeyError, match="GPT-4o"):
+        list(recovery([spec], twin, shorter, {"main": rows}))

@@ -1,0 +1,235 @@
+"""The workflow as its users run it: everything built, the right things rebuilt, errors that name what is wrong."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+pytestmark = pytest.mark.workflow
+FIGURES = ("fig02_mean_scores", "fig03_self_family_bias", "fig05_correlations", "fig06_mean_scores_by_dimension")
+PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
+BOTH = ("smoke", "mine")
+
+
+def copy_project(folder):
+    for part in PARTS:
+        source, target = ROOT / part, folder / part
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"))
+        else:
+            shutil.copy(source, target)
+    return folder
+
+
+def snakemake(folder, *arguments, configs=(), **environment):
+    """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
+    files = ["config.yaml", "tests/smoke/config.yaml", *configs]
+    command = [sys.executable, "-m", "snakemake", "--nocolor", *arguments, "--configfile", *files]
+    return subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def planned(folder, *targets, **options):
+    """What a dry run would do: rule -> number of jobs; `all` and the rules named after studies aside."""
+    result = snakemake(folder, "-n", *targets, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
+    jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH)}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = copy_project(tmp_path_factory.mktemp("a project"))
+    result = snakemake(folder, "--cores", "2")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+@pytest.fixture
+def edit(project):
+    """Append to a file of the project, and put it back afterwards."""
+    before = {}
+
+    def append(name, text):
+        path = project / name
+        before[path] = path.read_bytes()
+        path.write_bytes(before[path] + text.encode())
+
+    yield append
+    for path, content in before.items():
+        path.write_bytes(content)
+
+
+def products(folder):
+    """Path -> bytes of everything under results but logs and times."""
+    results = folder / "results"
+    files = (path for path in results.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(results)): path.read_bytes()
+        for path in files
+        if not {"logs", "benchmarks"} & set(path.relative_to(results).parts)
+    }
+
+
+def test_every_figure_in_three_formats(project):
+    for study in BOTH:
+        for figure in FIGURES:
+            path = project / "results" / study / "figures" / figure
+            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+            assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+            assert "<svg" in path.with_suffix(".svg").read_text("utf-8")
+
+
+def test_one_core_and_two_give_the_same_bytes(project, tmp_path):
+    other = copy_project(tmp_path)
+    result = snakemake(other, "--cores", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
+    ours, theirs = products(project), products(other)
+    assert ours.keys() == theirs.keys()
+    assert [path for path in ours if ours[path] != theirs[path]] == []
+
+
+def test_nothing_is_written_elsewhere(project):
+    written = {path.relative_to(project).parts[0] for path in project.rglob("*") if "__pycache__" not in path.parts}
+    assert written - {"results", ".snakemake"} == {part.split("/")[0] for part in PARTS}
+
+
+def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
+    assert planned(project) == {}
+    for part in PARTS:
+        for path in [project / part, *(project / part).rglob("*")]:
+            os.utime(path)
+    assert planned(project) == {}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_edited_figure_script_redraws_that_figure_alone(project, edit, figure):
+    edit(f"workflow/scripts/{figure}.py", "\n# changed\n")
+    assert planned(project) == {figure: 2}
+    assert planned(project, f"results/smoke/figures/{figure}.pdf") == {figure: 1}
+
+
+ALL_FIGURES = dict.fromkeys(FIGURES, 2)
+SCORED = {"fig02_mean_scores": 2, "fig05_correlations": 2, "fig06_mean_scores_by_dimension": 2}
+FITTED = {"fit": 2, "recovery": 1, "fig03_self_family_bias": 2}
+
+
+@pytest.mark.parametrize(
+    ("module", "jobs"),
+    [
+        ("style", ALL_FIGURES),
+        ("heatmaps", {"fig02_mean_scores": 2, "fig06_mean_scores_by_dimension": 2}),
+        ("correlation_panels", {"fig05_correlations": 2}),
+        ("correlation", {"describe": 2, **SCORED}),
+        ("linear", FITTED),
+        ("formula", FITTED),
+        ("recovery", {"recovery": 1}),
+        ("moments", FITTED),
+        ("crosscheck", {}),
+        ("cells", {"cells": 2, "describe": 2, **SCORED, **FITTED}),
+        ("ratings", {"ratings": 2, "cells": 2, "describe": 2, **SCORED, **FITTED}),
+        (
+            "twin",
+            {"simulate": 1, "ratings": 1, "cells": 1, "describe": 1, "fit": 1, "recovery": 1, **dict.fromkeys(FIGURES, 1)},
+        ),
+        ("fetch", {}),
+    ],
+)
+def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
+    edit(f"workflow/lib/judgebias/{module}.py", "\n# changed\n")
+    assert planned(project) == jobs
+
+
+@pytest.mark.parametrize(
+    ("setting", "jobs"),
+    [
+        ("mirror: elsewhere\n", {}),
+        ("specs: {main: {covariance: HC1}}\n", FITTED),
+        ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
+        ("studies: {smoke: {title: renamed}}\n", dict.fromkeys(FIGURES, 1)),
+        ("confidence: 0.95\n", {"fit": 2, "recovery": 1, "describe": 2, **ALL_FIGURES}),
+        ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", FITTED),
+    ],
+)
+def test_changed_setting_reruns_what_reads_it(project, setting, jobs):
+    (project / "results" / "overlay.yaml").write_text(setting, "utf-8")
+    assert planned(project, configs=["results/overlay.yaml"]) == jobs
+    (project / "results" / "overlay.yaml").unlink()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("confidance: 0.9\n", "config: unknown key 'confidance'; did you mean 'confidence'?"),
+        ("specs: {main: {covariance: HC9}}\n", "config: specs: main: covariance: 'HC9' is not one of"),
+        ("build: [twins]\n", "config: build: 'twins' is not one of studies; did you mean 'twin'?"),
+        ("seed: many\n", "config: seed: 'many' is not of type 'integer'"),
+    ],
+)
+def test_wrong_setting_stops_before_anything_runs(project, setting, message):
+    (project / "results" / "overlay.yaml").write_text(setting, "utf-8")
+    result = snakemake(project, "-n", configs=["results/overlay.yaml"])
+    (project / "results" / "overlay.yaml").unlink()
+    assert result.returncode == 1
+    assert message in result.stdout + result.stderr
+
+
+def test_unknown_study_or_spec_by_path(project):
+    for path in ("results/twins/tables/mean_scores.csv", "results/smoke/estimates/by_judge.csv"):
+        result = snakemake(project, "-n", path)
+        assert result.returncode == 1
+        assert path in result.stdout + result.stderr
+
+
+def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
+    folder = copy_project(tmp_path)
+    path = folder / "tests" / "smoke" / "ratings.csv"
+    lines = path.read_text("utf-8").splitlines()
+    lines[4] = lines[4].replace(",t0,", ",t0,9", 1)
+    path.write_text("\n".join(lines), "utf-8")
+    result = snakemake(folder, "--cores", "1", "mine")
+    assert result.returncode == 1
+    assert "error: tests/smoke/ratings.csv, line 5, column rating: found '9" in result.stdout + result.stderr
+    assert not list((folder / "results" / "mine").rglob("*.parquet"))
+    assert not list((folder / "results" / "mine").rglob("*.csv"))
+    assert "line 5, column rating" in (folder / "results" / "mine" / "logs" / "ratings.log").read_text("utf-8")
+
+
+def test_every_fit_of_the_smoke_studies_equals_statsmodels(project):
+    paths = [f"results/{study}/tables/crosscheck.csv" for study in BOTH]
+    result = snakemake(project, "--cores", "2", *paths)
+    assert result.returncode == 0, result.stdout + result.stderr
+    for path in paths:
+        lines = (project / path).read_text("utf-8").splitlines()
+        assert len(lines) > 10
+        assert all(float(line.split(",")[4]) < 1e-9 for line in lines[1:])
+
+
+@pytest.mark.mirror
+def test_published_files_are_fetched_verified_and_fetched_once(published_folder, project, tmp_path):
+    cache = tmp_path / "cache"
+    mirror = str(published_folder.parents[3].resolve())
+    target = "results/play_favorites_2d/raw/Faithfulness.csv"
+    result = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=mirror, JUDGEBIAS_CACHE=str(cache))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
+    (project / target).unlink()
+    again = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=str(tmp_path), JUDGEBIAS_CACHE=str(cache))
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_file_that_the_mirror_lacks_is_named(project, tmp_path):
+    target = "results/play_favorites/raw/Helpfulness.csv"
+    result = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=str(tmp_path), JUDGEBIAS_CACHE=str(tmp_path / "cache"))
+    assert result.returncode == 1
+    said = result.stdout + result.stderr
+    assert "data/Helpfulness.csv" in said
+    assert "9aab7eaff4acb6bfe198623db071207560c5eb3a" in said
+    assert not (project / target).exists()

@@ -22,8 +22,9 @@ sys.path.insert(0, str(ROOT / "workflow" / "lib"))
 def fit_on_cells(ratings: str, output: str) -> None:
     """Collapse the rows and fit, as the workflow does."""
     from judgebias.cells import build_cells
-    from judgebias.estimates import Study, estimate
+    from judgebias.estimates import estimate
     from judgebias.spec import Spec
+    from judgebias.study import Study
     from judgebias.tables import ESTIMATES, write_table
 
     cells = output + ".cells.parquet"

@@ -6,11 +6,11 @@ import yaml
 
 from judgebias.cells import build_cells, build_moments
 from judgebias.database import write_parquet
-from judgebias.estimates import Study
 from judgebias.ratings import StudyFiles, normalise
 from judgebias.registry import Registry
 from judgebias.simulate import planted, simulate
 from judgebias.sources import RatingsFile
+from judgebias.study import Study
 from judgebias.twin import load_published, published_world
 
 pytest_plugins = ["file_server"]

@@ -113,13 +113,13 @@ def test_moments_are_sums_over_rows_and_additive(twin):
     """The tensor of a group against a plain loop over its rows, and the two ways of building it against each other."""
     import duckdb
 
-    moments = moments_of_cells(read_cells(twin.cells_path))
-    frame = duckdb.sql(f"select * from '{twin.ratings_path}'").df()
+    moments = moments_of_cells(read_cells(twin.cells))
+    frame = duckdb.sql(f"select * from '{twin.ratings}'").df()
     for group in (0, len(moments.n) // 2, len(moments.n) - 1):
         chosen = np.logical_and.reduce([frame[factor] == moments.factors[factor][group] for factor in FACTORS])
         u = np.column_stack([np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]])
         np.testing.assert_allclose(moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12)
-    with_length = read_moments(twin.moments_path, "global")
+    with_length = read_moments(twin.moments, "global")
     np.testing.assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 

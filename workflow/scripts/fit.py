@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.estimates import Study, estimate
+from judgebias.estimates import estimate
 from judgebias.logs import logged
 from judgebias.spec import Spec
+from judgebias.study import Study
 from judgebias.tables import ESTIMATES, NOT_ESTIMABLE, write_table
 
 
@@ -21,12 +22,7 @@ def fit(*, study: Study, specs: Mapping, confidence: float, estimates: Sequence[
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         fit(
-            study=Study(
-                snakemake.wildcards.study,
-                cells_path=snakemake.input.cells,
-                moments_path=snakemake.input.moments,
-                ratings_path=snakemake.input.ratings,
-            ),
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.moments, snakemake.input.ratings),
             specs=snakemake.params.specs,
             confidence=snakemake.params.confidence,
             estimates=snakemake.output.estimates,

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.estimates import Study
 from judgebias.logs import logged
 from judgebias.recovery import recovery
 from judgebias.spec import Spec
+from judgebias.study import Study
 from judgebias.tables import RECOVERY, read_table, write_table
 
 
@@ -17,11 +17,7 @@ def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[s
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         compare(
-            study=Study(
-                snakemake.wildcards.study,
-                cells_path=snakemake.input.cells,
-                moments_path=snakemake.input.moments,
-            ),
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.moments),
             specs=snakemake.params.specs,
             planted=snakemake.input.planted,
             estimates=snakemake.input.estimates,

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from judgebias.errors import DesignError
-from judgebias.estimates import Study, estimate
+from judgebias.estimates import estimate
 from judgebias.spec import Spec
+from judgebias.study import Study
 
 TOLERANCE = 1e-9
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")

@@ -2,17 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 
-import numpy as np
-
-from judgebias.cells import read_cells
-from judgebias.design import Term, regressors_of, terms_of
-from judgebias.linear import LeastSquares, fit
-from judgebias.moments import Moments, moments_of_cells, read_moments
+from judgebias.fits import Fitted, fits
+from judgebias.formula import fits_by_formula
 from judgebias.spec import Spec
+from judgebias.study import Study
 
 NO_ROWS = {
     "self_bias": "no row of this judge rates itself",
@@ -21,56 +16,6 @@ NO_ROWS = {
 COLLINEAR = "not estimable: other terms of the design account for it in every row"
 NO_VARIATION = "the rows of this term leave no residual: no standard error"
 NO_LENGTHS = "the ratings have no lengths"
-
-
-@dataclass(frozen=True)
-class Study:
-    """The tables of a study that fits read; each is read when first asked for, once."""
-
-    name: str
-    cells_path: str
-    moments_path: str
-    ratings_path: str = ""  # needed by the engine statsmodels alone
-
-    @cached_property
-    def moments(self) -> Moments:
-        """Moments of (1, rating, reference), from the cells."""
-        return moments_of_cells(read_cells(self.cells_path))
-
-    @cached_property
-    def _with_length(self) -> dict[str, Moments]:
-        return {}
-
-    def moments_for(self, spec: Spec) -> Moments:
-        """Return the moments that the spec's covariates need."""
-        if spec.length is None:
-            return self.moments
-        if spec.length not in self._with_length:
-            self._with_length[spec.length] = read_moments(self.moments_path, spec.length)
-        return self._with_length[spec.length]
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """One fit of a spec: the slice, its terms that rows carry, the result, and (quantity, term) of those that none carries."""
-
-    slice: str
-    terms: list[Term]
-    rows_with_term: np.ndarray  # (terms,)
-    result: LeastSquares
-    absent: list[Term]
-
-
-def fits(spec: Spec, moments: Moments) -> Iterator[Fitted]:
-    """Fit each slice of the spec on group moments."""
-    for label, mask in spec.slices(moments.factors):
-        rows = moments.select(mask)
-        terms = terms_of(rows.factors, length=spec.length is not None)
-        present = [term for term in terms if term.carried.any()]
-        regressors = regressors_of(present, len(rows.n), rows.tensor.shape[1] - 1)
-        result = fit(rows, regressors, covariance=spec.covariance)
-        carried = np.array([rows.n[term.carried].sum() for term in present])
-        yield Fitted(label, present, carried, result, [term for term in terms if not term.carried.any()])
 
 
 def estimate(spec: Spec, study: Study, *, confidence: float) -> tuple[list[dict], list[dict]]:
@@ -85,12 +30,7 @@ def estimate(spec: Spec, study: Study, *, confidence: float) -> tuple[list[dict]
     reason = NO_LENGTHS if len(moments.n) == 0 else spec.without_effect(moments.factors)
     if reason is not None:
         return [], [{**keys, "slice": "", "quantity": "", "term": "", "reason": reason}]
-    if spec.engine == "statsmodels":
-        from judgebias.formula import fits_by_formula
-
-        results = fits_by_formula(spec, study)
-    else:
-        results = fits(spec, moments)
+    results = fits_by_formula(spec, study) if spec.engine == "statsmodels" else fits(spec, moments)
     rows, left_out = [], []
     for fitted in results:
         where = {**keys, "slice": fitted.slice}

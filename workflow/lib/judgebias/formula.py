@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from judgebias.cells import FACTORS
 from judgebias.database import connect, text
 from judgebias.design import terms_of
-from judgebias.estimates import Fitted, Study
+from judgebias.fits import Fitted
 from judgebias.lengths import with_normalised_length
 from judgebias.linear import LeastSquares
 from judgebias.spec import Spec
+from judgebias.study import Study
 
 QUANTITIES = {
     ("judge", None): "intercept",
@@ -30,19 +32,16 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
     with own the judge's name on its own completions and same_family the family's name on those of its siblings.
     """
-    rows = f"select * from read_parquet({text(study.ratings_path)})"
+    rows = f"select * from read_parquet({text(study.ratings)})"
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
     frame = connect().execute(rows).df()
     own = frame["judge"] == frame["model"]
     frame["own"] = frame["judge"].where(own, NONE)
     frame["same_family"] = frame["judge_family"].where((frame["judge_family"] == frame["model_family"]) & ~own, NONE)
-    factors = {factor: frame[factor].to_numpy(dtype=str) for factor in frame.columns if factor in _FACTORS}
+    factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
     for label, mask in spec.slices(factors):
         yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
-
-
-_FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:

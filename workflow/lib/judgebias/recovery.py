@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from judgebias.design import terms_of
-from judgebias.estimates import Study, fits
+from judgebias.fits import fits
 from judgebias.moments import Moments
 from judgebias.spec import Spec
+from judgebias.study import Study
 
 
 def expected_ratings(moments: Moments, planted: Iterable[Mapping[str, str]]) -> np.ndarray:

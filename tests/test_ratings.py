@@ -127,6 +127,7 @@ def test_any_dataset_without_declared_task_types(tmp_path):
             "line 5, column model: found 'gpt-5o', an id .* add this one .* `models:`",
         ),
         (",gpt-4o,4,cnn,p,4,9", "line 5, column judge: found nothing"),
+        ("gpt-4o,gpt-4o,4,,p,4,9", "line 5, column dataset: found nothing"),
         ("gpt-4o,gpt-4o,4,cnn,,4,9", "line 5, column prompt_id: found nothing"),
         (
             "gpt-4o,gpt-4o,4,mars,p,4,9",
@@ -143,6 +144,59 @@ def test_faulty_row_is_named(tmp_path, line, message):
     text = complaint(tmp_path, [write(tmp_path / "f.csv", [*GOOD, line])])
     assert text.startswith(str(tmp_path / "f.csv"))
     assert re.search(message, text), text
+
+
+def test_faulty_row_is_named_without_declared_task_types_and_with_an_observed_scale(tmp_path):
+    file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,4,cnn,p,4"])
+    assert "line 5: cannot be read" in complaint(tmp_path, [file], task_types={})
+    assert "line 5: cannot be read" in complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
+
+
+def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
+    """Blank lines and line breaks within quotes count as lines, as an editor counts them."""
+    lines = [GOOD[0], "", '"gpt-4o",Claude v2,2,cnn,"a', 'b",3,95', "", "gpt-4o,gpt-4o,4,xsum,xsum_1,9,80"]
+    file = write(tmp_path / "f.csv", lines)
+    assert "f.csv, line 7, column rating: found '9'" in complaint(tmp_path, [file])
+    lines = [f"{line},Faithfulness" for line in [*GOOD, "gpt-4o,gpt-4o,4,xsum,b,9,80"]]
+    plain = write(tmp_path / "g.csv", lines, HEADER + ",dimension")
+    duckdb.sql(f"copy (select * from '{plain.path}') to '{tmp_path}/g.parquet'")
+    assert "g.parquet, row 4, column rating" in complaint(tmp_path, [RatingsFile(str(tmp_path / "g.parquet"))])
+
+
+def test_columns_that_are_not_read_may_have_any_name(tmp_path):
+    lines = [f"{place},{line},x,y" for place, line in enumerate(GOOD)]
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, f",{HEADER},RATING,")])
+    assert [row["rating"] for row in rows] == [4, 3, 0]
+
+
+def test_separator_or_spelling_of_the_header_is_recognised(tmp_path):
+    file = write(tmp_path / "f.csv", [line.replace(",", ";") for line in GOOD], HEADER.replace(",", ";"))
+    assert "separated by ';'; save the file with commas" in complaint(tmp_path, [file])
+    file = write(tmp_path / "g.csv", GOOD, HEADER.replace("rating", " Rating"))
+    assert "rename ' Rating' to 'rating'" in complaint(tmp_path, [file])
+
+
+def test_names_that_look_like_missing_numbers_are_names(tmp_path):
+    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])])
+    assert [row["prompt_id"] for row in rows] == ["None", "NA"]
+
+
+def test_file_whose_rows_name_another_dimension_than_config(tmp_path):
+    write(tmp_path / "f.csv", [f"{line},Tone" for line in GOOD], HEADER + ",dimension")
+    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.csv"), "Faithfulness")])
+    assert "line 2, column dimension: found 'Tone', which is not the dimension that config gives this file" in text
+
+
+@pytest.mark.parametrize("rating", ["1e12", "100000", "0"])
+def test_observed_scale_that_is_none(tmp_path, rating):
+    file = write(tmp_path / "f.csv", [f"gpt-4o,gpt-4o,0,cnn,p,{rating},9"])
+    text = complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
+    assert "line 2: scales: Faithfulness: observed: the highest rating or gt found is" in text
+
+
+def test_observed_scale_passes_over_what_is_not_finite(tmp_path):
+    file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,inf,cnn,p,4,9"])
+    assert "line 5, column gt: found 'inf'" in complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
 
 
 def test_first_of_many_faults_and_their_number(tmp_path):

@@ -1,5 +1,6 @@
 """From files of judge ratings to the canonical table `ratings.parquet`, checked row by row, and its completeness."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,10 @@ from judgebias.sources import (
     check_columns,
     columns_of,
     fault_number,
+    place_of,
     raise_first_fault,
+    reading,
     select_rows,
-    unreadable,
 )
 from judgebias.tables import COMPLETENESS, write_table
 
@@ -30,11 +32,14 @@ CANONICAL = f"""
            (rating_number - scale_low) / (scale_high - scale_low) as rating_unit,
            (gt_number - scale_low) / (scale_high - scale_low) as gt_unit,
            length, scale_low::integer as scale_low, scale_high::integer as scale_high
-    from typed where {COMPLETE} order by dimension, file, line"""
+    from typed where {COMPLETE} order by dimension, file, record"""
+CREATE = "create temp table typed as"
+MOST_LEVELS = 101  # of a scale: more are a typing error, or no rating scale
 
 CHECKS = (
     Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
     Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
+    Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
     Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
     Check(
         "judge",
@@ -47,6 +52,12 @@ CHECKS = (
         "model_name is null",
         "an id that the registry does not know",
         "'write a known id or add this one to a model under `models:` in config'",
+    ),
+    Check(
+        "dimension",
+        "named is not null and dimension is distinct from named",
+        "which is not the dimension that config gives this file",
+        "'write ' || named || ', or list the file for the other dimension under `files:` in config'",
     ),
     Check(
         "dimension",
@@ -119,53 +130,62 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that stands twice.
     """
     connection = connect()
-    rows = [_open(connection, file) for file in source.files]
-    _write_lookups(connection, source, rows)
+    rows = [_select(connection, file) for file in source.files]
+    _create_lookups(connection, source, rows)
     for number, (file, sql) in enumerate(zip(source.files, rows, strict=True)):
-        _load(connection, file, sql, first=number == 0)
+        any_dataset = not source.task_types
+        _load(connection, file, sql, any_dataset=any_dataset, verb="insert into typed by name" if number else CREATE)
     raise_first_fault(connection, "typed", CHECKS)
     _check_unique(connection)
     connection.execute(f"copy ({CANONICAL}) to {text(ratings)} (format parquet, compression zstd)")
     write_table(completeness, COMPLETENESS, _completeness(connection, study))
 
 
-def _open(connection: duckdb.DuckDBPyConnection, file: RatingsFile) -> str:
+def _select(connection: duckdb.DuckDBPyConnection, file: RatingsFile) -> str:
     columns = columns_of(connection, file.path)
-    check_columns(file, list(columns))
-    return select_rows(file, list(columns))
+    check_columns(file, columns)
+    return select_rows(file, columns)
 
 
-def _write_lookups(connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]) -> None:
+def _create_lookups(connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]) -> None:
     registry = source.registry
     known = ((model_id, name, registry.families[name]) for model_id, name in registry.names.items())
     create_table(connection, "registry", "id varchar, name varchar, family varchar", known)
     scales = (
-        (dimension, *((0, _highest(connection, rows, dimension)) if scale == OBSERVED else scale))
+        (dimension, *((0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else scale))
         for dimension, scale in source.scales.items()
     )
     create_table(connection, "scales", "dimension varchar, low bigint, high bigint", scales)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
-    if not source.task_types:
-        every = " union all ".join(f"select dataset from ({sql})" for sql in rows)
-        connection.execute(f"insert into datasets select distinct dataset, '' from ({every}) where dataset is not null")
 
 
-def _highest(connection: duckdb.DuckDBPyConnection, rows: Sequence[str], dimension: str) -> int:
-    query = " union all ".join(
-        f"select greatest(try_cast(rating as double), try_cast(gt as double)) as x, dimension from ({sql})" for sql in rows
-    )
-    highest = connection.execute(f"select ceil(max(x)) from ({query}) where dimension = ?", [dimension]).fetchone()[0]
-    if not highest or highest <= 0:
-        raise DataError(f"scales: {dimension}: no rating above 0 to observe a scale from; declare it as [lowest, highest]")
-    return int(highest)
+def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
+    """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
+    found = []
+    for file, sql in zip(files, rows, strict=True):
+        numbers = (
+            f"select record, greatest(try_cast(rating as double), try_cast(gt as double)) as x from ({sql}) where dimension = ?"
+        )
+        with reading(file.path):
+            query = f"select max(x), arg_max(record, x) from ({numbers}) where isfinite(x)"
+            highest, record = connection.execute(query, [dimension]).fetchone()
+        found += [] if highest is None else [(highest, file.path, record)]
+    highest, path, record = max(found, default=(0, ", ".join(file.path for file in files), None))
+    if not 0 < highest < MOST_LEVELS:
+        where = path if record is None else place_of(path, record)
+        raise DataError(
+            f"{where}: scales: {dimension}: observed: the highest rating or gt found is {highest:g}, which makes no scale "
+            f"from 0 to at most {MOST_LEVELS - 1}; declare the scale as [lowest, highest]"
+        )
+    return math.ceil(highest)
 
 
-def _load(connection: duckdb.DuckDBPyConnection, file: RatingsFile, rows: str, *, first: bool) -> None:
+def _load(connection: duckdb.DuckDBPyConnection, file: RatingsFile, rows: str, *, any_dataset: bool, verb: str) -> None:
     """Add the rows of a file to the table `typed`: numbers as numbers, ids looked up, what does not fit NULL, its fault."""
     found = f"""
         select rows.*, judges.name as judge_name, judges.family as judge_family,
-               models.name as model_name, models.family as model_family, task_type,
-               scales.low as scale_low, scales.high as scale_high,
+               models.name as model_name, models.family as model_family, scales.low as scale_low, scales.high as scale_high,
+               {"''" if any_dataset else "datasets.task_type"} as task_type,
                try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number,
                try_cast(pred_length as double) as length
         from ({rows}) as rows
@@ -173,11 +193,8 @@ def _load(connection: duckdb.DuckDBPyConnection, file: RatingsFile, rows: str, *
         left join registry as models on rows.model = models.id
         left join scales using (dimension)
         left join datasets using (dataset)"""
-    verb = "create temp table typed as" if first else "insert into typed by name"
-    try:
+    with reading(file.path):
         count = connection.execute(f"{verb} select *, {fault_number(CHECKS)} as fault from ({found})").fetchone()[0]
-    except duckdb.Error as error:
-        raise unreadable(file.path, error) from error
     if count == 0:
         raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
 
@@ -187,13 +204,13 @@ def _check_unique(connection: duckdb.DuckDBPyConnection) -> None:
     twice = connection.execute(f"select {key} from typed group by all having count(*) > 1 order by all limit 1").fetchone()
     if twice is None:
         return
-    (file, line), (other_file, other_line) = connection.execute(
-        f"select file, line from typed where ({key}) = ($1, $2, $3, $4) order by file, line limit 2", list(twice)
+    first, second = connection.execute(
+        f"select file, record from typed where ({key}) = ($1, $2, $3, $4) order by file, record limit 2", list(twice)
     ).fetchall()
     judge, model, dimension, prompt = twice
     raise DataError(
-        f"{other_file}, line {other_line}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
-        f"prompt '{prompt}' stand already in {file}, line {line}; keep one of the two rows"
+        f"{place_of(*second)}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
+        f"prompt '{prompt}' stand already in {place_of(*first)}; keep one of the two rows"
     )
 
 

@@ -3,9 +3,11 @@
 import csv
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import duckdb
 
@@ -14,7 +16,8 @@ from judgebias.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
-MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing value
+NUMBERED = ("gt", "rating", "pred_length")
+MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,10 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str) -> list[str]:
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
     if path.endswith(".parquet"):
-        try:
-            return connection.execute(f"select * from read_parquet({text(path)}) limit 0").fetchnumpy().keys()
-        except duckdb.Error as error:
-            raise unreadable(path, error) from error
-    opener = gzip.open if path.endswith(".gz") else open
+        with reading(path):
+            return list(connection.execute(f"select * from read_parquet({text(path)}) limit 0").fetchnumpy())
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with _open_csv(path) as file:
             header = next(csv.reader(file), [])
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
         raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({error}); save it as UTF-8") from error
@@ -56,44 +56,73 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str) -> list[str]:
 
 
 def check_columns(source: RatingsFile, columns: Sequence[str]) -> None:
-    """Raise DataError unless every required column is there, once."""
+    """Raise DataError unless every required column is there, and each column that is read stands once."""
     needed = [*REQUIRED, *(["dimension"] if source.dimension is None else [])]
     for column in needed:
         if column not in columns:
-            raise DataError(
-                f"{source.path}, line 1, column {column}: not there; found {', '.join(columns)}; "
-                f"needed {', '.join(needed)} (pred_length is optional)"
-            )
+            separator = next((mark for mark in (";", "\t", "|") if mark in columns[0]), None)
+            alike = next((other for other in columns if other.strip().lower() == column), None)
+            mend = f"needed {', '.join(needed)} (pred_length is optional)"
+            if separator is not None:
+                mend = f"the fields are separated by {separator!r}; save the file with commas"
+            elif alike is not None:
+                mend = f"rename '{alike}' to '{column}'"
+            raise DataError(f"{source.path}, line 1, column {column}: not there; found {', '.join(columns)}; {mend}")
     for column in [*needed, *OPTIONAL]:
         if list(columns).count(column) > 1:
             raise DataError(f"{source.path}, line 1, column {column}: stands twice; keep one")
 
 
 def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
-    """SQL for the rows of a file as text: file, line, the required columns, pred_length and dimension.
+    """SQL for the rows of a file as text: file, record (from 1), the required columns, pred_length, dimension, named.
 
-    A missing value, however spelled, is NULL. `line` counts lines of the file from 1 for the header (rows of a parquet file
-    from 2 likewise).
+    `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
+    name.
     """
     if source.path.endswith(".parquet"):
-        relation = f"read_parquet({text(source.path)})"
+        relation, own = f"read_parquet({text(source.path)})", {column: name(column) for column in columns}
     else:
-        declared = ", ".join(f"{text(column)}: 'VARCHAR'" for column in columns)
-        relation = (
-            f"read_csv({text(source.path)}, header=true, auto_detect=false, delim=',', quote='\"', escape='\"', "
-            f"columns={{{declared}}})"
-        )
-    absent = ", ".join(text(word) for word in MISSING)
-    wanted = [c for c in (*REQUIRED, *OPTIONAL) if c in columns and not (c == "dimension" and source.dimension)]
+        # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
+        declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
+        settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
+        relation = f"read_csv({text(source.path)}, {settings}, columns={{{declared}}})"
+        own = {column: f"c{place}" for place, column in enumerate(columns)}
+    named = "null::varchar" if source.dimension is None else text(source.dimension)
+    otherwise = {"dimension": named, "pred_length": "null::varchar"}
     picked = [
-        f"case when lower(trim({name(c)}::varchar)) in ({absent}) then null else {name(c)}::varchar end as {name(c)}"
-        for c in wanted
+        f"{_missing_as_null(own[column], MISSING if column in NUMBERED else ('',))} as {column}"
+        if column in own
+        else f"{otherwise[column]} as {column}"
+        for column in (*REQUIRED, *OPTIONAL)
     ]
-    if source.dimension is not None:
-        picked.append(f"{text(source.dimension)} as dimension")
-    if "pred_length" not in columns:
-        picked.append("null::varchar as pred_length")
-    return f"select {text(source.path)} as file, row_number() over () + 1 as line, {', '.join(picked)} from {relation}"
+    return f"""select {text(source.path)} as file, row_number() over () as record, {named} as named, {", ".join(picked)}
+               from {relation}"""
+
+
+def _missing_as_null(column: str, words: Sequence[str]) -> str:
+    listed = ", ".join(text(word) for word in words)
+    return f"case when lower(trim({column}::varchar)) in ({listed}) then null else {column}::varchar end"
+
+
+def place_of(path: str, record: int) -> str:
+    """Where a record is: the line of a CSV file that it begins in, the row of a parquet file."""
+    if path.endswith(".parquet"):
+        return f"{path}, row {record}"
+    line = 0
+    with _open_csv(path) as file:
+        reader = csv.reader(file)
+        for row in reader:
+            if row:  # blank lines are no records; the header is record 0
+                if record == 0:
+                    return f"{path}, line {line + 1}"
+                record -= 1
+            line = reader.line_num
+    raise IndexError(f"{path} has no such record")
+
+
+def _open_csv(path: str) -> TextIO:
+    opener = gzip.open if path.endswith(".gz") else open
+    return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
 def fault_number(checks: Sequence[Check]) -> str:
@@ -102,25 +131,26 @@ def fault_number(checks: Sequence[Check]) -> str:
 
 
 def raise_first_fault(connection: duckdb.DuckDBPyConnection, table: str, checks: Sequence[Check]) -> None:
-    """Raise DataError about the first row of `table` (columns file, line, fault, the raw texts) that broke a check."""
+    """Raise DataError about the first row of `table` (columns file, record, fault, the raw texts) that broke a check."""
     found = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
     mends = " ".join(f"when {number} then {check.mend}" for number, check in enumerate(checks))
     row = connection.execute(f"""
-        select file, line, fault, case fault {found} end, case fault {mends} end, count(*) over () from {table}
-        where fault is not null order by file, line limit 1""").fetchone()
+        select file, record, fault, case fault {found} end, case fault {mends} end, count(*) over () from {table}
+        where fault is not null order by file, record limit 1""").fetchone()
     if row is not None:
-        file, line, number, value, mend, faults = row
+        file, record, number, value, mend, faults = row
         shown = "nothing" if value is None else f"'{value}'"
         more = f" ({faults - 1} more rows are faulty)" if faults > 1 else ""
         column, problem = checks[number].column, checks[number].problem
-        raise DataError(f"{file}, line {line}, column {column}: found {shown}, {problem}; {mend}{more}")
+        raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {problem}; {mend}{more}")
 
 
-def unreadable(path: str, error: duckdb.Error) -> DataError:
+@contextmanager
+def reading(path: str) -> Iterator[None]:
     """Turn DuckDB's complaint about the file at `path` into the project's own, with the line where it names one."""
-    line = re.search(r"Line: (\d+)", str(error))
-    return DataError(f"{path}{f', line {line.group(1)}' if line else ''}: cannot be read: {_first_line(error)}")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+    try:
+        yield
+    except duckdb.Error as error:
+        line = re.search(r"Line: (\d+)", str(error))
+        where = f"{path}, line {line.group(1)}" if line else path
+        raise DataError(f"{where}: cannot be read: {str(error).strip().splitlines()[0]}") from error

@@ -54,9 +54,9 @@ def plan(world):
 
 @pytest.fixture(scope="session")
 def twin(world, tmp_path_factory):
-    """The twin at a tenth of its size: enough for every term and slice."""
+    """The twin at a fifteenth of its size: enough for every term and slice."""
     folder = tmp_path_factory.mktemp("twin")
-    write_parquet(simulate(world, prompts=60, seed=1).ratings, str(folder / "raw.parquet"))
+    write_parquet(simulate(world, prompts=40, seed=1).ratings, str(folder / "raw.parquet"))
     return built(folder, "twin", study_files("twin", [RatingsFile(str(folder / "raw.parquet"))]))
 
 

@@ -35,8 +35,10 @@ def test_every_planted_coefficient_within_four_standard_errors(world, plan, tmp_
     # The population values of the per-dimension fits are the planted coefficients themselves.
     assert by_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
     assert {row["spec"] for row in rows} == {spec.name for spec in SPECS}
-    worst = max(rows, key=lambda row: abs(row["z"]))
-    assert abs(worst["z"]) < 4, worst
+    distances = [(row["estimate"] - row["planted"]) / row["std_error"] for row in rows]
+    assert [row["z"] for row in rows] == pytest.approx(distances)
+    assert max(map(abs, distances)) < 4
+    assert 0.8 < np.std(distances) < 1.2
 
 
 def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):

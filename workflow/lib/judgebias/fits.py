@@ -23,8 +23,10 @@ class Fitted:
 
 
 def fits(spec: Spec, moments: Moments) -> Iterator[Fitted]:
-    """Fit each slice of the spec by least squares on group moments."""
+    """Fit each slice of the spec that has rows by least squares on group moments."""
     for label, mask in spec.slices(moments.factors):
+        if not mask.any():
+            continue
         rows = moments.select(mask)
         terms = terms_of(rows.factors, length=spec.length is not None)
         present = [term for term in terms if term.carried.any()]

@@ -22,7 +22,6 @@ QUANTITIES = {
     ("same_family", None): "family_bias",
     ("dimension", None): "dimension",
 }
-NONE = " none"  # sorts before every name, so that it is the reference level
 COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust"}
 
 
@@ -36,21 +35,20 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
     frame = connect().execute(rows).df()
-    own = frame["judge"] == frame["model"]
-    frame["own"] = frame["judge"].where(own, NONE)
-    frame["same_family"] = frame["judge_family"].where((frame["judge_family"] == frame["model_family"]) & ~own, NONE)
     factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
     for label, mask in spec.slices(factors):
-        yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
+        if mask.any():
+            yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
     from statsmodels.formula.api import ols
 
-    formula = "rating_unit ~ 0 + judge + judge:gt_unit"
-    formula += "".join(f" + {term}" for term in ("own", "same_family", "dimension") if frame[term].nunique() > 1)
-    fitted = ols(formula + (" + judge:x" if spec.length else ""), frame).fit(cov_type=COVARIANCES[spec.covariance])
-    place = {_coefficient(name): place for place, name in enumerate(fitted.model.exog_names)}
+    coded, names = _coded(factors)
+    data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
+    formula = "rating_unit ~ 0 + judge + judge:gt_unit" + "".join(f" + {name}" for name in coded if name != "judge")
+    fitted = ols(formula + (" + judge:x" if spec.length else ""), data).fit(cov_type=COVARIANCES[spec.covariance])
+    place = {_coefficient(name, names): place for place, name in enumerate(fitted.model.exog_names)}
     terms = terms_of(factors, length=spec.length is not None)
     present = [term for term in terms if (term.quantity, term.term) in place]
     order = [place[term.quantity, term.term] for term in present]
@@ -62,9 +60,38 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     return Fitted(label, present, counts, result, [t for t in terms if (t.quantity, t.term) not in place])
 
 
-def _coefficient(name: str) -> tuple[str, str]:
-    factor, level, covariate = re.fullmatch(r"(\w+)\[(?:T\.)?(.+?)\](?::(\w+))?", name).groups()
-    return QUANTITIES[factor, covariate], level
+def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
+    """Categorical columns of the formula, and the name behind each (column, code).
+
+    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own` and `same_family` have the code
+    `none`, their reference level, in all other rows. A column of one level is left out.
+    """
+    import pandas as pd
+
+    judge, family, every = factors["judge"], factors["judge_family"], np.ones(len(factors["judge"]), dtype=bool)
+    own = judge == factors["model"]
+    same_family = (family == factors["model_family"]) & ~own
+    columns = {
+        "judge": (judge, every, []),
+        "own": (judge, own, ["none"]),
+        "same_family": (family, same_family, ["none"]),
+        "dimension": (factors["dimension"], every, []),
+    }
+    coded, names = {}, {}
+    for column, (values, rows, reference) in columns.items():
+        present, place = np.unique(values[rows], return_inverse=True)
+        levels = [*reference, *(f"l{number}" for number in range(len(present)))]
+        if len(levels) > 1 or column == "judge":
+            code = np.zeros(len(values), dtype=int)
+            code[rows] = place + len(reference)
+            coded[column] = pd.Categorical.from_codes(code, levels)
+            names |= {(column, f"l{number}"): str(name) for number, name in enumerate(present)}
+    return coded, names
+
+
+def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str]:
+    column, code, covariate = re.fullmatch(r"(\w+)\[(?:T\.)?(\w+)\](?::(\w+))?", name).groups()
+    return QUANTITIES[column, covariate], names[column, code]
 
 
 def _identified(design: np.ndarray) -> np.ndarray:

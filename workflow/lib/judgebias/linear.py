@@ -7,7 +7,8 @@ import numpy as np
 from judgebias.moments import RATING, Moments
 
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
-NEGLIGIBLE = 1e-7  # a standard error below it, on the unit scale, is rounding: the term's rows leave no residual
+ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
+NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of the inverse leaves of 0
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
 
 
@@ -81,4 +82,7 @@ def _residual_squares(tensor: np.ndarray, others: list[int], fitted: np.ndarray)
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
     squares = np.einsum("gijkl,gi,gj->gkl", tensor, residual, residual, optimize=True)
+    # Where the rows lie on the fit, the sum is a difference of equal terms: what is left of it is rounding.
+    size = np.einsum("gij,gi,gj->g", np.abs(tensor[:, 0, 0]), np.abs(residual), np.abs(residual))
+    squares[squares[:, 0, 0] < ROUNDING * size] = 0.0
     return squares[:, others][:, :, others]

@@ -36,6 +36,8 @@ def recovery(
 ) -> Iterator[dict]:
     """Yield the rows of the recovery table: population value, estimate and z = (estimate - population value) / std_error.
 
+    An estimate without a standard error has no row.
+
     The population value of a spec is its fit to the planted mean rating of every row. For `by_dimension` these are the planted
     coefficients themselves; for a spec that pools dimensions, the average that least squares makes of them.
     """
@@ -50,13 +52,13 @@ def recovery(
             for term, value in zip(fitted.terms, fitted.result.estimate, strict=True)
         }
         for row in estimates[spec.name]:
-            if row["estimate"]:
+            if row["p_value"]:
                 yield _compare(row, float(population[row["slice"], row["quantity"], row["term"]]))
 
 
 def _compare(row: Mapping[str, str], population: float) -> dict:
     numbers = {key: float(row[key]) for key in ("estimate", "std_error", "ci_low", "ci_high")}
     names = {key: row[key] for key in ("study", "spec", "slice", "quantity", "term")}
-    z = (numbers["estimate"] - population) / numbers["std_error"] if numbers["std_error"] > 0 else None
+    z = (numbers["estimate"] - population) / numbers["std_error"]
     inside = int(numbers["ci_low"] <= population <= numbers["ci_high"])
     return {**names, "planted": population, **numbers, "z": z, "inside": inside}

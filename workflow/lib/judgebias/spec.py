@@ -5,10 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-COVARIANCES = ("HC0", "HC1", "classical")
-ENGINES = ("cells", "statsmodels")
-SLICES = ("dimension", "dataset", "task_type", "model_dropped")
-
 
 @dataclass(frozen=True)
 class Spec:

@@ -9,7 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.intervals import draw_interval, family_breaks, frame_rows, significance_entries, write_instead
+from judgebias.intervals import (
+    draw_interval,
+    family_breaks,
+    frame_rows,
+    room_for_words,
+    significance_entries,
+    write_instead,
+)
 from judgebias.page import Entry, Page, corners, family_entries, grid
 from judgebias.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, language, widest
 
@@ -49,7 +56,9 @@ def correlations(table: pd.DataFrame, subject: Subject, *, interval: str) -> Fig
     rows, columns = grid(len(dimensions), 3)
     label, height = widest(judges) + 0.1, len(judges) * ROW
     across = SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN
-    panel = max(widest(dimensions, TEXT, "bold"), (across - 2 * EDGE - RIGHT - label - (columns - 1) * GUTTER) / columns)
+    words = room_for_words(table[table["statistic"] == "spearman"], column="value")
+    least = max(widest(dimensions, TEXT, "bold"), words)
+    panel = max(least, (across - 2 * EDGE - RIGHT - label - (columns - 1) * GUTTER) / columns)
     width = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + RIGHT
     page = Page(subject=subject, width=width, body=BELOW + rows * (height + TITLE), legend=legend)
     limits = correlation_limits(table)

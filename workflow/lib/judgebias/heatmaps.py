@@ -21,7 +21,8 @@ from matplotlib.transforms import ScaledTranslation
 
 from judgebias.errors import DataError
 from judgebias.page import Entry, Page, corners, family_entries, grid
-from judgebias.palette import HUMAN, Palette
+from judgebias.palette import Palette
+from judgebias.registry import HUMAN
 from judgebias.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -83,10 +84,11 @@ class Cells:
 
     @property
     def names(self) -> list[str]:
-        """Names of the models, wrapped into their columns where all go in."""
-        wrapped = [wrap(model, self.width - 0.04) for model in self.models]
-        if widest(wrapped) > self.width:
+        """Names of the models, wrapped into their columns where all go in without breaking a word."""
+        room = self.width - 0.04
+        if widest(word for model in self.models for word in model.split()) > room:
             return self.models
+        wrapped = [wrap(model, room) for model in self.models]
         lines = max(name.count("\n") for name in wrapped)
         return [name + "\n" * (lines - name.count("\n")) for name in wrapped]  # the first lines then stand level
 

@@ -1,33 +1,45 @@
 """Which model belongs to which family, in which colour and in which order: the same in every figure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
+from itertools import count
 
-from judgebias.errors import ConfigError
+from judgebias.registry import HUMAN
 
-HUMAN = "Human"
 NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/; yellow and black last, for they are hard to see on white or
 # are taken for text.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#000000")
+# Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's.
+TOL = ("#332288", "#999933", "#882255", "#AA4499", "#DDCC77", "#117733", "#CC6677")
+NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
+GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
+
+
+def spare_colours(taken: Iterable[str]) -> Iterator[str]:
+    """Colours (#RRGGBB) without end, always in the same order; those of Okabe and Ito and of Tol only if none taken is near."""
+    taken = list(taken)
+    yield from (colour for colour in OKABE_ITO + TOL if not any(_near(colour, other) for other in taken))
+    for turn in count():
+        channels = hls_to_rgb(GOLDEN * turn % 1, 0.74 if turn % 2 else 0.4, 0.5)
+        yield "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
+
+
+def _near(colour: str, other: str) -> bool:
+    channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
+    return all(abs(one - two) < NEAR for one, two in channels)
 
 
 def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
-    """Colour of each family: the one config gives it, otherwise the next of Okabe and Ito's that no family has.
+    """Colour of each family: the one config gives it, otherwise the next spare one.
 
-    `families` is config's `families`: name -> {colour}, or {} or None. Raises ConfigError when the palette is used up.
+    `families` is config's `families`: name -> {colour}, or {} or None. There is a colour for any number of families, and
+    one more family without a colour changes none before it.
     """
     given = {name: (setting or {}).get("colour") for name, setting in families.items()}
-    taken = {colour.upper() for colour in given.values() if colour}
-    free = [colour for colour in OKABE_ITO if colour not in taken]
-    without = [name for name, colour in given.items() if not colour]
-    if len(without) > len(free):
-        raise ConfigError(
-            f"families: no distinct colour is left for {', '.join(without[len(free) :])}; "
-            'write `colour: "#rrggbb"` beside its name'
-        )
-    chosen = dict(zip(without, free, strict=False))
-    return {name: colour or chosen[name] for name, colour in given.items()}
+    spare = spare_colours(colour for colour in given.values() if colour)
+    return {name: colour or next(spare) for name, colour in given.items()}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from judgebias.errors import ConfigError
 
+HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
+
 
 @dataclass(frozen=True)
 class Registry:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgebias.cells import Cells
-
-HUMAN = "Human"
+from judgebias.registry import HUMAN
 
 
 def mean_scores(cells: Cells) -> Iterator[dict]:

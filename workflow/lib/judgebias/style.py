@@ -6,7 +6,7 @@ always gives the same layout and the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,7 +91,8 @@ def read(path: str | Path) -> pd.DataFrame:
     """Read a tidy table: names as text even where they look like numbers, an empty field as a missing value."""
     import pandas as pd
 
-    return pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"))
+    # Only an empty field is missing: a model may be named NA, nan, None or null.
+    return pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
 
 
 @cache
@@ -113,14 +114,24 @@ def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") ->
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> str:
-    """`text` broken at spaces into lines no wider than `width` inches, as far as its words allow."""
+    """`text` broken into lines no wider than `width` inches: at spaces, and within a word that is wider than a line."""
     lines: list[str] = []
-    for word in text.split():
+    pieces = (piece for word in text.split() for piece in _pieces(word, width, size))
+    for word in pieces:
         if lines and text_width(f"{lines[-1]} {word}", size) <= width:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return "\n".join(lines)
+
+
+def _pieces(word: str, width: float, size: float) -> Iterator[str]:
+    """`word`, in pieces as long as a line holds, of one letter at least."""
+    while len(word) > 1 and text_width(word, size) > width:
+        cut = next((end for end in range(len(word) - 1, 1, -1) if text_width(word[:end], size) <= width), 1)
+        yield word[:cut]
+        word = word[cut:]
+    yield word
 
 
 def interval_text(confidence: float, standard_error: str) -> str:

@@ -1,0 +1,87 @@
+"""Small tables to draw, and what to look for in a drawing."""
+
+import numpy as np
+import pandas as pd
+from fig02_mean_scores import fig02_mean_scores
+from fig03_self_family_bias import fig03_self_family_bias
+from fig05_correlations import fig05_correlations
+from fig06_mean_scores_by_dimension import fig06_mean_scores_by_dimension
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+
+from judgebias.intervals import NO_ERROR
+from judgebias.palette import Palette
+from judgebias.style import Subject, interval_text
+
+FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
+MODELS = {
+    "Claude v2": {"family": "Claude"},
+    "Claude 3 Sonnet": {"family": "Claude"},
+    "GPT-4o": {"family": "GPT"},
+    "Llama 3 8B": {"family": "Llama 3"},
+    "absent from the study": {"family": "Llama 3"},
+}
+PRESENT = list(MODELS)[:4]
+SIX = ["Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness"]
+INTERVAL = interval_text(0.9, "HC0")
+
+
+def subject(kind="simulated", models=MODELS):
+    return Subject("a study", kind, Palette(models, FAMILIES))
+
+
+def scores(dimensions=SIX, judges=(*PRESENT, "Human"), models=PRESENT):
+    cells = [(d, j, m) for d in (None, *dimensions) for j in reversed(judges) for m in models]
+    table = pd.DataFrame(cells, columns=["dimension", "judge", "model"])
+    return table.assign(mean=np.random.default_rng(2).uniform(0.3, 1, len(table)), n=100)
+
+
+def estimates(judges=PRESENT, families=("Claude", "GPT")):
+    terms = [("self_bias", judge) for judge in judges] + [("family_bias", family) for family in families]
+    table = pd.DataFrame(terms, columns=["quantity", "term"]).assign(slice=None)
+    centre = np.linspace(-0.03, 0.02, len(table))
+    return table.assign(estimate=centre, ci_low=centre - 0.012, ci_high=centre + 0.012)
+
+
+def coefficients(dimensions=SIX, judges=PRESENT):
+    rows = [(d, j, s) for d in dimensions for j in judges for s in ("pearson", "spearman", "gamma")]
+    table = pd.DataFrame(rows, columns=["dimension", "judge", "statistic"])
+    centre = np.random.default_rng(3).uniform(0.1, 0.7, len(table))
+    return table.assign(value=centre, ci_low=centre - 0.05, ci_high=centre + 0.05)
+
+
+def artists(figure, gid):
+    return [artist for axes in figure.axes for artist in axes.get_children() if artist.get_gid() == gid]
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def filled(point):
+    return to_hex(point.get_markerfacecolor()) == to_hex(point.get_color())
+
+
+COMMON = {"models": MODELS, "families": FAMILIES, "label": "a study", "kind": "simulated"}
+DRAWN = {
+    fig02_mean_scores: ({"mean_scores": scores()}, {}),
+    fig03_self_family_bias: ({"estimates": estimates()}, {"confidence": 0.9, "covariance": "HC0"}),
+    fig05_correlations: ({"correlations": coefficients()}, {"confidence": 0.9}),
+    fig06_mean_scores_by_dimension: ({"mean_scores": scores()}, {}),
+}
+
+
+NULLS = ["NA", "None", "nan", "null"]
+
+
+def words_are_beside_the_point(figure, point, count=1):
+    """`count` rows say that there is no standard error; that of `point` within its panel, and not over the point."""
+    figure.draw_without_rendering()
+    words = [text for text in figure.findobj(Text) if text.get_text() == NO_ERROR]
+    assert len(words) == count
+    x, y = point.axes.transData.transform((point.get_xdata()[0], point.get_ydata()[0]))
+    boxes = [text.get_window_extent() for text in words if text.axes is point.axes]
+    box = next(box for box in boxes if box.y0 < y < box.y1)
+    panel = point.axes.get_window_extent()
+    assert panel.x0 <= box.x0 < box.x1 <= panel.x1
+    assert not box.x0 <= x <= box.x1

@@ -1,0 +1,141 @@
+"""Figure 3: points, intervals and what is said where there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+from drawings import (
+    INTERVAL,
+    PRESENT,
+    SIX,
+    artists,
+    coefficients,
+    estimates,
+    filled,
+    subject,
+    texts,
+    words_are_beside_the_point,
+)
+from judgebias.correlation_panels import correlations
+from judgebias.intervals import excludes_zero, family_places, self_family_bias, signed
+from judgebias.style import read
+
+
+def test_points_are_filled_only_if_the_interval_excludes_zero():
+    table = estimates()
+    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    points = artists(figure, "point")
+    assert [filled(point) for point in points] == [excludes_zero(row) for _, row in table.iterrows()]
+    assert [filled(point) for point in points] == [True, True, False, False, False, True]
+    assert [point.get_xdata()[0] for point in points] == table["estimate"].tolist()
+    bars = [tuple(bar.get_xdata()) for bar in artists(figure, "interval")]
+    assert bars == list(zip(table["ci_low"], table["ci_high"], strict=True))
+    assert "estimate, 90 % Wald interval, HC0" in texts(figure)
+    assert "+0.020" in texts(figure)
+    left, right = figure.axes
+    assert left.get_xlim() == right.get_xlim()
+
+
+@pytest.mark.parametrize(("low", "high", "excluded"), [(0.0, 1, False), (-1, 0.0, False), (1e-9, 1, True)])
+def test_an_interval_that_touches_zero_includes_it(low, high, excluded):
+    assert excludes_zero({"ci_low": low, "ci_high": high}) is excluded
+    assert excludes_zero({"ci_low": -high, "ci_high": -low}) is excluded
+
+
+def test_what_is_not_estimable_is_written_not_drawn():
+    table = estimates()
+    table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
+    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    assert len(artists(figure, "point")) == len(table) - 1
+    assert texts(figure).count("not estimable") == 1
+
+
+@pytest.mark.parametrize("ends", [(np.nan, np.nan), (0.012, 0.012)], ids=["missing", "of no length"])
+@pytest.mark.parametrize("value", [-0.04, 0.0, 0.012, 0.03])
+def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside(value, ends):
+    table = estimates()
+    table.loc[3, ["estimate", "ci_low", "ci_high"]] = [value, *(end + value - 0.012 for end in ends)]
+    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    points = artists(figure, "point")
+    assert len(points) == len(table)
+    assert len(artists(figure, "interval")) == len(table) - 1
+    assert not filled(points[3])
+    assert [filled(point) for point in points[:3]] == [True, True, False]
+    words_are_beside_the_point(figure, points[3])
+
+
+def test_a_correlation_without_standard_error_is_a_hollow_point_with_words_beside():
+    table = coefficients()
+    table.loc[[1, 40], ["ci_low", "ci_high"]] = np.nan
+    table.loc[[1, 40], "value"] = [0.9, -0.1]
+    figure = correlations(table, subject(), interval=INTERVAL)
+    points = [point for point in artists(figure, "point") if not filled(point)]
+    assert [point.get_xdata()[0] for point in points] == [0.9, -0.1]
+    for point in points:
+        words_are_beside_the_point(figure, point, count=2)
+
+
+def test_a_narrow_panel_is_widened_until_the_words_have_room():
+    names = ["a model with such a long name that little is left for its panel", "another"]
+    study = subject(models={name: {"family": "GPT"} for name in names})
+    bias = pd.DataFrame({"quantity": "self_bias", "term": names, "estimate": [-0.02, 0.0], "ci_low": [-0.03, np.nan]})
+    figure = self_family_bias(bias.assign(ci_high=[0.03, np.nan]), study, interval=INTERVAL)
+    words_are_beside_the_point(figure, artists(figure, "point")[1])
+    table = coefficients(SIX[:3], judges=names)
+    table.loc[1, ["value", "ci_low", "ci_high"]] = [0.35, np.nan, np.nan]  # the middle of the axis
+    figure = correlations(table, study, interval=INTERVAL)
+    words_are_beside_the_point(figure, artists(figure, "point")[0])
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-17, -1e-17, 1e-4])
+def test_rounding_does_not_set_the_axis(scale):
+    table = estimates()
+    table["estimate"] = scale * np.arange(1, len(table) + 1)
+    table["ci_low"] = table["ci_high"] = np.nan
+    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    low, high = figure.axes[0].get_xlim()
+    assert high - low == pytest.approx(0.02, abs=1e-9)
+    assert low < min(0, table["estimate"].min())
+    assert high > max(0, table["estimate"].max())
+    if abs(scale) < 1e-10:
+        assert texts(figure).count("0.000") == len(table)
+        assert not {"+0.000", "−0.000"} & set(texts(figure))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0004, "0.000"), (-0.0004, "0.000"), (-0.0, "0.000"), (0.0006, "+0.001"), (-0.0006, "−0.001")]
+)
+def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
+    assert signed(value) == text
+
+
+def test_a_study_without_both_biases_says_so(tmp_path):
+    estimates([], []).to_csv(tmp_path / "t.csv", index=False)
+    figure = self_family_bias(read(tmp_path / "t.csv"), subject(), interval=INTERVAL)
+    said = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
+    assert said.startswith("No judge rates its own completions, and no family has two models. ")
+    assert "SIMULATED DATA" in texts(figure)
+    assert figure.axes == []
+
+
+def test_family_bias_alone_has_one_panel_and_a_note():
+    figure = self_family_bias(estimates([]), subject(), interval=INTERVAL)
+    (panel,) = figure.axes
+    assert panel.get_title(loc="left") == "Family-bias"
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["Claude", "GPT"]
+    assert "No self-bias: no judge rates its own completions." in texts(figure)
+    assert not [text for text in texts(figure) if text.startswith("No family-bias")]
+
+
+def test_one_family_of_one_model_has_one_panel_and_a_note():
+    figure = self_family_bias(estimates(["GPT-4o"], []), subject(), interval=INTERVAL)
+    assert len(figure.axes) == 1
+    assert "No family-bias: no family has two models." in texts(figure)
+
+
+def test_families_stand_beside_their_judges_and_never_on_one_another():
+    palette = subject().palette
+    assert family_places(PRESENT, ["Claude", "GPT"], palette) == [0.5, 2.0]
+    mixed = ["Claude v2", "GPT-4o", "Claude 3 Sonnet"]
+    assert family_places(mixed, ["Claude", "GPT"], palette) == [1.0, 2.0]

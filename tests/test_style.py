@@ -1,0 +1,127 @@
+"""Colours, texts and the foot: the same in every figure."""
+
+import pytest
+from matplotlib.text import Text
+
+import judgebias.heatmaps
+import judgebias.palette
+import judgebias.registry
+import judgebias.scores
+from drawings import FAMILIES, INTERVAL, PRESENT, SIX, artists, coefficients, estimates, scores, subject, texts
+from judgebias.correlation_panels import correlations
+from judgebias.heatmaps import mean_scores, mean_scores_by_dimension
+from judgebias.intervals import self_family_bias
+from judgebias.palette import NEUTRAL, Palette, family_colours
+from judgebias.style import SMALL, Subject, language, read, text_width, wrap
+
+
+def test_read_keeps_names_that_look_like_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("dimension,judge,model,mean\n,2,01,0.5\n3,2,01,\n")
+    table = read(tmp_path / "t.csv")
+    assert table["model"].tolist() == ["01", "01"]
+    assert table["dimension"].isna().tolist() == [True, False]
+    assert table["mean"].isna().tolist() == [False, True]
+
+
+def test_a_family_has_one_colour_in_all_figures():
+    palette = subject().palette
+    bias = self_family_bias(estimates(), subject(), interval=INTERVAL)
+    by_dimension = correlations(coefficients(SIX[:1]), subject(), interval=INTERVAL)
+    heat = mean_scores(scores(), subject())
+    expected = [palette.colour(model) for model in PRESENT]
+    assert [point.get_color() for point in bias.axes[0].lines if point.get_gid() == "point"] == expected
+    assert [point.get_color() for point in artists(by_dimension, "point")] == expected
+    assert [mark.get_color() for mark in heat.axes[0].lines if mark.get_gid() == "family"] == expected
+    assert [mark.get_color() for mark in heat.axes[1].lines if mark.get_gid() == "family"] == expected
+
+
+def test_families_without_colour_get_the_next_unused_one():
+    assert family_colours({"a": None, "b": {"colour": "#e69f00"}, "c": {}}) == {
+        "a": "#56B4E9",
+        "b": "#e69f00",
+        "c": "#009E73",
+    }
+    assert family_colours({"a": None, "b": {"colour": "#E6A005"}})["a"] == "#56B4E9"  # not the orange that is nearly b's
+
+
+def test_there_is_a_colour_for_every_family_and_a_later_one_changes_none():
+    names = [f"family {number}" for number in range(40)]
+    colours = family_colours(dict.fromkeys(names))
+    assert len(set(colours.values())) == 40
+    assert NEUTRAL not in colours.values()
+    for count in (3, 8, 9, 16, 39):
+        assert family_colours(dict.fromkeys(names[:count])) == {name: colours[name] for name in names[:count]}
+    given = family_colours({**dict.fromkeys(names), "last": {"colour": colours["family 9"]}})
+    assert list(given.values()).count(colours["family 9"]) == 1
+
+
+def test_families_stand_in_the_order_of_the_models_in_config():
+    models = {"z1": {"family": "Zeta"}, "a1": {"family": "Alpha"}, "z2": {"family": "Zeta"}, "m1": {"family": "Mu"}}
+    palette = Palette(models, {"Alpha": {}, "Mu": {}, "Zeta": {}})
+    assert palette.order_families({"unknown", "Alpha", "Mu", "also unknown", "Zeta"}) == [
+        "Zeta",
+        "Alpha",
+        "Mu",
+        "also unknown",
+        "unknown",
+    ]
+    assert palette.families_of(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
+    figure = self_family_bias(estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette), interval="")
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["Zeta", "Alpha"]
+
+
+def test_the_humans_have_one_name_in_tables_and_figures():
+    users = judgebias.scores, judgebias.palette, judgebias.heatmaps
+    assert {module.HUMAN for module in users} == {judgebias.registry.HUMAN}
+
+
+@pytest.mark.parametrize(
+    ("kind", "badge"), [("simulated", "SIMULATED DATA"), ("published", "PUBLISHED DATA"), ("user", "USER'S DATA")]
+)
+def test_the_foot_says_what_kind_of_data_it_is(kind, badge):
+    for figure in (mean_scores(scores(), subject(kind)), self_family_bias(estimates(), subject(kind), interval="")):
+        assert badge in texts(figure)
+        assert "a study" in texts(figure)
+
+
+@pytest.mark.parametrize("draw", ["mean_scores", "by_dimension", "bias", "correlations"])
+def test_no_text_is_small_or_off_the_paper(draw):
+    long = {"a model with a rather long name": {"family": "Claude"}, "unbreakable-name-v2.0-long": {"family": "GPT"}}
+    names, study = list(long), Subject("a title " * 20 + "unbroken" * 20, "user", Palette(long, FAMILIES))
+    figure = {
+        "mean_scores": lambda: mean_scores(scores(judges=[*names, "Human"], models=names), study),
+        "by_dimension": lambda: mean_scores_by_dimension(scores(judges=names, models=names), study),
+        "bias": lambda: self_family_bias(estimates(names), study, interval=INTERVAL),
+        "correlations": lambda: correlations(coefficients(judges=names), study, interval=INTERVAL),
+    }[draw]()
+    with language():
+        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) >= 0
+    assert drawn.x1 <= paper[0]
+    assert drawn.y1 <= paper[1]
+    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+
+
+def test_text_is_measured_and_wrapped():
+    assert text_width("0.97") == pytest.approx((3 * 0.636 + 0.318) * SMALL / 72, rel=0.02)  # DejaVu's advance widths
+    assert text_width("short\nmuch longer") == text_width("much longer")
+    assert wrap("one two three", text_width("one two")) == "one two\nthree"
+
+
+@pytest.mark.parametrize(
+    "text", ["indivisible" * 9, "a title " + "x" * 200 + " and more", "one " + "wide-" * 30, "i" * 99 + " i"]
+)
+def test_a_word_wider_than_the_line_is_broken_and_loses_nothing(text):
+    lines = wrap(text, 1.0).split("\n")
+    assert max(text_width(line) for line in lines) <= 1.0
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert len(lines) <= 2 + 1.5 * text_width(text)  # no line is wasted
+    assert wrap("abc", 0.001) == "a\nb\nc"
+
+
+def test_a_name_of_a_model_is_slanted_not_broken():
+    names = ["Incomprehensibilities 1", "Incomprehensibilities 2"]
+    models = {name: {"family": "GPT"} for name in names}
+    figure = mean_scores(scores(judges=names, models=names), subject(models=models))
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == names
+    assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {45}

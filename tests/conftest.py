@@ -6,6 +6,7 @@ import yaml
 
 from judgebias.cells import build_cells, build_moments
 from judgebias.database import write_parquet
+from judgebias.lengths import NORMALISATIONS
 from judgebias.ratings import StudyFiles, normalise
 from judgebias.registry import Registry
 from judgebias.simulate import planted, simulate
@@ -33,11 +34,13 @@ def study_files(study, files):
 
 def built(folder, name, source):
     """Ratings, cells and moments of a study, in `folder`."""
-    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells", "moments")}
+    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
+    moments = [str(folder / f"{length}.parquet") for length in NORMALISATIONS]
     normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
     build_cells(paths["ratings"], paths["cells"])
-    build_moments(paths["ratings"], paths["moments"])
-    return Study(name, paths["cells"], paths["moments"], paths["ratings"])
+    for length, path in zip(NORMALISATIONS, moments, strict=True):
+        build_moments(paths["ratings"], length, path)
+    return Study(name, paths["cells"], moments, paths["ratings"])
 
 
 @pytest.fixture(scope="session")

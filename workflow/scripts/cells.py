@@ -1,12 +1,16 @@
-"""Collapse the ratings of a study into cells and group moments."""
+"""Collapse the ratings of a study into cells, and into group moments for each way of normalising the length."""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 from judgebias.cells import build_cells, build_moments
 from judgebias.logs import logged
 
 
-def collapse(*, ratings: str, cells: str, moments: str) -> None:
+def collapse(*, ratings: str, cells: str, moments: Sequence[str]) -> None:
     build_cells(ratings, cells)
-    build_moments(ratings, moments)
+    for path in moments:
+        build_moments(ratings, Path(path).stem, path)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 
 from judgebias.database import connect, name, text
 from judgebias.errors import DataError
-from judgebias.lengths import NORMALISATIONS, with_normalised_length
+from judgebias.lengths import with_normalised_length
 
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
 ORDER = 4  # highest order of moments: a fit with HC0 errors needs sums of products of four
@@ -73,23 +73,20 @@ def build_cells(ratings: str, cells: str) -> None:
         order by dimension, dataset, judge, model, gt) to {text(cells)} (format parquet)""")
 
 
-def build_moments(ratings: str, moments: str) -> None:
-    """Collapse the canonical ratings (parquet) into group moments (parquet), for each way of normalising the length.
+def build_moments(ratings: str, length: str, moments: str) -> None:
+    """Collapse the canonical ratings (parquet) into group moments (parquet), for one way of normalising the length.
 
-    One row per way and (dimension, dataset, judge, model) with the sums of rating_unit^a * gt_unit^b * x^c for a + b + c <= 4,
-    columns m_abc: exact for least squares and its robust errors where x, the normalised length, is a covariate. No rows where
-    the ratings have no lengths.
+    One row per (dimension, dataset, judge, model) with the sums of rating_unit^a * gt_unit^b * x^c for a + b + c <= 4, columns
+    m_abc: exact for least squares and its robust errors where x, the normalised length, is a covariate. No rows where the
+    ratings have no lengths.
     """
     sums = ", ".join(
         f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as {moment_column((a, b, c))}" for a, b, c in exponents(3)
     )
-    sets = " union all ".join(
-        f"(select '{way}' as length, {', '.join(FACTORS)}, {sums} "
-        f"from ({with_normalised_length(f'from read_parquet({text(ratings)})', way)}) group by all)"
-        for way in NORMALISATIONS
-    )
-    connect().execute(f"""copy (select * from ({sets}) order by length, dimension, dataset, judge, model)
-        to {text(moments)} (format parquet)""")
+    rows = with_normalised_length(f"from read_parquet({text(ratings)})", length)
+    connect().execute(f"""copy (
+        select {", ".join(FACTORS)}, {sums} from ({rows}) group by all order by dimension, dataset, judge, model)
+        to {text(moments)} (format parquet, compression zstd)""")
 
 
 def read_cells(path: str) -> Cells:

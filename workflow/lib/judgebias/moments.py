@@ -53,9 +53,9 @@ def moments_of_cells(cells: Cells) -> Moments:
     return Moments(cells.groups, _tensor(sums, variables=3))
 
 
-def read_moments(path: str, length: str) -> Moments:
-    """Read the moments of (1, rating, reference, length) for one way of normalising the length; no groups if there are none."""
-    columns = connect().execute(f"select * from read_parquet({text(path)}) where length = ?", [length]).fetchnumpy()
+def read_moments(path: str) -> Moments:
+    """Read the moments of (1, rating, reference, length); no groups where the ratings have no lengths."""
+    columns = connect().execute(f"select * from read_parquet({text(path)})").fetchnumpy()
     sums = {powers: np.asarray(columns[moment_column(powers)]) for powers in exponents(3)}
     return Moments({factor: columns[factor].astype(str) for factor in FACTORS}, _tensor(sums, variables=4))
 

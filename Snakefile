@@ -1,8 +1,16 @@
 # judge-bias: does an LLM judge favour its own answers? The way of the data:
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
+from pathlib import Path
 
-configfile: "config.yaml"
+
+# The project's own config.yaml, then that of the working directory if it is another, then `--configfile`.
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+if Path("config.yaml").exists():
+
+    configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
@@ -20,6 +28,7 @@ rule all:
 
 
 # `snakemake --cores N <study>` builds that study.
+check_names_of_studies({rule.name for rule in workflow.rules})
 for study in config["studies"]:
 
     rule:

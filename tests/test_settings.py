@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, SCHEMA
 from judgebias.errors import ConfigError
-from judgebias.settings import check
+from judgebias.settings import check, in_order_of, kind_of
 
 
 def place(config, path, value):
@@ -39,12 +39,17 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"subset": {"dataset": ["xsumm"]}}, "did you mean 'xsum'"),
         (["studies", "twin", "scales", "Helpfulness"], [6, 0], r"studies: twin: scales: Helpfulness: found \[6, 0\]"),
         (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, source, files"),
-        (["studies", "twin", "kind"], "real", "studies: twin: kind: 'real' is not one of"),
+        (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
+        (["studies", "twin", "scales", "Helpfulness"], [0, 1000], r"found \[0, 1000\]; write .* at most 101 ratings"),
+        (["studies", "twin", "scales"], {5: [0, 4]}, "studies: twin: scales: 5 is not of type 'string'"),
+        (["models", "Human"], {"family": "GPT"}, "models: Human: the name of the human scores"),
+        (["sources", "play_favorites", "files", "a/b"], {"path": "x", "blob": "0" * 40}, "files: 'a/b' does not match"),
         (["studies", "play_favorites", "source"], "play", "studies: play_favorites: source: 'play' is not one of sources"),
         (["studies", "play_favorites", "scales"], {"Charm": [0, 4]}, "studies: play_favorites: scales: 'Charm' is not one of"),
         (["studies", "twin", "task_types", "other"], ["cnn"], "task_types: the dataset 'cnn' has two task types"),
         (["sources", "play_favorites", "commit"], "main", "sources: play_favorites: commit: 'main' does not match"),
-        (["studies", "mine"], {"title": "t", "kind": "user", "scales": {"A": [0, 1]}}, "studies: mine: found none of"),
+        (["studies", "mine"], {"title": "t", "scales": {"A": [0, 1]}}, "studies: mine: found none of"),
+        (["studies", "mine"], {"title": "t", "files": "{x}.csv", "scales": {"A": [0, 1]}}, "braces mean a wildcard"),
     ],
 )  # fmt: skip
 def test_wrong_setting_is_named(path, value, message):
@@ -68,8 +73,25 @@ def test_every_key_of_the_schema_is_described():
 
 def test_user_files_name_the_dimensions_of_the_study():
     config = copy.deepcopy(CONFIG)
-    config["studies"]["mine"] = {"title": "t", "kind": "user", "files": {"A": "a.csv"}, "scales": {"A": [0, 1], "B": [0, 1]}}
+    config["studies"]["mine"] = {"title": "t", "files": {"A": "a.csv"}, "scales": {"A": [0, 1], "B": [0, 1]}}
     with pytest.raises(ConfigError, match="studies: mine: scales: 'B' is not one of studies: mine: files"):
         check(config, SCHEMA)
     config["studies"]["mine"]["files"] = "all.csv"
+    config["specs"]["some"] = {"subset": {"dataset": ["any of mine"]}}  # a study without task types may hold any dataset
     check(config, SCHEMA)
+
+
+def test_overlay_keeps_the_order_of_models():
+    base = {"models": {"b": {"family": "f"}, "a": {"family": "f"}}, "seed": 1}
+    models = {"new": {"family": "g"}, "a": {"family": "f", "ids": ["x"]}, "b": {"family": "f"}}
+    merged = {"models": models, "more": {}, "seed": 2}
+    ordered = in_order_of(base, merged)
+    assert ordered == merged
+    assert list(ordered) == ["models", "seed", "more"]
+    assert list(ordered["models"]) == ["b", "a", "new"]
+
+
+def test_kind_of_a_study_is_where_its_ratings_come_from():
+    kinds = {name: kind_of(study) for name, study in CONFIG["studies"].items()}
+    assert kinds == {"twin": "simulated", "play_favorites": "published", "play_favorites_2d": "published"}
+    assert kind_of({"files": "mine.csv"}) == "user"

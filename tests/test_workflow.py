@@ -1,10 +1,13 @@
 """The workflow as its users run it: everything built, the right things rebuilt, errors that name what is wrong."""
 
+import ast
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -28,7 +31,7 @@ def copy_project(folder):
 
 def snakemake(folder, *arguments, configs=(), **environment):
     """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
-    files = ["config.yaml", "tests/smoke/config.yaml", *configs]
+    files = ["tests/smoke/config.yaml", *configs]
     command = [sys.executable, "-m", "snakemake", "--nocolor", *arguments, "--configfile", *files]
     return subprocess.run(
         command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
@@ -103,10 +106,21 @@ def test_nothing_is_written_elsewhere(project):
 
 def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
     assert planned(project) == {}
-    for part in PARTS:
+    for part in (*PARTS, "results"):
         for path in [project / part, *(project / part).rglob("*")]:
             os.utime(path)
     assert planned(project) == {}
+
+
+def test_every_import_of_the_library_is_one_that_the_rules_follow():
+    """Rules find the modules that a script uses by `from judgebias.module import ...`; another form would not rerun it."""
+    for path in [*(ROOT / "workflow" / "scripts").glob("*.py"), *(ROOT / "workflow" / "lib").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("judgebias") for alias in node.names), path
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, path
+                assert node.module != "judgebias", path
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -118,6 +132,9 @@ def test_edited_figure_script_redraws_that_figure_alone(project, edit, figure):
 
 ALL_FIGURES = dict.fromkeys(FIGURES, 2)
 SCORED = {"fig02_mean_scores": 2, "fig05_correlations": 2, "fig06_mean_scores_by_dimension": 2}
+DRAWN = dict.fromkeys(FIGURES, 1)
+RATED = {"ratings": 1, "cells": 1, "describe": 1, "fit": 1}
+SIMULATED = {"simulate": 1, "recovery": 1, **RATED, **DRAWN}
 FITTED = {"fit": 2, "recovery": 1, "fig03_self_family_bias": 2}
 
 
@@ -135,10 +152,7 @@ FITTED = {"fit": 2, "recovery": 1, "fig03_self_family_bias": 2}
         ("crosscheck", {}),
         ("cells", {"cells": 2, "describe": 2, **SCORED, **FITTED}),
         ("ratings", {"ratings": 2, "cells": 2, "describe": 2, **SCORED, **FITTED}),
-        (
-            "twin",
-            {"simulate": 1, "ratings": 1, "cells": 1, "describe": 1, "fit": 1, "recovery": 1, **dict.fromkeys(FIGURES, 1)},
-        ),
+        ("twin", SIMULATED),
         ("fetch", {}),
     ],
 )
@@ -153,7 +167,14 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("mirror: elsewhere\n", {}),
         ("specs: {main: {covariance: HC1}}\n", FITTED),
         ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
-        ("studies: {smoke: {title: renamed}}\n", dict.fromkeys(FIGURES, 1)),
+        ("studies: {smoke: {title: renamed}}\n", DRAWN),
+        ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
+        ("seed: 1\n", SIMULATED),
+        ("models: {Another: {family: GPT}}\n", {**RATED, **DRAWN}),  # the simulated study does not know it
+        (
+            "models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n",
+            {"ratings": 2, "cells": 2, "describe": 2, **FITTED, **ALL_FIGURES},
+        ),
         ("confidence: 0.95\n", {"fit": 2, "recovery": 1, "describe": 2, **ALL_FIGURES}),
         ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", FITTED),
     ],
@@ -171,6 +192,8 @@ def test_changed_setting_reruns_what_reads_it(project, setting, jobs):
         ("specs: {main: {covariance: HC9}}\n", "config: specs: main: covariance: 'HC9' is not one of"),
         ("build: [twins]\n", "config: build: 'twins' is not one of studies; did you mean 'twin'?"),
         ("seed: many\n", "config: seed: 'many' is not of type 'integer'"),
+        ("studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", "config: studies: fit: the name of a rule"),
+        ("studies: {mine: {files: none.csv}}\n", "config: studies: mine: files: 'none.csv': no such file"),
     ],
 )
 def test_wrong_setting_stops_before_anything_runs(project, setting, message):
@@ -179,6 +202,38 @@ def test_wrong_setting_stops_before_anything_runs(project, setting, message):
     (project / "results" / "overlay.yaml").unlink()
     assert result.returncode == 1
     assert message in result.stdout + result.stderr
+
+
+def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
+    """The project's config.yaml holds; that of the working directory adds to it."""
+    shutil.copy(project / "tests" / "smoke" / "ratings.csv", tmp_path / "my ratings é.csv")
+    study = "studies: {here: {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
+    (tmp_path / "config.yaml").write_text(study, "utf-8")
+    target = "results/here/estimates/main.csv"
+    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", target]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
+    assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
+
+
+def test_interrupted_run_is_taken_up_again(project, tmp_path):
+    folder = copy_project(tmp_path)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "smoke", "--configfile", "tests/smoke/config.yaml"]
+    run = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    log = folder / "results" / "smoke" / "logs" / "fit.log"
+    for _ in range(600):
+        if log.exists():
+            break
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)
+    run.wait(timeout=60)
+    assert run.returncode != 0
+    again = snakemake(folder, "--cores", "2", "smoke")
+    assert again.returncode == 0, again.stdout + again.stderr
+    ours, theirs = products(project), products(folder)
+    assert theirs
+    assert [path for path in theirs if theirs[path] != ours[path]] == []
 
 
 def test_unknown_study_or_spec_by_path(project):

@@ -12,12 +12,24 @@ LIBRARY = Path(workflow.basedir, "workflow", "lib")
 sys.path.insert(0, str(LIBRARY))
 
 from judgebias.errors import ConfigError
-from judgebias.settings import check
+from judgebias.lengths import NORMALISATIONS
+from judgebias.settings import check, in_order_of, kind_of
+
+settings = in_order_of(yaml.safe_load(Path(workflow.basedir, "config.yaml").read_text("utf-8")), config)
+config.clear()
+config.update(settings)
 
 try:
     check(config, yaml.safe_load(Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml").read_text("utf-8")))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
+
+
+def check_names_of_studies(rules):
+    """A study has a rule of its name; WorkflowError if another rule has it."""
+    for study in config["studies"]:
+        if study in rules:
+            raise WorkflowError(f"config: studies: {study}: the name of a rule of this workflow; choose another")
 
 
 def one_of(names):

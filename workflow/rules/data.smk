@@ -28,7 +28,7 @@ rule fetch:
 
 rule simulate:
     input:
-        published=[os.path.relpath(f"{workflow.basedir}/workflow/data/{table}.csv") for table in PUBLISHED],
+        published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
         code=code_of("simulate.py"),
     output:
         ratings="results/{study}/raw/ratings.parquet",
@@ -45,7 +45,7 @@ rule simulate:
     params:
         prompts=lookup("studies/{study}/simulate/prompts", within=config),
         scales=lookup("studies/{study}/scales", within=config),
-        models=lookup("models", within=config),
+        families=lambda wildcards: {name: model["family"] for name, model in models_of(wildcards.study).items()},
         seed=lookup("seed", within=config),
     message:
         "Simulate the ratings of {wildcards.study}."
@@ -70,7 +70,7 @@ rule ratings:
         dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
         scales=lookup("studies/{study}/scales", within=config),
         task_types=lookup("studies/{study}/task_types", within=config, default={}),
-        models=lookup("models", within=config),
+        models=lambda wildcards: models_of(wildcards.study),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:
@@ -83,7 +83,7 @@ rule cells:
         code=code_of("cells.py"),
     output:
         cells="results/{study}/cells.parquet",
-        moments="results/{study}/moments.parquet",
+        moments=expand("results/{{study}}/moments/{length}.parquet", length=NORMALISATIONS),
     log:
         "results/{study}/logs/cells.log",
     benchmark:

@@ -14,10 +14,10 @@ rule fig02_mean_scores:
     conda:
         "../../envs/judge-bias.yaml"
     params:
-        models=lookup("models", within=config),
-        families=lookup("families", within=config),
+        models=lambda wildcards: models_of(wildcards.study),
+        families=lambda wildcards: families_of(wildcards.study),
         label=lookup("studies/{study}/title", within=config),
-        kind=lookup("studies/{study}/kind", within=config),
+        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
     message:
         "Draw Figure 2 of {wildcards.study}: mean score by judge and model."
     script:
@@ -37,10 +37,10 @@ rule fig03_self_family_bias:
     conda:
         "../../envs/judge-bias.yaml"
     params:
-        models=lookup("models", within=config),
-        families=lookup("families", within=config),
+        models=lambda wildcards: models_of(wildcards.study),
+        families=lambda wildcards: families_of(wildcards.study),
         label=lookup("studies/{study}/title", within=config),
-        kind=lookup("studies/{study}/kind", within=config),
+        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
         confidence=lookup("confidence", within=config),
         covariance=lookup("specs/main/covariance", within=config, default="HC0"),
     message:
@@ -62,10 +62,10 @@ rule fig05_correlations:
     conda:
         "../../envs/judge-bias.yaml"
     params:
-        models=lookup("models", within=config),
-        families=lookup("families", within=config),
+        models=lambda wildcards: models_of(wildcards.study),
+        families=lambda wildcards: families_of(wildcards.study),
         label=lookup("studies/{study}/title", within=config),
-        kind=lookup("studies/{study}/kind", within=config),
+        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
         confidence=lookup("confidence", within=config),
     message:
         "Draw Figure 5 of {wildcards.study}: judge-human correlations by dimension."
@@ -86,10 +86,10 @@ rule fig06_mean_scores_by_dimension:
     conda:
         "../../envs/judge-bias.yaml"
     params:
-        models=lookup("models", within=config),
-        families=lookup("families", within=config),
+        models=lambda wildcards: models_of(wildcards.study),
+        families=lambda wildcards: families_of(wildcards.study),
         label=lookup("studies/{study}/title", within=config),
-        kind=lookup("studies/{study}/kind", within=config),
+        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
     message:
         "Draw Figure 6 of {wildcards.study}: mean score by judge, model and dimension."
     script:

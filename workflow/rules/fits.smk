@@ -5,7 +5,7 @@
 rule fit:
     input:
         cells="results/{study}/cells.parquet",
-        moments="results/{study}/moments.parquet",
+        moments=rules.cells.output.moments,
         ratings="results/{study}/ratings.parquet",
         code=code_of("fit.py"),
     output:
@@ -50,7 +50,7 @@ rule describe:
 rule recovery:
     input:
         cells="results/{study}/cells.parquet",
-        moments="results/{study}/moments.parquet",
+        moments=rules.cells.output.moments,
         planted="results/{study}/raw/planted.csv",
         estimates=rules.fit.output.estimates,
         code=code_of("recovery.py"),
@@ -76,7 +76,7 @@ rule recovery:
 rule crosscheck:
     input:
         cells="results/{study}/cells.parquet",
-        moments="results/{study}/moments.parquet",
+        moments=rules.cells.output.moments,
         ratings="results/{study}/ratings.parquet",
         code=code_of("crosscheck.py"),
     output:

@@ -1,4 +1,7 @@
-# Where the files of a study are.
+# Where the files of a study are, and what it may hold.
+import csv
+
+DATA = os.path.relpath(f"{workflow.basedir}/workflow/data")
 FIGURES = ("fig02_mean_scores", "fig03_self_family_bias", "fig05_correlations", "fig06_mean_scores_by_dimension")
 
 
@@ -21,7 +24,26 @@ def raw_of(study):
     if "source" in settings:
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
     files = settings["files"]
-    return [(files, None)] if isinstance(files, str) else [(path, dimension) for dimension, path in files.items()]
+    found = [(files, None)] if isinstance(files, str) else [(path, dimension) for dimension, path in files.items()]
+    for path, _ in found:
+        if not Path(path).is_file():
+            raise WorkflowError(f"config: studies: {study}: files: '{path}': no such file in {Path.cwd()}")
+    return found
+
+
+def models_of(study):
+    """The models of config that a study may hold: of a simulated one, those that the published tables hold."""
+    if "simulate" not in config["studies"][study]:
+        return config["models"]
+    with open(f"{DATA}/play_favorites_mean_scores.csv", newline="", encoding="utf-8") as table:
+        published = {row["model"] for row in csv.DictReader(table)}
+    return {name: model for name, model in config["models"].items() if name in published}
+
+
+def families_of(study):
+    """The families of these models, with their settings."""
+    families = {model["family"] for model in models_of(study).values()}
+    return {name: settings for name, settings in config["families"].items() if name in families}
 
 
 def published_file(wildcards):

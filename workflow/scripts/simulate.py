@@ -11,33 +11,22 @@ from judgebias.twin import load_published, published_world
 
 
 def simulate_twin(
-    *,
-    published: Path,
-    prompts: int,
-    seed: int,
-    scales: Mapping,
-    models: Mapping,
-    ratings: str,
-    raters: str,
-    plan: str,
+    *, published: str, families: Mapping, scales: Mapping, prompts: int, seed: int, outputs: Mapping[str, str]
 ) -> None:
-    families = {name: model["family"] for name, model in models.items()}
-    world = published_world(**load_published(published), models=families, scales=scales)
+    world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
     drawn = simulate(world, prompts=prompts, seed=seed)
-    write_parquet(drawn.ratings, ratings)
-    write_parquet(drawn.raters, raters)
-    write_table(plan, PLANTED, planted(world))
+    write_parquet(drawn.ratings, outputs["ratings"])
+    write_parquet(drawn.raters, outputs["raters"])
+    write_table(outputs["planted"], PLANTED, planted(world))
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         simulate_twin(
-            published=Path(snakemake.input.published[0]).parent,
+            published=snakemake.input.published[0],
+            families=snakemake.params.families,
+            scales=snakemake.params.scales,
             prompts=snakemake.params.prompts,
             seed=snakemake.params.seed,
-            scales=snakemake.params.scales,
-            models=snakemake.params.models,
-            ratings=snakemake.output.ratings,
-            raters=snakemake.output.raters,
-            plan=snakemake.output.planted,
+            outputs=dict(snakemake.output.items()),
         )

@@ -9,6 +9,7 @@ import duckdb
 from judgebias.database import connect, create_table, text
 from judgebias.errors import DataError
 from judgebias.registry import Registry
+from judgebias.settings import MOST_LEVELS
 from judgebias.sources import (
     Check,
     RatingsFile,
@@ -34,7 +35,6 @@ CANONICAL = f"""
            length, scale_low::integer as scale_low, scale_high::integer as scale_high
     from typed where {COMPLETE} order by dimension, file, record"""
 CREATE = "create temp table typed as"
-MOST_LEVELS = 101  # of a scale: more are a typing error, or no rating scale
 
 CHECKS = (
     Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),

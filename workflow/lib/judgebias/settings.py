@@ -4,20 +4,39 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 from judgebias.errors import ConfigError
+from judgebias.registry import HUMAN
 
-ORIGINS = ("simulate", "source", "files")
+ORIGINS = {"simulate": "simulated", "source": "published", "files": "user"}  # where ratings come from -> what they are
+MOST_LEVELS = 101  # of a rating scale
 
 
 def check(config: Mapping, schema: Mapping) -> None:
     """Raise ConfigError, naming the key, unless `config` fits `schema` and its names refer to each other."""
     _check_schema(config, schema)
     _known("build", config["build"], config["studies"], "studies")
+    if HUMAN in config["models"]:
+        raise ConfigError(f"config: models: {HUMAN}: the name of the human scores; write another")
     for name, model in config["models"].items():
         _known(f"models: {name}: family", [model["family"]], config["families"], "families")
     for name, study in config["studies"].items():
         _check_study(f"studies: {name}", study, config.get("sources", {}))
     for name, spec in config["specs"].items():
         _check_subset(f"specs: {name}: subset", spec.get("subset", {}), config)
+
+
+def in_order_of(base: Mapping, settings: Mapping) -> dict:
+    """Return `settings` with the keys of `base` in its order first, at every level: figures follow the order of models.
+
+    Snakemake puts the keys of `--configfile` before those of the file that they add to.
+    """
+    keys = [*(key for key in base if key in settings), *(key for key in settings if key not in base)]
+    nested = {key for key in keys if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)}
+    return {key: in_order_of(base[key], settings[key]) if key in nested else settings[key] for key in keys}
+
+
+def kind_of(study: Mapping) -> str:
+    """What the ratings of a study are: simulated, published or user, by where they come from."""
+    return next(kind for origin, kind in ORIGINS.items() if origin in study)
 
 
 def _check_schema(config: Mapping, schema: Mapping) -> None:
@@ -30,7 +49,7 @@ def _check_schema(config: Mapping, schema: Mapping) -> None:
     where = "".join(f"{key}: " for key in error.absolute_path)
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        unknown = sorted(set(error.instance) - set(known))
+        unknown = sorted(set(error.instance) - set(known), key=str)
         raise ConfigError(f"config: {where}unknown key '{unknown[0]}'{_suggestion(unknown[0], known)}")
     described = error.schema.get("description")
     raise ConfigError(f"config: {where}{error.message}" + (f" ({described})" if described else ""))
@@ -42,16 +61,17 @@ def _check_study(where: str, study: Mapping, sources: Mapping) -> None:
         raise ConfigError(f"config: {where}: found {', '.join(origins) or 'none'} of {', '.join(ORIGINS)}; write one of them")
     dimensions = study["scales"]
     for dimension, scale in dimensions.items():
-        if scale != "observed" and scale[0] >= scale[1]:
-            raise ConfigError(f"config: {where}: scales: {dimension}: found {scale}; write [lowest, highest]")
+        if scale != "observed" and not 0 < scale[1] - scale[0] < MOST_LEVELS:
+            raise ConfigError(
+                f"config: {where}: scales: {dimension}: found {scale}; write [lowest, highest], at most {MOST_LEVELS} ratings"
+            )
     if "source" in study:
         _known(f"{where}: source", [study["source"]], sources, "sources")
-        _known(
-            f"{where}: scales",
-            dimensions,
-            sources[study["source"]]["files"],
-            f"sources: {study['source']}: files",
-        )
+        _known(f"{where}: scales", dimensions, sources[study["source"]]["files"], f"sources: {study['source']}: files")
+    paths = study.get("files", {})
+    for path in paths.values() if isinstance(paths, Mapping) else [paths]:
+        if "{" in path or "}" in path:
+            raise ConfigError(f"config: {where}: files: '{path}': braces mean a wildcard to Snakemake; rename the file")
     if isinstance(study.get("files"), Mapping):
         _known(f"{where}: files", study["files"], dimensions, f"{where}: scales")
         _known(f"{where}: scales", dimensions, study["files"], f"{where}: files")
@@ -63,19 +83,13 @@ def _check_study(where: str, study: Mapping, sources: Mapping) -> None:
 
 def _check_subset(where: str, subset: Mapping, config: Mapping) -> None:
     studies = config["studies"].values()
-    known = {
-        "models_dropped": config["models"],
-        "dimension": {dimension for study in studies for dimension in study["scales"]},
-        "task_type": {task_type for study in studies for task_type in study.get("task_types", {})},
-        "dataset": {d for study in studies for group in study.get("task_types", {}).values() for d in group},
-    }
+    known = {"models_dropped": config["models"], "dimension": {dimension for study in studies for dimension in study["scales"]}}
+    if all("task_types" in study for study in studies):  # a study without them may hold any dataset
+        known["task_type"] = {task_type for study in studies for task_type in study["task_types"]}
+        known["dataset"] = {d for study in studies for group in study["task_types"].values() for d in group}
     for key, values in subset.items():
-        _known(
-            f"{where}: {key}",
-            values,
-            known[key],
-            "models" if key == "models_dropped" else f"any study's {key}s",
-        )
+        if key in known:
+            _known(f"{where}: {key}", values, known[key], "models" if key == "models_dropped" else f"any study's {key}s")
 
 
 def _known(where: str, names: Iterable[str], known: Iterable[str], place: str) -> None:

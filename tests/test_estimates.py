@@ -184,6 +184,16 @@ def test_engines_agree_where_every_row_is_a_judges_own(tmp_path):
     assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning", "ignore:divide by zero")
+def test_engines_agree_where_rows_are_fewer_than_terms(tmp_path):
+    study = small_study(tmp_path, lambda row: row if row["prompt_id"] == "p0" else None)
+    for spec in (Spec("main"), Spec("classical", covariance="classical"), SPECS["one_model_dropped"]):
+        rows, left_out = table(study, spec)
+        assert rows
+        assert any("not estimable" in gap["reason"] for gap in left_out)
+        assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
+
+
 def test_names_may_hold_what_formulas_use(tmp_path):
     names = {"GPT-4o": "T.Rex[T.2]: ~ + x", "Claude v2": "judge['a']"}
     small_study(tmp_path, lambda row: row)

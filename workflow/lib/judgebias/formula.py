@@ -97,5 +97,5 @@ def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str
 def _identified(design: np.ndarray) -> np.ndarray:
     """Coefficients with no part in the null space of the design, from its singular vectors."""
     _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.linalg.norm(design, axis=0), mode="r"))
-    null = vectors[values < 1e-9 * values[0]]
+    null = vectors[(values > 1e-9 * values[0]).sum() :]  # also those beyond the number of rows
     return (np.abs(null) < 1e-6).all(axis=0)

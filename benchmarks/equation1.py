@@ -6,13 +6,7 @@ Prints seconds (wall), processor seconds and peak memory of each, median of the 
 same ratings.parquet (the twin's, about 250,000 rows) and write the same table.
 """
 
-import argparse
-import os
-import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -75,6 +69,10 @@ def measure(step: str, ratings: str, output: str) -> tuple[float, float, float]:
 
     This process stays small: the system counts the memory of the parent at the fork among the child's.
     """
+    import os
+    import subprocess
+    import time
+
     command = [sys.executable, __file__, "--one", step, ratings, output]
     start = time.perf_counter()
     process = subprocess.Popen(command, env=os.environ | {"OPENBLAS_NUM_THREADS": "2"})
@@ -86,26 +84,29 @@ def measure(step: str, ratings: str, output: str) -> tuple[float, float, float]:
 
 def main() -> None:
     """Measure both ways in turn and print the table."""
+    import argparse
+    import statistics
+    import tempfile
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--one", nargs=3, metavar=("STEP", "RATINGS", "OUTPUT"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        step, ratings, output = arguments.one
-        STEPS[step](ratings, output)
-        return
+    runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
         ratings = f"{folder}/ratings.parquet"
         measure("prepare", ratings, folder)
         for way in WAYS:
             measure(way, ratings, f"{folder}/{way}.csv")  # not counted: fills the file cache
-        runs = [{way: measure(way, ratings, f"{folder}/{way}.csv") for way in WAYS} for _ in range(arguments.runs)]
-    print(f"median of {arguments.runs} runs     wall s     cpu s   peak MiB")
+        measured = [{way: measure(way, ratings, f"{folder}/{way}.csv") for way in WAYS} for _ in range(runs)]
+    print(f"median of {runs} runs     wall s     cpu s   peak MiB")
     for way in WAYS:
-        print(f"{way:20}" + "".join(f"{statistics.median(run[way][k] for run in runs):10.2f}" for k in range(3)))
-    ratios = [run["statsmodels"][0] / run["cells"][0] for run in runs]
+        print(f"{way:20}" + "".join(f"{statistics.median(run[way][k] for run in measured):10.2f}" for k in range(3)))
+    ratios = [run["statsmodels"][0] / run["cells"][0] for run in measured]
     print(f"statsmodels / cells, wall: median {statistics.median(ratios):.1f}, {min(ratios):.1f} to {max(ratios):.1f}")
 
 
 if __name__ == "__main__":
-    main()
+    # A measured process imports nothing but what its step needs.
+    if sys.argv[1:2] == ["--one"]:
+        STEPS[sys.argv[2]](*sys.argv[3:])
+    else:
+        main()

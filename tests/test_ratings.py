@@ -163,6 +163,11 @@ def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
     assert "g.parquet, row 4, column rating" in complaint(tmp_path, [RatingsFile(str(tmp_path / "g.parquet"))])
 
 
+def test_line_is_found_beside_very_long_fields(tmp_path):
+    lines = [*(f"{line},{'prompt ' * 30_000}" for line in GOOD), "gpt-4o,gpt-4o,4,cnn,p,9,9,short"]
+    assert "line 5, column rating: found '9'" in complaint(tmp_path, [write(tmp_path / "f.csv", lines, HEADER + ",text")])
+
+
 def test_columns_that_are_not_read_may_have_any_name(tmp_path):
     lines = [f"{place},{line},x,y" for place, line in enumerate(GOOD)]
     rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, f",{HEADER},RATING,")])
@@ -233,6 +238,7 @@ def test_column_twice(tmp_path):
         (b"", "the file is empty"),
         (HEADER.encode() + b"\n", "the file holds no rows"),
         (b"\xff\xfe\x00j", "not a UTF-8 CSV file"),
+        (b"judge\x00,model\n", "line 1"),
         (HEADER.encode() + b'\ngpt-4o,"gpt-4o,4,cnn,p,4,9\n', "cannot be read"),
         (
             HEADER.encode() + b"\ngpt-4o,gpt-4o,4,cnn,p,4,9" * 1000 + b"\ngpt-4o,gpt-4o,4,cnn,\xff,4,9\n",

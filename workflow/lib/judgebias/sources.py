@@ -17,6 +17,7 @@ from judgebias.errors import DataError
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
+LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 
 
@@ -48,7 +49,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str) -> list[str]:
     try:
         with _open_csv(path) as file:
             header = next(csv.reader(file), [])
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
         raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({error}); save it as UTF-8") from error
     if not header:
         raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(REQUIRED)}")
@@ -108,16 +109,16 @@ def place_of(path: str, record: int) -> str:
     """Where a record is: the line of a CSV file that it begins in, the row of a parquet file."""
     if path.endswith(".parquet"):
         return f"{path}, row {record}"
-    line = 0
+    csv.field_size_limit(LONGEST_FIELD)
+    line, passed = 0, -1  # the header is record 0
     with _open_csv(path) as file:
         reader = csv.reader(file)
         for row in reader:
-            if row:  # blank lines are no records; the header is record 0
-                if record == 0:
-                    return f"{path}, line {line + 1}"
-                record -= 1
+            passed += bool(row)  # blank lines are no records
+            if row and passed == record:
+                return f"{path}, line {line + 1}"
             line = reader.line_num
-    raise IndexError(f"{path} has no such record")
+    return f"{path}, row {record}"
 
 
 def _open_csv(path: str) -> TextIO:

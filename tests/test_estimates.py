@@ -43,6 +43,22 @@ def test_disagreement_of_the_engines_is_an_error():
         raise_disagreement([row | {"largest_difference": float("nan")}])
 
 
+@pytest.mark.parametrize("key", ["std_error", "ci_low"])
+@pytest.mark.parametrize("engine", ["cells", "statsmodels"])
+@pytest.mark.parametrize("lost", [float("nan"), None])
+def test_number_that_one_engine_lacks_is_a_disagreement(twin, monkeypatch, key, engine, lost):
+    def estimate_without(spec, study, *, confidence):
+        rows, left_out = estimate(spec, study, confidence=confidence)
+        if spec.engine == engine:
+            rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
+        return rows, left_out
+
+    monkeypatch.setattr("judgebias.crosscheck.estimate", estimate_without)
+    rows = list(check_engines([Spec("main")], twin, confidence=0.9))
+    with pytest.raises(DesignError, match="differ by inf"):
+        raise_disagreement(rows)
+
+
 def test_interval_and_p_value_are_walds(twin):
     from scipy.stats import norm
 
@@ -191,6 +207,8 @@ def test_engines_agree_where_rows_are_fewer_than_terms(tmp_path):
         rows, left_out = table(study, spec)
         assert rows
         assert any("not estimable" in gap["reason"] for gap in left_out)
+        # The fit passes through every row, so no residual tells how sure it is.
+        assert not any("ci_low" in row for row in rows.values())
         assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
 
 

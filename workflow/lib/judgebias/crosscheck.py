@@ -1,5 +1,6 @@
 """The fast way against statsmodels on raw rows: the largest difference, fit by fit."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -13,7 +14,10 @@ COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 
 
 def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield, for each slice of each spec, the largest absolute difference of any estimate, standard error or limit."""
+    """Yield, for each slice of each spec, the largest absolute difference of any estimate, standard error or limit.
+
+    It is infinite where one engine has a number that the other has not. Raises DesignError where they differ in their terms.
+    """
     for spec in specs:
         ours, theirs = (
             {
@@ -44,4 +48,9 @@ def raise_disagreement(rows: Iterable[dict]) -> None:
 def _difference(one: dict, other: dict) -> float:
     if ("estimate" in one) != ("estimate" in other):
         raise DesignError(f"{one['quantity']} of {one['term']}: one engine calls it not estimable, the other does not")
-    return max((abs(one[key] - other[key]) for key in COMPARED if key in one), default=0.0)
+    pairs = [(one.get(key, math.nan), other.get(key, math.nan)) for key in COMPARED]
+    # A number that one engine has and the other has not is no rounding; one that neither has is agreed on.
+    apart = [
+        math.inf if math.isnan(a) != math.isnan(b) else abs(a - b) for a, b in pairs if not (math.isnan(a) and math.isnan(b))
+    ]
+    return max(apart, default=0.0)

@@ -55,6 +55,8 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     identified = _identified(fitted.model.exog)[order]
     estimate = np.where(identified, np.asarray(fitted.params)[order], np.nan)
     covariance = np.asarray(fitted.cov_params())[np.ix_(order, order)]
+    if spec.covariance != "HC0" and fitted.df_resid <= 0:  # statsmodels divides by what is 0 then; the errors are unknown
+        covariance = np.full_like(covariance, np.nan)
     result = LeastSquares(estimate, covariance, identified, int(fitted.nobs), round(fitted.df_model + fitted.k_constant))
     counts = np.array([term.carried.sum() for term in present])
     return Fitted(label, present, counts, result, [t for t in terms if (t.quantity, t.term) not in place])

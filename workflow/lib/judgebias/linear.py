@@ -77,7 +77,7 @@ def _inverse(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _residual_squares(tensor: np.ndarray, others: list[int], fitted: np.ndarray) -> np.ndarray:
-    """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted @ w"""
+    """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted w."""
     residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 import yaml
 
+from judgebias.beta_binomial import beta_binomial, beta_nodes
 from judgebias.errors import ConfigError, DataError
-from judgebias.simulate import allocate, beta_binomial, beta_nodes, biases, planted, simulate
+from judgebias.simulate import allocate, planted, simulate
 from judgebias.tables import read_table
 from judgebias.twin import load_published, published_world
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow/data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
-MODELS = {name: model["family"] for name, model in CONFIG["models"].items()}
+PUBLISHED = {row["model"] for row in load_published(DATA)["mean_scores"]}
+MODELS = {name: model["family"] for name, model in CONFIG["models"].items() if name in PUBLISHED}
 SCALES = CONFIG["studies"]["twin"]["scales"]
 COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension"]
 
@@ -48,7 +50,8 @@ def equation_1(world, ratings, dimension):
 
 def scores_of(study, dimension):
     """Raw scores of the human raters, (completions, 3)."""
-    return study.raters["rating"][study.raters["dimension"] == dimension].reshape(-1, 3)
+    rows = (study.raters["dimension"] == dimension) & (study.raters["team"] == "raters")
+    return study.raters["rating"][rows].reshape(-1, 3)
 
 
 def test_planted_biases_are_the_published_ones(world):
@@ -72,7 +75,7 @@ def test_a_family_of_one_model_has_no_term():
 
 
 def test_expected_ratings_stay_inside_the_scale(world):
-    at_lowest = world.intercept[:, :, None] + biases(world)
+    at_lowest = world.intercept[:, :, None] + world.biases
     at_highest = at_lowest + world.slope[:, :, None]
     assert world.slope.min() > 0
     assert at_lowest.min() >= 0.002 - 1e-12
@@ -163,7 +166,8 @@ def test_raters_agree_as_published(study):
 
 
 def test_gt_is_the_rounded_mean_of_the_raters(study):
-    raters, ratings = study.raters, study.ratings
+    of_team = study.raters["team"] == "raters"
+    raters, ratings = {column: values[of_team] for column, values in study.raters.items()}, study.ratings
     keys = zip(*(raters[c].reshape(-1, 3)[:, 0] for c in ("dimension", "model", "prompt_id")), strict=True)
     gt = dict(zip(keys, np.round(raters["rating"].reshape(-1, 3).mean(axis=1), 3), strict=True))
     of_row = zip(ratings["dimension"], ratings["model"], ratings["prompt_id"], strict=True)
@@ -187,7 +191,7 @@ def test_absent_rows_are_as_many_as_counted(study):
 def test_columns_names_and_order(world, study):
     ratings = study.ratings
     assert list(ratings) == COLUMNS
-    assert list(study.raters) == ["model", "dimension", "dataset", "prompt_id", "rater", "rating"]
+    assert list(study.raters) == ["model", "dimension", "dataset", "prompt_id", "team", "rater", "rating"]
     assert set(ratings["dataset"][ratings["dimension"] == "Faithfulness"]) == {"cnn", "xsum"}
     number = [int(text.rpartition("_")[2]) for text in ratings["prompt_id"]]
     order = [

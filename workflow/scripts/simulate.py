@@ -1,4 +1,4 @@
-"""Simulate the twin of the published ratings: what judges and raters gave, and what was planted."""
+"""Simulate a study, of the world that config declares or of the published one: ratings, raters, and what was planted."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,15 +6,20 @@ from pathlib import Path
 from judgebias.database import write_parquet
 from judgebias.logs import logged
 from judgebias.simulate import planted, simulate
+from judgebias.stand_in import declared_world
 from judgebias.tables import PLANTED, write_table
 from judgebias.twin import load_published, published_world
 
 
-def simulate_twin(
-    *, published: str, families: Mapping, scales: Mapping, prompts: int, seed: int, outputs: Mapping[str, str]
-) -> None:
-    world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
-    drawn = simulate(world, prompts=prompts, seed=seed)
+def simulate_study(
+    *, published: str, settings: Mapping, families: Mapping, scales: Mapping, task_types: Mapping, seed: int,
+    outputs: Mapping[str, str],
+) -> None:  # fmt: skip
+    if "quality" in settings:
+        world = declared_world(settings, models=families, scales=scales, task_types=task_types)
+    else:
+        world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
+    drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     write_parquet(drawn.ratings, outputs["ratings"])
     write_parquet(drawn.raters, outputs["raters"])
     write_table(outputs["planted"], PLANTED, planted(world))
@@ -22,11 +27,12 @@ def simulate_twin(
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
-        simulate_twin(
+        simulate_study(
             published=snakemake.input.published[0],
+            settings=snakemake.params.settings,
             families=snakemake.params.families,
             scales=snakemake.params.scales,
-            prompts=snakemake.params.prompts,
+            task_types=snakemake.params.task_types,
             seed=snakemake.params.seed,
             outputs=dict(snakemake.output.items()),
         )

@@ -4,15 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgebias.simulate import RATERS, beta_binomial, beta_nodes
+from judgebias.beta_binomial import beta_binomial, beta_nodes
+from judgebias.correlation import spearman
+from judgebias.human_scores import TEAM_SIZE
 
 # Bounds of an expected rating, whatever gt: neither end of the scale is ever certain.
 LOWEST_MEAN, HIGHEST_MEAN = 0.002, 0.995
 IMPERFECT_RATINGS = 10  # expected in a judge's own cell: with fewer, HC0 intervals cover too rarely
 SLOPES = np.linspace(0.0, 1.2, 121)
 DISPERSIONS = np.geomspace(0.7, 200.0, 29)
-# Misfits that weigh alike: of a mean score, of a correlation, of the logarithm of a standard error.
+# Misfits that weigh alike: of a mean score or an accuracy, of a correlation, of the logarithm of a standard error.
 MEAN_UNIT, CORRELATION_UNIT, ERROR_UNIT = 0.01, 0.05, 0.2
+INSIGHTS = np.linspace(0.0, 1.0, 101)
+GOLD_DISPERSIONS = np.geomspace(0.05, 500.0, 25)
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,62 @@ def fit_raters(mean: np.ndarray, maximum: int, alpha: float, agreement: float) -
     return quality_of(rater), rater
 
 
+def fit_gold(
+    mean: np.ndarray, quality: float, rater: float, maximum: int, *, accuracy: float, correlation: float
+) -> tuple[float, float]:
+    """Insight and dispersion of the gold team that come nearest to the raters' published accuracy and correlation with it.
+
+    mean is (models,) on the unit scale, quality and rater the dispersions that `fit_raters` gives. The pair taken has the least
+    sum of squared misfits, in the units above. Both numbers are the expected ones, exact: see `gold_agreement`.
+    """
+    both = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
+    found = np.array(both)  # (dispersions, 2, insights)
+    misfit = ((found[:, 0] - accuracy) / MEAN_UNIT) ** 2 + ((found[:, 1] - correlation) / CORRELATION_UNIT) ** 2
+    at_dispersion, at_insight = np.unravel_index(misfit.argmin(), misfit.shape)
+    return float(INSIGHTS[at_insight]), float(GOLD_DISPERSIONS[at_dispersion])
+
+
+def gold_agreement(
+    mean: np.ndarray, quality: float, rater: float, maximum: int, gold: float, insight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Expected accuracy of the raters and rank correlation of the teams' means, for each `insight`: two arrays of its shape.
+
+    A rater's score k is accurate unless all gold scores are below it or all above. Both are sums over the nodes of a quadrature
+    of quality that is exact for the scores of two teams. mean is (models,), unit scale; the correlation is Spearman's, over all
+    models.
+    """
+    accurate, joint = np.zeros((2, len(mean))), np.zeros((2, TEAM_SIZE * maximum + 1, TEAM_SIZE * maximum + 1))
+    for m, one in enumerate(mean):
+        nodes, weights = beta_nodes(one, quality, TEAM_SIZE * maximum + 1)
+        raters, experts = (beta_binomial(nodes, dispersion, maximum) for dispersion in (rater, gold))  # (nodes, K + 1)
+        below = np.cumsum(experts, axis=1) - experts
+        accuracy = 1 - below**TEAM_SIZE - (1 - below - experts) ** TEAM_SIZE
+        of_raters, of_experts = _sums(raters), _sums(experts)
+        # First as if the gold team scored another quality than the raters, then the same.
+        accurate[:, m] = (weights @ raters) @ (weights @ accuracy), weights @ (raters * accuracy).sum(axis=1)
+        joint[0] += np.outer(weights @ of_raters, weights @ of_experts)
+        joint[1] += of_raters.T @ (weights[:, None] * of_experts)
+    other, same = accurate.mean(axis=1)
+    mixed = (1 - insight)[:, None, None] * joint[0] + insight[:, None, None] * joint[1]
+    levels = np.arange(joint.shape[1])
+    return (1 - insight) * other + insight * same, spearman(mixed, levels, levels)
+
+
+def _sums(single: np.ndarray) -> np.ndarray:
+    """Probabilities of the sum of a team's scores, from those of one score, (nodes, K + 1)."""
+    total = single
+    for _ in range(TEAM_SIZE - 1):
+        total = np.array([np.convolve(one, another) for one, another in zip(total, single, strict=True)])
+    return total
+
+
 def gt_variance(mean: np.ndarray, quality: float, rater: float, maximum: int) -> np.ndarray:
     """Variance within each model of gt / K, the mean of three raters; mean and result (models,).
 
     m (1 - m) (1 + quality v / 3) / (quality + 1), with v as in `fit_raters`.
     """
     within = (1 + (maximum - 1) / (rater + 1)) / maximum
-    return mean * (1 - mean) * (1 + quality * within / RATERS) / (quality + 1)
+    return mean * (1 - mean) * (1 + quality * within / TEAM_SIZE) / (quality + 1)
 
 
 def fit_judges(

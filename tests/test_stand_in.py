@@ -1,0 +1,131 @@
+"""A world that config declares: what is planted is what it says, and the specs find it again."""
+
+import numpy as np
+import pytest
+
+from conftest import built
+from judgebias.agreement import agreement
+from judgebias.database import write_parquet
+from judgebias.errors import ConfigError
+from judgebias.estimates import estimate
+from judgebias.ratings import StudyFiles
+from judgebias.recovery import recovery
+from judgebias.registry import Registry
+from judgebias.simulate import planted, simulate
+from judgebias.sources import RatingsFile
+from judgebias.spec import Spec
+from judgebias.stand_in import declared_world
+
+FAMILIES = {"Claude v1.3": "Claude", "Claude v2": "Claude", "GPT-3.5 0613": "GPT", "GPT-4 0314": "GPT", "Command": "Cohere"}
+SCALES = {name: [1, 5] for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")}
+TYPES = {"open-ended qa": ["helm-instruct"]}
+SETTINGS = {
+    "prompts": 160,
+    "quality": {"GPT-4 0314": 0.85, "GPT-3.5 0613": 0.8, "Claude v1.3": 0.8, "Command": 0.65},
+    "judges": {"GPT-4 0314": {"self_bias": 0.05}, "Claude v1.3": {"self_bias": 0.04, "slope": 0.5, "intercept": 0.35}},
+    "family_bias": {"GPT": 0.04},
+}
+
+
+def declared(scales=SCALES, task_types=TYPES, **changed):
+    return declared_world(SETTINGS | changed, models=FAMILIES, scales=scales, task_types=task_types)
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return simulate(declared(), prompts=160, seed=3).ratings
+
+
+def test_planted_is_what_config_says():
+    rows = {(row["slice"], row["quantity"], row["term"]): row["planted"] for row in planted(declared())}
+    assert len(rows) == 5 * (3 * 2 + 1)  # intercept, slope and self-bias of two judges; the one family with a second model
+    assert {term for _, quantity, term in rows if quantity == "family_bias"} == {"GPT"}
+    for dimension in SCALES:
+        assert rows[dimension, "self_bias", "GPT-4 0314"] == 0.05
+        assert rows[dimension, "self_bias", "Claude v1.3"] == 0.04
+        assert rows[dimension, "family_bias", "GPT"] == 0.04
+        assert rows[dimension, "intercept", "GPT-4 0314"] == pytest.approx(0.4 * 0.775)
+        assert rows[dimension, "slope", "GPT-4 0314"] == 0.6
+        assert (rows[dimension, "intercept", "Claude v1.3"], rows[dimension, "slope", "Claude v1.3"]) == (0.35, 0.5)
+
+
+def test_judges_models_and_scale(ratings):
+    assert list(ratings) == ["judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension"]  # no lengths
+    assert ratings["rating"].size == 5 * 2 * 4 * 160
+    assert set(ratings["judge"]) == {"GPT-4 0314", "Claude v1.3"}
+    assert list(dict.fromkeys(ratings["model"])) == ["Claude v1.3", "GPT-3.5 0613", "GPT-4 0314", "Command"]
+    assert (ratings["rating"].min(), ratings["rating"].max()) == (1, 5)
+    assert set(np.round((ratings["gt"] * 3) % 1, 2)) <= {0.0, 1.0}
+    assert ratings["gt"].min() >= 1
+    assert set(ratings["dataset"]) == {"helm-instruct"}
+    for model, quality in SETTINGS["quality"].items():
+        assert ratings["gt"][ratings["model"] == model].mean() == pytest.approx(1 + 4 * quality, abs=0.02)
+
+
+def test_mean_rating_of_own_answers_is_the_expected_one(ratings):
+    own = (ratings["judge"] == "GPT-4 0314") & (ratings["model"] == "GPT-4 0314")
+    expected = 0.4 * 0.775 + 0.6 * (ratings["gt"][own].mean() - 1) / 4 + 0.05
+    unit = (ratings["rating"][own] - 1) / 4
+    assert unit.mean() == pytest.approx(expected, abs=4 * unit.std() / np.sqrt(own.sum()))
+
+
+def test_specs_recover_what_was_planted(ratings, tmp_path):
+    write_parquet(ratings, str(tmp_path / "raw.parquet"))
+    models = Registry.from_config({name: {"family": family} for name, family in FAMILIES.items()})
+    types = {"helm-instruct": "open-ended qa"}
+    study = built(tmp_path, "helm", StudyFiles([RatingsFile(str(tmp_path / "raw.parquet"))], SCALES, types, models))
+    specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
+    found = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
+    plan = planted(declared())
+    rows = list(recovery(specs, study, plan, found))
+    of_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
+    assert of_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
+    main = {(r["quantity"], r["term"]): r for r in rows if r["spec"] == "main"}
+    assert len(main) == 3 * 2 + 1 + 4
+    assert main["self_bias", "GPT-4 0314"]["planted"] == pytest.approx(0.05, abs=1e-9)
+    assert main["family_bias", "GPT"]["ci_low"] > 0
+    assert max(abs(row["z"]) for row in rows) < 4
+
+
+def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path):
+    raters = simulate(declared(), prompts=160, seed=3).raters
+    assert set(raters["team"]) == {"raters"}
+    write_parquet(raters, str(tmp_path / "raters.parquet"))
+    table = {row["statistic"]: row["value"] for row in agreement(str(tmp_path / "raters.parquet")) if row["dimension"] == ""}
+    assert table["krippendorff_alpha"] == pytest.approx(0.48, abs=0.02)
+    assert table["accuracy"] is None
+    rows = ratings["judge"] == "GPT-4 0314"
+    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(0.55, abs=0.05)
+    rough = simulate(declared(dispersion={"judges": 0.5}), prompts=160, seed=3).ratings
+    assert np.corrcoef(rough["gt"][rows], rough["rating"][rows])[0, 1] < 0.45
+
+
+def test_datasets_share_the_prompts():
+    several = simulate(declared(task_types={"qa": ["a", "b"], "code": ["c"]}), prompts=12, seed=0).ratings
+    assert {name: (several["dataset"] == name).sum() for name in "abc"} == dict.fromkeys("abc", 5 * 2 * 4 * 4)
+    assert set(simulate(declared(task_types={}), prompts=12, seed=0).ratings["dataset"]) == {"simulated"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"quality": {"GPT-5": 0.5}}, r"simulate: quality: 'GPT-5' is not one of `models:` of config; add it there"),
+        ({"judges": {"Claude v2": {}}}, r"simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command"),
+        ({"family_bias": {"Claude": 0.1}}, r"simulate: family_bias: 'Claude' is not one of the families .*known: GPT\)"),
+        (
+            {"judges": {"GPT-4 0314": {"self_bias": 0.2}}},
+            r"judges: GPT-4 0314: expected ratings run from 0.310 to 1.110 .*choose",
+        ),
+        (
+            {"judges": {"Claude v1.3": {"intercept": -0.1}}, "family_bias": {}},
+            r"judges: Claude v1.3: expected ratings run from -0.100 to 0.500",
+        ),
+        (
+            {"scales": {"Helpfulness": "observed"}},
+            r"scales: Helpfulness: observed cannot be simulated; write \[lowest, highest\]",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(changed, said):
+    with pytest.raises(ConfigError, match=said):
+        declared(**changed)

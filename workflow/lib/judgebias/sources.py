@@ -39,7 +39,7 @@ class Check:
     mend: str  # SQL expression giving a text
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, path: str) -> list[str]:
+def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
@@ -52,7 +52,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str) -> list[str]:
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
         raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({error}); save it as UTF-8") from error
     if not header:
-        raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(REQUIRED)}")
+        raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(needed)}")
     return header
 
 
@@ -80,18 +80,11 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
     `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
     name.
     """
-    if source.path.endswith(".parquet"):
-        relation, own = f"read_parquet({text(source.path)})", {column: name(column) for column in columns}
-    else:
-        # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
-        declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
-        settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
-        relation = f"read_csv({text(source.path)}, {settings}, columns={{{declared}}})"
-        own = {column: f"c{place}" for place, column in enumerate(columns)}
+    relation, own = read_as_texts(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
     otherwise = {"dimension": named, "pred_length": "null::varchar"}
     picked = [
-        f"{_missing_as_null(own[column], MISSING if column in NUMBERED else ('',))} as {column}"
+        f"{missing_as_null(own[column], MISSING if column in NUMBERED else ('',))} as {column}"
         if column in own
         else f"{otherwise[column]} as {column}"
         for column in (*REQUIRED, *OPTIONAL)
@@ -100,7 +93,19 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
                from {relation}"""
 
 
-def _missing_as_null(column: str, words: Sequence[str]) -> str:
+def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """SQL for a file's rows, and for each of its columns."""
+    if path.endswith(".parquet"):
+        return f"read_parquet({text(path)})", {column: name(column) for column in columns}
+    # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
+    declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
+    settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
+    relation = f"read_csv({text(path)}, {settings}, columns={{{declared}}})"
+    return relation, {column: f"c{place}" for place, column in enumerate(columns)}
+
+
+def missing_as_null(column: str, words: Sequence[str]) -> str:
+    """SQL for a column as text, NULL where it is one of `words` (lower case)."""
     listed = ", ".join(text(word) for word in words)
     return f"case when lower(trim({column}::varchar)) in ({listed}) then null else {column}::varchar end"
 

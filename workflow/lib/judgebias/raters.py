@@ -1,0 +1,134 @@
+"""From a file of single raters' scores to the canonical table `raters.parquet`, checked row by row."""
+
+from collections.abc import Sequence
+
+import duckdb
+
+from judgebias.database import connect, create_table, text
+from judgebias.errors import DataError
+from judgebias.registry import Registry
+from judgebias.sources import (
+    MISSING,
+    Check,
+    columns_of,
+    fault_number,
+    missing_as_null,
+    place_of,
+    raise_first_fault,
+    read_as_texts,
+    reading,
+)
+from judgebias.teams import RATERS, TEAMS
+
+REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
+KEY = "model_name, dimension, prompt_id, team, rater"
+CANONICAL = """
+    select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
+    from typed where rating_number is not null order by dimension, record"""
+
+CHECKS = (
+    Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
+    Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
+    Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
+    Check(
+        "model",
+        "model_name is null",
+        "an id that the registry does not know",
+        "'write a known id or add this one to a model under `models:` in config'",
+    ),
+    Check(
+        "dimension",
+        "scale_high is null",
+        "a dimension that the ratings of the study do not have",
+        "'write one of ' || known_dimensions",
+    ),
+    Check(
+        "dataset",
+        "known_dataset is null",
+        "a dataset that the ratings of the study do not have",
+        "'write one of ' || known_datasets",
+    ),
+    Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
+    Check(
+        "rating",
+        "rating is not null and coalesce(rating_number not between scale_low and scale_high "
+        "or rating_number != round(rating_number), true)",
+        "which is no rating on the scale of the dimension",
+        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
+    ),
+)
+
+
+def check_raters(path: str, registry: Registry, *, ratings: str, output: str) -> None:
+    """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
+
+    path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
+    of a human, and `team` where a gold team rated some completions again: `raters`, the default, or `gold`. The dimensions with
+    their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
+
+    Raises DataError naming file, line and column for: a missing file or column, an empty file, an id, dimension, dataset or
+    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice.
+    """
+    connection = connect()
+    columns = columns_of(connection, path, REQUIRED)
+    _check_columns(path, columns)
+    create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
+    connection.execute(f"create temp table rated as select * from read_parquet({text(ratings)})")
+    with reading(path):
+        count = connection.execute(_typed(path, columns)).fetchone()[0]
+    if count == 0:
+        raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
+    raise_first_fault(connection, "typed", CHECKS)
+    _check_unique(connection)
+    connection.execute(f"copy ({CANONICAL}) to {text(output)} (format parquet, compression zstd)")
+
+
+def _check_columns(path: str, columns: Sequence[str]) -> None:
+    for column in (*REQUIRED, "team"):
+        if column != "team" and column not in columns:
+            raise DataError(
+                f"{path}, line 1, column {column}: not there; found {', '.join(columns)}; "
+                f"needed {', '.join(REQUIRED)} (team is optional), separated by commas"
+            )
+        if list(columns).count(column) > 1:
+            raise DataError(f"{path}, line 1, column {column}: stands twice; keep one")
+
+
+def _typed(path: str, columns: Sequence[str]) -> str:
+    """SQL that creates the table `typed`: the texts of the file, what they mean, and the number of the fault of each row."""
+    rows = f"select {text(path)} as file, row_number() over () as record, * from ({_texts(path, columns)})"
+    return f"""
+        create temp table typed as
+        with scales as (
+                select dimension, any_value(scale_low) as scale_low, any_value(scale_high) as scale_high
+                from rated group by all),
+             datasets as (select distinct dataset, dataset as known_dataset from rated),
+             found as (
+                select rows.*, model_name, scale_low, scale_high, known_dataset, try_cast(rating as double) as rating_number,
+                       (select string_agg(dimension, ', ' order by dimension) from scales) as known_dimensions,
+                       (select string_agg(dataset, ', ' order by dataset) from datasets) as known_datasets
+                from ({rows}) as rows
+                left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
+        select *, {fault_number(CHECKS)} as fault from found"""
+
+
+def _texts(path: str, columns: Sequence[str]) -> str:
+    """SQL for the columns that are read, as texts; an empty one, or a missing rating however spelled, is NULL."""
+    relation, own = read_as_texts(path, columns)
+    picked = [f"{missing_as_null(own[c], MISSING if c == 'rating' else ('',))} as {c}" for c in REQUIRED]
+    team = f"coalesce(nullif(trim({own['team']}::varchar), ''), {text(RATERS)})" if "team" in own else text(RATERS)
+    return f"select {', '.join(picked)}, {team} as team from {relation}"
+
+
+def _check_unique(connection: duckdb.DuckDBPyConnection) -> None:
+    twice = connection.execute(f"select {KEY} from typed group by all having count(*) > 1 order by all limit 1").fetchone()
+    if twice is None:
+        return
+    first, second = connection.execute(
+        f"select file, record from typed where ({KEY}) = ($1, $2, $3, $4, $5) order by record limit 2", list(twice)
+    ).fetchall()
+    model, dimension, prompt, team, rater = twice
+    raise DataError(
+        f"{place_of(*second)}, column rater: rater '{rater}' of the team '{team}' rates model '{model}', "
+        f"dimension '{dimension}' and prompt '{prompt}' already in {place_of(*first)}; keep one of the two rows"
+    )

@@ -1,0 +1,26 @@
+"""Check the single raters' scores of a study and tabulate how well they agree."""
+
+from collections.abc import Mapping
+
+from judgebias.agreement import agreement
+from judgebias.logs import logged
+from judgebias.raters import check_raters
+from judgebias.registry import Registry
+from judgebias.tables import AGREEMENT, write_table
+
+
+def tabulate(*, study: str, raw: str, ratings: str, models: Mapping, raters: str, output: str) -> None:
+    check_raters(raw, Registry.from_config(models), ratings=ratings, output=raters)
+    write_table(output, AGREEMENT, ({"study": study, **row} for row in agreement(raters)))
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        tabulate(
+            study=snakemake.wildcards.study,
+            raw=snakemake.input.raw[0],
+            ratings=snakemake.input.ratings,
+            models=snakemake.params.models,
+            raters=snakemake.output.raters,
+            output=snakemake.output.agreement,
+        )

@@ -1,0 +1,91 @@
+"""Small simulated ratings for the ordinal fit, and the likelihood written down row by row."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from judgebias.cells import Cells
+from judgebias.design import EQUATION_1, regressors_of, terms_of
+
+FAMILY = {"a": "x", "b": "x", "c": "y", "d": "y"}
+REFERENCES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
+    """Cells of a full judge x model x reference design, and the true log-odds by (quantity, term).
+
+    P(rating <= k) = logistic(threshold_k - eta), thresholds evenly spread between -1.5 and 2.5; eta of a row is its judge's
+    intercept and slope times the reference, plus self-bias or family-bias, plus 0.7 in the second dimension.
+    """
+    generator = np.random.default_rng(seed)
+    keys = [(d, j, m) for d in dimensions for j in judges for m in judges]
+    dimension, judge, model = (np.array(part) for part in zip(*keys, strict=True))
+    family = {part: np.array([FAMILY[name] for name in names]) for part, names in (("judge", judge), ("model", model))}
+    groups = {
+        "dimension": dimension, "dataset": np.full(len(keys), "s"), "task_type": np.full(len(keys), ""), "judge": judge,
+        "model": model, "judge_family": family["judge"], "model_family": family["model"],
+    }  # fmt: skip
+    group, level = (index.ravel() for index in np.indices((len(keys), len(REFERENCES))))
+    empty = np.zeros((len(group), top + 1), dtype=np.int64)
+    scale = np.tile([0, top], (len(group), 1))
+    cells = Cells(groups, group, REFERENCES[level], REFERENCES[level] * top, empty, np.arange(top + 1), scale)
+    terms = terms_for(cells)
+    truth = dict(zip(((t.quantity, t.term) for t in terms), generator.normal(0.5, 0.6, len(terms)).round(2), strict=True))
+    truth["intercept", min(judges)] = 0.0
+    truth |= {("dimension", name): 0.7 for name in dimensions[1:]}
+    eta = design_of(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
+    below = 1 / (1 + np.exp(eta[:, None] - (4 * np.arange(top) + 2) / top + 1.5))
+    probabilities = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    return replace(cells, counts=generator.multinomial(per_cell, probabilities)), truth
+
+
+def terms_for(cells):
+    return [term for term in terms_of(cells.factors, names=EQUATION_1) if term.carried.any()]
+
+
+def design_of(cells, terms):
+    layout = regressors_of(terms, len(cells.factors["judge"]), 2)[cells.group]
+    return layout[:, 0] + layout[:, 1] * cells.reference[:, None]
+
+
+def with_ratings(cells, rows, rating):
+    """Give every row of the cells where `rows` the same rating."""
+    counts = cells.counts.copy()
+    counts[rows] = 0
+    counts[rows, rating] = cells.n[rows]
+    return replace(cells, counts=counts)
+
+
+def expanded(cells):
+    """One cell for each row, in the order of the cells."""
+    place, rating = np.nonzero(cells.counts)
+    times = cells.counts[place, rating]
+    place, rating = np.repeat(place, times), np.repeat(rating, times)
+    counts = (rating[:, None] == np.arange(len(cells.ratings))).astype(np.int64)
+    parts = {key: getattr(cells, key)[place] for key in ("group", "reference", "reference_raw", "scale")}
+    return replace(cells, counts=counts, **parts)
+
+
+def log_probabilities(cells, terms, point):
+    """log(F(threshold_k - eta) - F(threshold_(k-1) - eta)) of each row, as the model is written."""
+    rows = expanded(cells)
+    rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
+    thresholds = np.concatenate([[-np.inf], point[len(terms) :], [np.inf]])
+    eta = design_of(rows, terms) @ point[: len(terms)]
+    upper, lower = thresholds[rating + 1] - eta, thresholds[rating] - eta
+    mirrored = lower > 0  # 1 - F of the upper tail, where F has no digits left
+    upper, lower = np.where(mirrored, -lower, upper), np.where(mirrored, -upper, lower)
+    with np.errstate(over="ignore"):
+        return np.log(1 / (1 + np.exp(-upper)) - 1 / (1 + np.exp(-lower)))
+
+
+def derivative(function, point, places, step=1e-3):
+    """Derivative of `function` by central differences of fourth order, (places, ...)."""
+    columns = []
+    for place in places:
+        move = np.zeros(len(point))
+        move[place] = step
+        near = function(point + move) - function(point - move)
+        far = function(point + 2 * move) - function(point - 2 * move)
+        columns.append((8 * near - far) / (12 * step))
+    return np.array(columns)

@@ -23,8 +23,8 @@ def fit_on_cells(ratings: str, output: str) -> None:
 
     cells = output + ".cells.parquet"
     build_cells(ratings, cells)
-    rows, _ = estimate(Spec("main"), Study("twin", cells), confidence=0.9)
-    write_table(output, ESTIMATES, rows)
+    found = estimate(Spec("main"), Study("twin", cells), confidence=0.9)
+    write_table(output, ESTIMATES, found.estimates)
 
 
 def fit_by_formula(ratings: str, output: str) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from judgebias.cells import build_cells, build_moments
+from judgebias.cells import build_cells, build_moments, build_references
 from judgebias.database import write_parquet
 from judgebias.lengths import NORMALISATIONS
+from judgebias.published import JUDGES
 from judgebias.ratings import StudyFiles, normalise
 from judgebias.registry import Registry
 from judgebias.simulate import planted, simulate
@@ -34,18 +35,19 @@ def study_files(study, files):
 
 def built(folder, name, source):
     """Ratings, cells and moments of a study, in `folder`."""
-    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
+    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells", "references")}
     moments = [str(folder / f"{length}.parquet") for length in NORMALISATIONS]
     normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
     build_cells(paths["ratings"], paths["cells"])
+    build_references(paths["ratings"], paths["references"])
     for length, path in zip(NORMALISATIONS, moments, strict=True):
         build_moments(paths["ratings"], length, path)
-    return Study(name, paths["cells"], moments, paths["ratings"])
+    return Study(name, paths["cells"], paths["references"], moments, paths["ratings"])
 
 
 @pytest.fixture(scope="session")
 def world():
-    families = {name: model["family"] for name, model in CONFIG["models"].items()}
+    families = {name: CONFIG["models"][name]["family"] for name in JUDGES}
     scales = CONFIG["studies"]["twin"]["scales"]
     return published_world(**load_published(DATA), models=families, scales=scales)
 

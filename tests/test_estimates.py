@@ -9,21 +9,23 @@ from judgebias.crosscheck import check_engines, raise_disagreement
 from judgebias.errors import DesignError
 from judgebias.estimates import estimate, wald_p_value
 from judgebias.lengths import NORMALISATIONS, with_normalised_length
+from judgebias.published import JUDGES
 from judgebias.ratings import StudyFiles
 from judgebias.registry import Registry
 from judgebias.sources import RatingsFile
 from judgebias.spec import Spec
 
+FAMILIES = {CONFIG["models"][judge]["family"] for judge in JUDGES}
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 
 
 def table(study, spec):
-    rows, left_out = estimate(spec, study, confidence=0.9)
+    rows, left_out, _ = estimate(spec, study, confidence=0.9)
     return {(row["slice"], row["quantity"], row["term"]): row for row in rows}, left_out
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_every_spec_equals_statsmodels_on_rows(twin, name):
+@pytest.mark.parametrize("name", [spec.name for spec in SPECS.values() if spec.estimator == "least_squares"])
+def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
     rows = list(check_engines([SPECS[name]], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
@@ -36,7 +38,7 @@ def test_other_covariances_equal_statsmodels(twin, covariance):
 
 
 def test_disagreement_of_the_engines_is_an_error():
-    row = {"spec": "main", "slice": "x", "largest_difference": 2e-9, "tolerance": 1e-9}
+    row = {"spec": "main", "slice": "x", "compared": "estimates", "largest_difference": 2e-9, "tolerance": 1e-9}
     with pytest.raises(DesignError, match=r"spec main, slice 'x'.*2e-09"):
         raise_disagreement([row])
     with pytest.raises(DesignError):
@@ -48,14 +50,15 @@ def test_disagreement_of_the_engines_is_an_error():
 @pytest.mark.parametrize("lost", [float("nan"), None])
 def test_number_that_one_engine_lacks_is_a_disagreement(twin, monkeypatch, key, engine, lost):
     def estimate_without(spec, study, *, confidence):
-        rows, left_out = estimate(spec, study, confidence=confidence)
+        found = estimate(spec, study, confidence=confidence)
         if spec.engine == engine:
-            rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
-        return rows, left_out
+            row = found.estimates[5]
+            found.estimates[5] = {k: v for k, v in row.items() if k != key} | ({} if lost is None else {key: lost})
+        return found
 
     monkeypatch.setattr("judgebias.crosscheck.estimate", estimate_without)
     rows = list(check_engines([Spec("main")], twin, confidence=0.9))
-    with pytest.raises(DesignError, match="differ by inf"):
+    with pytest.raises(DesignError, match="limits by inf"):
         raise_disagreement(rows)
 
 
@@ -76,7 +79,7 @@ def test_quantities_and_rows_of_each_term(twin):
     rows, left_out = table(twin, SPECS["main"])
     assert left_out == []
     assert sorted({key[1] for key in rows}) == ["dimension", "family_bias", "intercept", "self_bias", "slope"]
-    assert {key[2] for key in rows if key[1] == "family_bias"} == set(CONFIG["families"])
+    assert {key[2] for key in rows if key[1] == "family_bias"} == set(FAMILIES)
     assert ("", "dimension", "Completeness") not in rows  # the first in alphabetical order is the reference
     own = duckdb.sql(f"select count(*) from '{twin.ratings}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
     assert rows["", "self_bias", "GPT-4o"]["n_term"] == own
@@ -95,7 +98,7 @@ def test_dropped_models_leave_as_judge_and_as_model(twin):
 
 def test_one_model_dropped_has_a_slice_for_each_model(twin):
     rows, _ = table(twin, SPECS["one_model_dropped"])
-    assert {key[0] for key in rows} == set(CONFIG["models"])
+    assert {key[0] for key in rows} == set(JUDGES)
     assert not any(key[0] == key[2] for key in rows)
     alone, _ = table(twin, Spec("alone", subset={"models_dropped": ["GPT-4o"]}))
     assert rows["GPT-4o", "self_bias", "Mistral 7B"]["estimate"] == alone["", "self_bias", "Mistral 7B"]["estimate"]

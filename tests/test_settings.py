@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, SCHEMA
 from judgebias.errors import ConfigError
-from judgebias.settings import check, in_order_of, kind_of
+from judgebias.settings import check, in_order_of, kind_of, with_stand_ins
 
 
 def place(config, path, value):
@@ -37,8 +37,20 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"subset": {"models_dropped": ["GPT-5"]}}, "models_dropped: 'GPT-5' is not one of models"),
         (["specs", "w"], {"subset": {"dimension": ["Charm"]}}, "specs: w: subset: dimension: 'Charm' is not one of"),
         (["specs", "w"], {"subset": {"dataset": ["xsumm"]}}, "did you mean 'xsum'"),
+        (["specs", "w"], {"slice": "dimension", "reference": "family"}, "specs: w: found reference with slice, which do not"),
+        (["specs", "w"], {"length": "prompt", "reference": "family"}, "specs: w: found length with reference, which"),
+        (["specs", "w"], {"length": "prompt", "estimator": "gam"}, "specs: w: found gam with length, which do not go"),
+        (["specs", "w"], {"estimator": "ordinal_logit", "engine": "statsmodels"}, "found ordinal_logit with statsmodels"),
+        (["specs", "w"], {"estimator": "gam", "terms": ["judge"]}, "specs: w: found gam with terms, which do not go together"),
+        (["specs", "w"], {"whole": True}, "specs: w: whole: there is no slice beside it"),
+        (["specs", "w"], {"terms": ["judge", "intercept"]}, "w: terms: found intercept with judge, of which one"),
+        (["specs", "w"], {"terms": ["judge", "reference", "judge:reference"]}, "terms: found reference with judge:reference"),
+        (["specs", "w"], {"terms": ["self", "reference"]}, "specs: w: terms: found neither intercept nor judge"),
+        (["specs", "w"], {"terms": ["judge", "length"]}, "specs: w: terms: 1: 'length' is not one of"),
         (["studies", "twin", "scales", "Helpfulness"], [6, 0], r"studies: twin: scales: Helpfulness: found \[6, 0\]"),
         (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, source, files"),
+        (["studies", "twin", "raters"], "raters.csv", "studies: twin: raters: goes with `files`"),
+        (["studies", "twin", "simulate", "family_bias"], {"GPT": 0.1}, "'quality' is a dependency of 'family_bias'"),
         (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
         (["studies", "twin", "scales", "Helpfulness"], [0, 1000], r"found \[0, 1000\]; write .* at most 101 ratings"),
         (["studies", "twin", "scales"], {5: [0, 4]}, "studies: twin: scales: 5 is not of type 'string'"),
@@ -93,5 +105,19 @@ def test_overlay_keeps_the_order_of_models():
 
 def test_kind_of_a_study_is_where_its_ratings_come_from():
     kinds = {name: kind_of(study) for name, study in CONFIG["studies"].items()}
-    assert kinds == {"twin": "simulated", "play_favorites": "published", "play_favorites_2d": "published"}
+    published = {"play_favorites": "published", "play_favorites_2d": "published"}
+    assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
     assert kind_of({"files": "mine.csv"}) == "user"
+
+
+@pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
+def test_stand_in_stands_in_for_files_that_are_not_there(files):
+    study = {"title": "my ratings", "files": files, "simulate": {"prompts": 12}, "scales": {}}
+    others = {"twin": CONFIG["studies"]["twin"]}
+    paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
+    settled = with_stand_ins({**others, "mine": study}, paths.__contains__)
+    assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
+    for there in [set(), {"b.csv"}]:
+        stand_in = with_stand_ins({"mine": study}, there.__contains__)["mine"]
+        assert stand_in["title"] == "simulated stand-in for my ratings"
+        assert (kind_of(stand_in), "files" in stand_in) == ("simulated", False)

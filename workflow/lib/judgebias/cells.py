@@ -7,6 +7,7 @@ import numpy as np
 from judgebias.database import connect, name, text
 from judgebias.errors import DataError
 from judgebias.lengths import with_normalised_length
+from judgebias.references import with_family_references
 
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
 ORDER = 4  # highest order of moments: a fit with HC0 errors needs sums of products of four
@@ -16,9 +17,9 @@ ORDER = 4  # highest order of moments: a fit with HC0 errors needs sums of produ
 class Cells:
     """The cells of a study, sorted by dimension, dataset, judge, model, reference."""
 
-    groups: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
-    group: np.ndarray  # (cells,) place in `groups`, rising
-    reference: np.ndarray  # (cells,) the human score on the unit scale
+    factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
+    group: np.ndarray  # (cells,) place in `factors`, rising
+    reference: np.ndarray  # (cells,) the human score, or the mean rating of a family's judges, on the unit scale
     reference_raw: np.ndarray  # (cells,) the same as it stands in the data
     counts: np.ndarray  # (cells, ratings) how many rows gave each raw rating
     ratings: np.ndarray  # (ratings,) the raw ratings
@@ -37,7 +38,14 @@ class Cells:
 
     def factor(self, name: str) -> np.ndarray:
         """Value of a factor in each cell, (cells,) of str."""
-        return self.groups[name][self.group]
+        return self.factors[name][self.group]
+
+    def select(self, mask: np.ndarray) -> "Cells":
+        """Keep the groups where `mask`, (groups,) of bool, is true."""
+        kept, place = mask[self.group], np.cumsum(mask) - 1
+        cells = {key: getattr(self, key)[kept] for key in ("reference", "reference_raw", "counts", "scale")}
+        factors = {factor: values[mask] for factor, values in self.factors.items()}
+        return Cells(factors=factors, group=place[self.group[kept]], ratings=self.ratings, **cells)
 
     def sum_by_group(self, values: np.ndarray) -> np.ndarray:
         """Sum `values`, one for each cell, over the cells of each group, (groups,)."""
@@ -61,16 +69,31 @@ def build_cells(ratings: str, cells: str) -> None:
     One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
-    connection = connect()
-    rows = f"read_parquet({text(ratings)})"
-    low, high = connection.execute(f"select min(scale_low), max(scale_high) from {rows}").fetchone()
-    if low is None:
+    rows = f"from read_parquet({text(ratings)})"
+    if connect().execute(f"select count(*) {rows}").fetchone() == (0,):
         raise DataError(f"{ratings}: no complete row is left; see completeness.csv for what is missing")
+    _collapse(ratings, f"select '' as reference_family, * {rows}", cells)
+
+
+def build_references(ratings: str, references: str) -> None:
+    """Collapse the canonical ratings as `build_cells` does, once for each family of judges that stands in for the humans.
+
+    The rows of `reference_family` are those of the other families' judges, with that family's mean rating for gt
+    (judgebias.references.with_family_references).
+    """
+    _collapse(ratings, with_family_references(f"from read_parquet({text(ratings)})"), references)
+
+
+def _collapse(ratings: str, rows: str, cells: str) -> None:
+    """Write the cells of `rows` (SQL), which hold ratings of the parquet file `ratings`."""
+    connection = connect()
+    low, high = connection.execute(f"select min(scale_low), max(scale_high) from read_parquet({text(ratings)})").fetchone()
     counts = ", ".join(f"count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in range(low, high + 1))
     connection.execute(f"""copy (
-        select dense_rank() over (order by dimension, dataset, judge, model) as "group", * from (
-            select {", ".join(FACTORS)}, gt, gt_unit, scale_low, scale_high, count(*) as n, {counts} from {rows} group by all)
-        order by dimension, dataset, judge, model, gt) to {text(cells)} (format parquet)""")
+        select dense_rank() over (partition by reference_family order by dimension, dataset, judge, model) as "group", * from (
+            select reference_family, {", ".join(FACTORS)}, gt, gt_unit, scale_low, scale_high, count(*) as n, {counts}
+            from ({rows}) group by all)
+        order by reference_family, dimension, dataset, judge, model, gt) to {text(cells)} (format parquet)""")
 
 
 def build_moments(ratings: str, length: str, moments: str) -> None:
@@ -89,14 +112,15 @@ def build_moments(ratings: str, length: str, moments: str) -> None:
         to {text(moments)} (format parquet, compression zstd)""")
 
 
-def read_cells(path: str) -> Cells:
-    """Read `cells.parquet`."""
-    connection, table = connect(), f"read_parquet({text(path)})"
+def read_cells(path: str, reference_family: str = "") -> Cells:
+    """Read `cells.parquet`; or, of `references.parquet`, the cells whose reference is a family's judges."""
+    connection = connect()
+    table = f"(from read_parquet({text(path)}) where reference_family = {text(reference_family)})"
     groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
-    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from {table}").fetchnumpy()
+    columns = connection.execute(f"select * exclude (reference_family, {', '.join(FACTORS)}) from {table}").fetchnumpy()
     ratings = sorted(int(column.removeprefix("count_")) for column in columns if column.startswith("count_"))
     return Cells(
-        groups={factor: groups[factor].astype(str) for factor in FACTORS},
+        factors={factor: groups[factor].astype(str) for factor in FACTORS},
         group=np.asarray(columns["group"]) - 1,
         reference=np.asarray(columns["gt_unit"]),
         reference_raw=np.asarray(columns["gt"]),

@@ -1,11 +1,14 @@
 """The terms of Equation 1 and the rows that carry each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
+EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
+ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
+COLLINEAR = "not estimable: other terms of the design account for it in every row"
 
 
 @dataclass(frozen=True)
@@ -13,34 +16,62 @@ class Term:
     """One coefficient: its quantity and level, the regressor it multiplies, and which groups of rows carry it."""
 
     quantity: str  # intercept, slope, self_bias, family_bias, dimension or length
-    term: str  # the judge, family or dimension
+    term: str  # the judge, family or dimension, or ALL_JUDGES
     regressor: int  # CONSTANT, REFERENCE or LENGTH
     carried: np.ndarray  # (groups,) of bool
 
 
-def terms_of(factors: Mapping[str, np.ndarray], *, length: bool = False) -> list[Term]:
-    """List the terms of Equation 1 for groups of rows with these factors, each an array (groups,) of str.
+def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False) -> list[Term]:
+    """List the terms of a model for groups of rows with these factors, each an array (groups,) of str.
 
-    rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1 (+ judge:length), where
-    self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]; the first dimension in
-    alphabetical order is the reference level. Source: Play Favorites (arXiv 2508.06709), Equation 1 and section 6.2.
+    Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
+    (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]; the
+    first dimension in alphabetical order is the reference level. `names` are the terms taken, of TERMS. Source: Play Favorites
+    (arXiv 2508.06709), Equation 1 and section 6.2.
     A self or family term is listed for every judge and every family of a judge, and may be carried by no group: a judge that is
     not rated itself, a family of one. What becomes of such a term is the caller's to say.
     """
-    judge, model = factors["judge"], factors["model"]
-    own = model == judge
-    same_family = (factors["model_family"] == factors["judge_family"]) & ~own
-    judges = np.unique(judge)
-    terms = [Term("intercept", str(j), CONSTANT, judge == j) for j in judges]
-    terms += [Term("slope", str(j), REFERENCE, judge == j) for j in judges]
-    terms += [Term("self_bias", str(j), CONSTANT, own & (judge == j)) for j in judges]
-    families = np.unique(factors["judge_family"])
-    terms += [Term("family_bias", str(f), CONSTANT, same_family & (factors["judge_family"] == f)) for f in families]
-    dimension = factors["dimension"]
-    terms += [Term("dimension", str(d), CONSTANT, dimension == d) for d in np.unique(dimension)[1:]]
+    terms = [term for name, listed in TERMS.items() if name in names for term in listed(factors)]
     if length:
-        terms += [Term("length", str(j), LENGTH, judge == j) for j in judges]
+        judge = factors["judge"]
+        terms += [Term("length", str(j), LENGTH, judge == j) for j in np.unique(judge)]
     return terms
+
+
+def _for_all(quantity: str, regressor: int) -> Callable:
+    return lambda factors: [Term(quantity, ALL_JUDGES, regressor, np.ones(len(factors["judge"]), dtype=bool))]
+
+
+def _by_judge(quantity: str, regressor: int) -> Callable:
+    return lambda factors: [Term(quantity, str(j), regressor, factors["judge"] == j) for j in np.unique(factors["judge"])]
+
+
+def _self(factors: Mapping[str, np.ndarray]) -> list[Term]:
+    judge, own = factors["judge"], factors["model"] == factors["judge"]
+    return [Term("self_bias", str(j), CONSTANT, own & (judge == j)) for j in np.unique(judge)]
+
+
+def _same_family(factors: Mapping[str, np.ndarray]) -> list[Term]:
+    family = factors["judge_family"]
+    others = (factors["model_family"] == family) & (factors["model"] != factors["judge"])
+    return [Term("family_bias", str(f), CONSTANT, others & (family == f)) for f in np.unique(family)]
+
+
+def _dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
+    dimension = factors["dimension"]
+    return [Term("dimension", str(d), CONSTANT, dimension == d) for d in np.unique(dimension)[1:]]
+
+
+# The terms that a spec may name -> how to list them, in the order of the tables.
+TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
+    "intercept": _for_all("intercept", CONSTANT),
+    "judge": _by_judge("intercept", CONSTANT),
+    "reference": _for_all("slope", REFERENCE),
+    "judge:reference": _by_judge("slope", REFERENCE),
+    "self": _self,
+    "same_family": _same_family,
+    "dimension": _dimension,
+}
 
 
 def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:

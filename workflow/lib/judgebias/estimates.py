@@ -3,72 +3,88 @@
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
+from typing import NamedTuple
 
-from judgebias.fits import Fitted, fits
+from judgebias.fits import Coefficient, Fitted, fits
 from judgebias.formula import fits_by_formula
-from judgebias.moments import Moments
 from judgebias.spec import Spec
 from judgebias.study import Study
 
-NO_ROWS = {
-    "self_bias": "no row of this judge rates itself",
-    "family_bias": "no row of this family's judges rates another model of the family",
-}
-COLLINEAR = "not estimable: other terms of the design account for it in every row"
 NO_ERROR = "no standard error: its rows leave no residual, or there are no more rows than terms"
 NO_LENGTHS = "the ratings have no lengths"
 NO_TASK_TYPES = "the study declares no task types"
-NO_SLICE = "no row is left"
 
 
-def estimate(spec: Spec, study: Study, *, confidence: float) -> tuple[list[dict], list[dict]]:
-    """Estimate a spec on a study: rows of the estimates table, and rows of the table of what is not estimable.
+class Estimated(NamedTuple):
+    """The rows that a spec adds to three tables: estimates, not_estimable and smooths."""
 
-    The interval is estimate -+ z * std_error, z the normal quantile of (1 + confidence) / 2; the p-value is that of the
-    two-sided Wald test of 0; all three are missing where the standard error is 0 or unknown. A term that no row carries has no
-    row in the first table; one that the design does not determine has a row without numbers. Both stand in the second table,
-    with the reason, and so does a slice or a spec without rows.
+    estimates: list[dict]
+    not_estimable: list[dict]
+    smooths: list[dict]
+
+
+def estimate(spec: Spec, study: Study, *, confidence: float) -> Estimated:
+    """Estimate a spec on a study.
+
+    An interval is estimate -+ z * std_error, z the normal quantile of (1 + confidence) / 2; the p-value is that of the two-
+    sided Wald test of 0; all three are missing where the standard error is 0 or unknown. A term that no row carries has no
+    row among the estimates; one that the design or the data do not determine has a row without numbers. Both are not
+    estimable, with the reason, and so is a slice or a spec without rows.
     """
-    moments = study.moments_for(spec)
     keys = {"study": study.name, "spec": spec.name}
-    reason = _inapplicable(spec, moments)
+    reason = _inapplicable(spec, study)
     if reason is not None:
-        return [], [{**keys, "slice": "", "quantity": "", "term": "", "reason": reason}]
-    empty = [label for label, mask in spec.slices(moments.factors) if not mask.any()]
-    rows, left_out = [], [{**keys, "slice": label, "quantity": "", "term": "", "reason": NO_SLICE} for label in empty]
-    for fitted in fits_by_formula(spec, study) if spec.engine == "statsmodels" else fits(spec, moments):
-        where = {**keys, "slice": fitted.slice}
-        rows += _rows(where, fitted, confidence)
-        unidentified = [t for t, known in zip(fitted.terms, fitted.result.identified, strict=True) if not known]
-        left_out += [
-            {**where, "quantity": t.quantity, "term": t.term, "reason": NO_ROWS[t.quantity]} for t in fitted.absent
-        ] + [{**where, "quantity": t.quantity, "term": t.term, "reason": COLLINEAR} for t in unidentified]
-    return rows, left_out
-
-
-def _inapplicable(spec: Spec, moments: Moments) -> str | None:
-    """Why a spec cannot be fitted to a study at all, or None."""
-    if len(moments.n) == 0:
-        return NO_LENGTHS
-    if spec.slice == "task_type" and not moments.factors["task_type"].astype(bool).any():
-        return NO_TASK_TYPES
-    return spec.without_effect(moments.factors)
-
-
-def _rows(where: dict, fitted: Fitted, confidence: float) -> Iterator[dict]:
+        return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [])
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    errors = fitted.result.std_error
-    for place, term in enumerate(fitted.terms):
-        row = {**where, "quantity": term.quantity, "term": term.term, "n": fitted.result.n}
-        row["n_term"] = round(float(fitted.rows_with_term[place]))
-        if fitted.result.identified[place]:
-            value, error = float(fitted.result.estimate[place]), float(errors[place])
-            row |= {"estimate": value, "std_error": error, "note": "" if error > 0 else NO_ERROR}
-            if error > 0:
-                row |= {"ci_low": value - z * error, "ci_high": value + z * error, "p_value": wald_p_value(value, error)}
-        else:
-            row["note"] = COLLINEAR
-        yield row
+    found = Estimated([], [], [])
+    for fitted in (fits_by_formula if spec.engine == "statsmodels" else fits)(spec, study):
+        where = {**keys, "slice": fitted.slice}
+        found.estimates.extend({**where, **_row(coefficient, z), "n": fitted.n} for coefficient in fitted.coefficients)
+        found.not_estimable.extend(_gap(where, *gap) for gap in fitted.not_estimable)
+        found.smooths.extend({**where, **point} for point in _smooths(fitted, z))
+    return found
+
+
+def _inapplicable(spec: Spec, study: Study) -> str | None:
+    """Why a spec cannot be fitted to a study at all, or None."""
+    if spec.length is not None and not len(study.moments_for(spec).n):
+        return NO_LENGTHS
+    factors = study.cells_for().factors
+    if spec.slice == "task_type" and not factors["task_type"].astype(bool).any():
+        return NO_TASK_TYPES
+    return spec.without_effect(factors)
+
+
+def _gap(where: dict, quantity: str, term: str, reason: str) -> dict:
+    return {**where, "quantity": quantity, "term": term, "reason": reason}
+
+
+def _row(coefficient: Coefficient, z: float) -> dict:
+    value, error = coefficient.estimate, coefficient.std_error
+    row = {"quantity": coefficient.quantity, "term": coefficient.term, "n_term": coefficient.n_term, "note": coefficient.note}
+    if math.isnan(value):
+        return row
+    row |= {"estimate": value, "std_error": error}
+    if error > 0:
+        row |= {**_interval("", value, error, z), "p_value": wald_p_value(value, error)}
+    else:
+        row["note"] = NO_ERROR
+    if not math.isnan(coefficient.effect):
+        effect, effect_error = coefficient.effect, coefficient.effect_std_error
+        row |= {"effect": effect, "effect_std_error": effect_error, **_interval("effect_", effect, effect_error, z)}
+    return row
+
+
+def _smooths(fitted: Fitted, z: float) -> Iterator[dict]:
+    """Rows of the smooths table: one for each point of each judge's curve."""
+    for curve in fitted.curves:
+        for reference, value, error in zip(curve.reference, curve.value, curve.std_error, strict=True):
+            numbers = {"reference": float(reference), "value": float(value), "std_error": float(error)}
+            yield {"judge": curve.judge, **numbers, **_interval("", float(value), float(error), z)}
+
+
+def _interval(prefix: str, value: float, error: float, z: float) -> dict:
+    return {f"{prefix}ci_low": value - z * error, f"{prefix}ci_high": value + z * error}
 
 
 def wald_p_value(value: float, error: float) -> float:

@@ -7,13 +7,24 @@ import numpy as np
 
 from judgebias.cells import FACTORS
 from judgebias.database import connect, text
-from judgebias.design import terms_of
-from judgebias.fits import Fitted
+from judgebias.design import ALL_JUDGES, terms_of
+from judgebias.fits import NO_ROWS, Fitted, fitted_by_least_squares, without_rows
 from judgebias.lengths import with_normalised_length
 from judgebias.linear import LeastSquares
+from judgebias.references import with_family_references
 from judgebias.spec import Spec
 from judgebias.study import Study
 
+FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
+    "intercept": "1",
+    "judge": "judge",
+    "reference": "gt_unit",
+    "judge:reference": "judge:gt_unit",
+    "self": "own",
+    "same_family": "same_family",
+    "dimension": "dimension",
+}
+FACTOR_COLUMNS = ("own", "same_family", "dimension")
 QUANTITIES = {
     ("judge", None): "intercept",
     ("judge", "gt_unit"): "slope",
@@ -21,6 +32,8 @@ QUANTITIES = {
     ("own", None): "self_bias",
     ("same_family", None): "family_bias",
     ("dimension", None): "dimension",
+    ("Intercept", None): "intercept",
+    ("gt_unit", None): "slope",
 }
 COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust"}
 
@@ -31,14 +44,18 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
     with own the judge's name on its own completions and same_family the family's name on those of its siblings.
     """
-    rows = f"select * from read_parquet({text(study.ratings)})"
+    rows = f"from read_parquet({text(study.ratings)})"
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
-    frame = connect().execute(rows).df()
-    factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
-    for label, mask in spec.slices(factors):
-        if mask.any():
-            yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
+    for family in study.judge_families() if spec.reference else [""]:
+        chosen = f"from ({with_family_references(rows)}) where reference_family = {text(family)}" if family else rows
+        frame = connect().execute(chosen).df()
+        factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
+        for label, mask in spec.slices(factors, family):
+            if mask.any():
+                yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
+            else:
+                yield without_rows(label)
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
@@ -46,10 +63,9 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
 
     coded, names = _coded(factors)
     data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
-    formula = "rating_unit ~ 0 + judge + judge:gt_unit" + "".join(f" + {name}" for name in coded if name != "judge")
-    fitted = ols(formula + (" + judge:x" if spec.length else ""), data).fit(cov_type=COVARIANCES[spec.covariance])
+    fitted = ols(_formula(spec, coded), data).fit(cov_type=COVARIANCES[spec.covariance])
     place = {_coefficient(name, names): place for place, name in enumerate(fitted.model.exog_names)}
-    terms = terms_of(factors, length=spec.length is not None)
+    terms = terms_of(factors, names=spec.terms, length=spec.length is not None)
     present = [term for term in terms if (term.quantity, term.term) in place]
     order = [place[term.quantity, term.term] for term in present]
     identified = _identified(fitted.model.exog)[order]
@@ -58,8 +74,15 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     if spec.covariance != "HC0" and fitted.df_resid <= 0:  # statsmodels divides by what is 0 then; the errors are unknown
         covariance = np.full_like(covariance, np.nan)
     result = LeastSquares(estimate, covariance, identified, int(fitted.nobs), round(fitted.df_model + fitted.k_constant))
-    counts = np.array([term.carried.sum() for term in present])
-    return Fitted(label, present, counts, result, [t for t in terms if (t.quantity, t.term) not in place])
+    absent = [(t.quantity, t.term, NO_ROWS[t.quantity]) for t in terms if (t.quantity, t.term) not in place]
+    return fitted_by_least_squares(label, present, [term.carried.sum() for term in present], result, absent)
+
+
+def _formula(spec: Spec, coded: dict) -> str:
+    """Spell the spec's terms in the language of formulas; a factor of one level has no column and is left out."""
+    parts = [code for name, code in FORMULA.items() if name in spec.terms and (code in coded or code not in FACTOR_COLUMNS)]
+    none = [] if "intercept" in spec.terms else ["0"]
+    return "rating_unit ~ " + " + ".join([*none, *parts, *(["judge:x"] if spec.length else [])])
 
 
 def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
@@ -92,8 +115,8 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], 
 
 
 def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str]:
-    column, code, covariate = re.fullmatch(r"(\w+)\[(?:T\.)?(\w+)\](?::(\w+))?", name).groups()
-    return QUANTITIES[column, covariate], names[column, code]
+    column, code, covariate = re.fullmatch(r"(\w+)(?:\[(?:T\.)?(\w+)\])?(?::(\w+))?", name).groups()
+    return QUANTITIES[column, covariate], names[column, code] if code else ALL_JUDGES
 
 
 def _identified(design: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def moments_of_cells(cells: Cells) -> Moments:
     rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
     references = cells.reference[:, None] ** np.arange(ORDER + 1)
     sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
-    return Moments(cells.groups, _tensor(sums, variables=3))
+    return Moments(cells.factors, _tensor(sums, variables=3))
 
 
 def read_moments(path: str) -> Moments:

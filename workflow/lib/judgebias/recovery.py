@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from judgebias.design import terms_of
-from judgebias.fits import fits
+from judgebias.fits import fit_slice
 from judgebias.moments import Moments
 from judgebias.spec import Spec
 from judgebias.study import Study
@@ -36,24 +36,23 @@ def recovery(
 ) -> Iterator[dict]:
     """Yield the rows of the recovery table: population value, estimate and z = (estimate - population value) / std_error.
 
-    An estimate without a standard error has no row.
+    An estimate without a standard error has no row. Neither have specs with another estimator or another reference than the
+    human score: the plan is linear in the human score, and does not say what these would find in it.
 
     The population value of a spec is its fit to the planted mean rating of every row. For `by_dimension` these are the planted
     coefficients themselves; for a spec that pools dimensions, the average that least squares makes of them.
     """
     for spec in specs:
-        moments = study.moments_for(spec)
-        if not estimates[spec.name]:
+        if spec.estimator != "least_squares" or spec.reference is not None or not estimates[spec.name]:
             continue
-        world = moments.with_rating(expected_ratings(moments, planted))
         population = {
-            (fitted.slice, term.quantity, term.term): value
-            for fitted in fits(spec, world)
-            for term, value in zip(fitted.terms, fitted.result.estimate, strict=True)
+            (label, coefficient.quantity, coefficient.term): coefficient.estimate
+            for label, rows in study.slices(spec)
+            for coefficient in fit_slice(spec, label, rows.with_rating(expected_ratings(rows, planted))).coefficients
         }
         for row in estimates[spec.name]:
             if row["p_value"]:
-                yield _compare(row, float(population[row["slice"], row["quantity"], row["term"]]))
+                yield _compare(row, population[row["slice"], row["quantity"], row["term"]])
 
 
 def _compare(row: Mapping[str, str], population: float) -> dict:

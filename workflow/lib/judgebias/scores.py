@@ -14,7 +14,7 @@ def mean_scores(cells: Cells) -> Iterator[dict]:
     A mean is over rows: for the judge `Human`, over the rows of all judges, as in the published heatmaps (Figures 2 and 6 of
     Play Favorites), so that a completion weighs by how many judges rated it.
     """
-    dimensions, judges, models = (cells.groups[factor] for factor in ("dimension", "judge", "model"))
+    dimensions, judges, models = (cells.factors[factor] for factor in ("dimension", "judge", "model"))
     n = cells.sum_by_group(cells.n)
     human = cells.sum_by_group(cells.n * cells.reference)
     judged = cells.sum_by_group((cells.counts * cells.ratings_unit).sum(axis=1))

@@ -1,12 +1,13 @@
 """Checks of the configuration: every key known, every value of its type, every name defined."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from judgebias.errors import ConfigError
 from judgebias.registry import HUMAN
 
 ORIGINS = {"simulate": "simulated", "source": "published", "files": "user"}  # where ratings come from -> what they are
+STAND_IN = {"files", "simulate"}  # a simulation in the place of files that are not there
 MOST_LEVELS = 101  # of a rating scale
 
 
@@ -21,6 +22,7 @@ def check(config: Mapping, schema: Mapping) -> None:
     for name, study in config["studies"].items():
         _check_study(f"studies: {name}", study, config.get("sources", {}))
     for name, spec in config["specs"].items():
+        _check_spec(f"specs: {name}", spec)
         _check_subset(f"specs: {name}: subset", spec.get("subset", {}), config)
 
 
@@ -37,6 +39,19 @@ def in_order_of(base: Mapping, settings: Mapping) -> dict:
 def kind_of(study: Mapping) -> str:
     """What the ratings of a study are: simulated, published or user, by where they come from."""
     return next(kind for origin, kind in ORIGINS.items() if origin in study)
+
+
+def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
+    """Return `studies` with one origin each: of `files` and `simulate` the files if they exist, else the stand-in, so named."""
+    settled = {}
+    for name, study in studies.items():
+        settled[name] = dict(study)
+        if set(study) >= STAND_IN:
+            files = [study["files"]] if isinstance(study["files"], str) else study["files"].values()
+            there = all(map(exists, files))
+            settled[name] = {key: value for key, value in study.items() if key != ("simulate" if there else "files")}
+            settled[name]["title"] = study["title"] if there else f"simulated stand-in for {study['title']}"
+    return settled
 
 
 def _check_schema(config: Mapping, schema: Mapping) -> None:
@@ -57,8 +72,13 @@ def _check_schema(config: Mapping, schema: Mapping) -> None:
 
 def _check_study(where: str, study: Mapping, sources: Mapping) -> None:
     origins = [key for key in ORIGINS if key in study]
-    if len(origins) != 1:
-        raise ConfigError(f"config: {where}: found {', '.join(origins) or 'none'} of {', '.join(ORIGINS)}; write one of them")
+    if len(origins) != 1 and set(origins) != STAND_IN:
+        raise ConfigError(
+            f"config: {where}: found {', '.join(origins) or 'none'} of {', '.join(ORIGINS)}; write one of them, or `files` "
+            "with `simulate`, which stands in while there are no such files"
+        )
+    if "raters" in study and "files" not in study:
+        raise ConfigError(f"config: {where}: raters: goes with `files`; a simulated study makes its own raters")
     dimensions = study["scales"]
     for dimension, scale in dimensions.items():
         if scale != "observed" and not 0 < scale[1] - scale[0] < MOST_LEVELS:
@@ -79,6 +99,30 @@ def _check_study(where: str, study: Mapping, sources: Mapping) -> None:
     for dataset in datasets:
         if datasets.count(dataset) > 1:
             raise ConfigError(f"config: {where}: task_types: the dataset '{dataset}' has two task types; keep one")
+
+
+def _check_spec(where: str, spec: Mapping) -> None:
+    """Refuse settings of a spec that do not go together; at most one key of each of these sets is taken."""
+    set_keys = {key for key, value in spec.items() if value}
+    estimator = {spec["estimator"]} - {"least_squares"} if "estimator" in spec else set()
+    engine = {spec["engine"]} - {"cells"} if "engine" in spec else set()
+    for clash in (
+        set_keys & {"slice", "reference"},  # the reference families are the slices
+        set_keys & {"length", "reference"},  # cells of another reference hold no lengths
+        estimator | set_keys & {"length"},  # nor do those that the other estimators read
+        estimator | engine,  # statsmodels checks least squares
+        estimator & {"gam"} | set_keys & {"terms"},  # its splines are by judge
+    ):
+        if len(clash) > 1:
+            raise ConfigError(f"config: {where}: found {' with '.join(sorted(clash))}, which do not go together; keep one")
+    if "whole" in set_keys and "slice" not in set_keys:
+        raise ConfigError(f"config: {where}: whole: there is no slice beside it; leave `whole` out, it is the default then")
+    terms = set(spec.get("terms", ["judge"]))
+    for one, other in (("intercept", "judge"), ("reference", "judge:reference")):
+        if {one, other} <= terms:
+            raise ConfigError(f"config: {where}: terms: found {one} with {other}, of which one contains the other; keep one")
+    if not terms & {"intercept", "judge"}:
+        raise ConfigError(f"config: {where}: terms: found neither intercept nor judge; write one of them")
 
 
 def _check_subset(where: str, subset: Mapping, config: Mapping) -> None:

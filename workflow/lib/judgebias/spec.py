@@ -5,21 +5,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from judgebias.design import EQUATION_1
+
 
 @dataclass(frozen=True)
 class Spec:
-    """One linear model of the study: Equation 1 of Play Favorites, changed by its settings.
+    """One model of the study: Equation 1 of Play Favorites, changed by its settings.
 
-    slice: fit each dimension, dataset or task type alone, or leave each model out in turn (model_dropped).
+    slice: fit each dimension, dataset or task type alone, or leave each model out in turn (model_dropped); whole: fit all rows
+    together, too.
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
+    terms: of the model, as named in judgebias.design.TERMS.
     length: add a term judge:length with this normalisation (judgebias.lengths.NORMALISATIONS).
+    reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
+    and under `family` its completions as well.
+    estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
     covariance: HC0, HC1 or classical. engine: cells (this project's) or statsmodels (its formula on raw rows).
     """
 
     name: str
     slice: str | None = None
+    whole: bool = False
     subset: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    terms: Sequence[str] = EQUATION_1
     length: str | None = None
+    reference: str | None = None
+    estimator: str = "least_squares"
     covariance: str = "HC0"
     engine: str = "cells"
 
@@ -36,17 +47,22 @@ class Spec:
                 return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
         return None
 
-    def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield (label, mask over the entries of `factors`) of each fit, in alphabetical order; label "" for the whole."""
+    def slices(self, factors: Mapping[str, np.ndarray], reference: str = "") -> Iterator[tuple[str, np.ndarray]]:
+        """Yield (label, mask over the entries of `factors`) of each fit: the whole first, then in alphabetical order.
+
+        The label of the whole is `reference`, the family whose judges are the reference, or "" where the humans are.
+        """
         kept = np.ones(len(factors["judge"]), dtype=bool)
         for key, values in self.subset.items():
             kept &= _without(factors, values) if key == "models_dropped" else np.isin(factors[key], values)
-        if self.slice is None:
-            yield "", kept
-        elif self.slice == "model_dropped":
+        if self.reference == "family":
+            kept &= factors["model_family"] != reference
+        if self.slice is None or self.whole:
+            yield reference, kept
+        if self.slice == "model_dropped":
             for model in np.unique(factors["model"][kept]):
                 yield str(model), kept & _without(factors, [model])
-        else:
+        elif self.slice is not None:
             for level in np.unique(factors[self.slice][kept]):
                 yield str(level), kept & (factors[self.slice] == level)
 

@@ -8,22 +8,34 @@ from pathlib import Path
 ESTIMATES = (
     "study", "spec", "slice", "quantity", "term",
     "estimate", "std_error", "ci_low", "ci_high", "p_value", "n", "n_term", "note",
+    "effect", "effect_std_error", "effect_ci_low", "effect_ci_high",
 )  # fmt: skip
+SMOOTHS = ("study", "spec", "slice", "judge", "reference", "value", "std_error", "ci_low", "ci_high")
 NOT_ESTIMABLE = ("study", "spec", "slice", "quantity", "term", "reason")
 MEAN_SCORES = ("study", "dimension", "judge", "model", "mean", "n")
 CORRELATIONS = (
     "study", "dimension", "judge", "statistic", "value", "std_error", "ci_low", "ci_high", "n",
 )  # fmt: skip
+AGREEMENT = ("study", "dimension", "statistic", "value", "n")
 COMPLETENESS = (
     "study", "dimension", "judge", "model", "prompts", "absent",
     "missing_rating", "missing_gt", "missing_length", "used",
+)  # fmt: skip
+CLAIMS = (
+    "study", "claim", "section", "sentence", "criterion",
+    "verdict", "evidence", "published", "published_evidence",
+)  # fmt: skip
+SCORECARD = (
+    "study", "item", "figure", "spec", "slice", "quantity", "term", "model",
+    "published", "published_ci_low", "published_ci_high", "ours", "ours_ci_low", "ours_ci_high",
+    "deviation", "tolerance", "verdict", "cause",
 )  # fmt: skip
 PLANTED = ("slice", "quantity", "term", "planted")
 RECOVERY = (
     "study", "spec", "slice", "quantity", "term",
     "planted", "estimate", "std_error", "ci_low", "ci_high", "z", "inside",
 )  # fmt: skip
-CROSSCHECK = ("study", "spec", "slice", "terms", "largest_difference", "tolerance")
+CROSSCHECK = ("study", "spec", "slice", "compared", "terms", "largest_difference", "tolerance")
 
 
 def write_table(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping]) -> None:

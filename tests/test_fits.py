@@ -1,0 +1,105 @@
+"""The other estimators through the same tables: ordinal logit and GAM."""
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG
+from judgebias.cells import read_cells
+from judgebias.crosscheck import LIKELIHOOD, check_engines, raise_disagreement
+from judgebias.design import terms_of
+from judgebias.errors import DesignError
+from judgebias.estimates import estimate
+from judgebias.gam import fit_gam
+from judgebias.ordinal import fit_ordinal
+from judgebias.published import JUDGES
+from judgebias.spec import Spec
+
+SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+HELPFULNESS = "Helpfulness"
+
+
+@pytest.fixture(scope="module")
+def helpfulness(twin):
+    """Cells of one dimension, and the terms of Equation 1 on them."""
+    cells = read_cells(twin.cells)
+    cells = cells.select(cells.factors["dimension"] == HELPFULNESS)
+    return cells, [term for term in terms_of(cells.factors) if term.carried.any()]
+
+
+def rows_of(table, quantity, label=HELPFULNESS):
+    return {row["term"]: row for row in table if (row["slice"], row["quantity"]) == (label, quantity)}
+
+
+def test_ordinal_rows_are_the_fits_numbers(twin, helpfulness):
+    found = estimate(SPECS["ordinal"], twin, confidence=0.9)
+    assert {row["slice"] for row in found.estimates} == set(CONFIG["studies"]["twin"]["scales"])
+    fit = fit_ordinal(*helpfulness, covariance="HC0")
+    place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
+    for judge, row in rows_of(found.estimates, "self_bias").items():
+        number = place["self_bias", judge]
+        assert row["estimate"] == fit.estimate[number]
+        assert row["std_error"] == fit.std_error[number]
+        assert row["effect"] == fit.effect[number]
+        half = 1.6448536269514722 * fit.effect_std_error[number]
+        assert row["effect_ci_high"] - row["effect"] == pytest.approx(half, rel=1e-9)
+        assert row["n_term"] < row["n"] == fit.n
+    thresholds = rows_of(found.estimates, "threshold")
+    assert list(thresholds) == list(fit.threshold_labels)
+    assert [row["estimate"] for row in thresholds.values()] == list(fit.threshold_estimate)
+    # The first judge's intercept is no parameter; the others' are differences from it.
+    judges = sorted(JUDGES)
+    assert list(rows_of(found.estimates, "intercept")) == judges[1:]
+    assert not any("effect" in row for row in rows_of(found.estimates, "slope").values())
+
+
+def test_covariance_of_the_ordinal_specs(twin):
+    robust, hessian = (
+        rows_of(estimate(SPECS[name], twin, confidence=0.9).estimates, "self_bias") for name in ("ordinal", "ordinal_as_coded")
+    )
+    for judge, row in robust.items():
+        assert row["estimate"] == hessian[judge]["estimate"]
+        assert 0.3 < row["std_error"] / hessian[judge]["std_error"] < 3
+        assert row["std_error"] != hessian[judge]["std_error"]
+
+
+def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
+    spec = Spec("ordinal", slice="dimension", estimator="ordinal_logit", subset={"dimension": ["Faithfulness"]})
+    rows = list(check_engines([spec, SPECS["gam"]], twin, confidence=0.9))
+    assert [(row["slice"], row["compared"]) for row in rows] == [("Faithfulness", LIKELIHOOD)]
+    assert rows[0]["largest_difference"] < 1e-6
+    raise_disagreement(rows)
+    # A fit stopped early is found out.
+    monkeypatch.setattr("judgebias.proportional_odds.ITERATIONS", 2, raising=True)
+    with pytest.raises(DesignError):
+        raise_disagreement(check_engines([spec], twin, confidence=0.9))
+
+
+def test_ordinal_fit_over_several_scales_is_said(twin):
+    found = estimate(Spec("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
+    assert found.estimates == []
+    assert [gap["reason"].startswith("an ordinal fit needs rows of one rating scale") for gap in found.not_estimable] == [True]
+
+
+def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
+    subset = {"dimension": ["Completeness", "Conciseness", "Faithfulness"]}
+    table = estimate(Spec("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9).estimates
+    assert list(rows_of(table, "dimension", "")) == ["Conciseness", "Faithfulness"]
+    assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
+
+
+def test_gam_rows_are_the_fits_numbers_and_its_curves_stand_in_smooths(twin, helpfulness):
+    found = estimate(SPECS["gam"], twin, confidence=0.9)
+    assert {row["slice"] for row in found.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
+    fit = fit_gam(*helpfulness, covariance="HC0")
+    place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
+    for quantity in ("self_bias", "family_bias"):
+        for term, row in rows_of(found.estimates, quantity).items():
+            assert row["estimate"] == fit.estimate[place[quantity, term]]
+            assert row["std_error"] == fit.std_error[place[quantity, term]]
+    assert rows_of(found.estimates, "slope") == {}
+    for curve in fit.curves:
+        rows = [row for row in found.smooths if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)]
+        np.testing.assert_array_equal([row["reference"] for row in rows], curve.reference)
+        np.testing.assert_array_equal([row["value"] for row in rows], curve.value)
+        half = [row["ci_high"] - row["value"] for row in rows]
+        np.testing.assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)

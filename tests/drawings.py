@@ -6,12 +6,14 @@ from fig02_mean_scores import fig02_mean_scores
 from fig03_self_family_bias import fig03_self_family_bias
 from fig05_correlations import fig05_correlations
 from fig06_mean_scores_by_dimension import fig06_mean_scores_by_dimension
+from fig08_ordinal import fig08_ordinal
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from judgebias.intervals import NO_ERROR
 from judgebias.palette import Palette
-from judgebias.style import Subject, interval_text
+from judgebias.style import SMALL, Subject, interval_text, language
+from judgebias.tables import ESTIMATES, NOT_ESTIMABLE
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
 MODELS = {
@@ -62,12 +64,44 @@ def filled(point):
     return to_hex(point.get_markerfacecolor()) == to_hex(point.get_color())
 
 
+def spec_table(rows, spec="a"):
+    """Estimates of one spec: rows of (slice, quantity, term, estimate, ci_low, ci_high)."""
+    table = pd.DataFrame(rows, columns=["slice", "quantity", "term", "estimate", "ci_low", "ci_high"])
+    return table.assign(spec=spec, study="s", n=1234).reindex(columns=ESTIMATES)
+
+
+def by_slice(names, judges=PRESENT, families=("Claude", "GPT")):
+    """Estimates of every judge and family in each of the slices `names`, no two of them the same."""
+    terms = [("self_bias", judge) for judge in judges] + [("family_bias", family) for family in families]
+    rows = [(name, *term) for name in names for term in terms]
+    centres = np.linspace(-0.05, 0.04, len(rows))
+    table = spec_table([(*row, centre, centre - 0.01, centre + 0.01) for row, centre in zip(rows, centres, strict=True)])
+    return table.assign(effect=table["estimate"] / 8)
+
+
+def gaps(*rows):
+    """The table of what is not estimable: rows of (spec, slice, reason)."""
+    return pd.DataFrame([dict(zip(("spec", "slice", "reason"), row, strict=True)) for row in rows], columns=NOT_ESTIMABLE)
+
+
+def on_paper(figure):
+    """True if no text or mark leaves the paper and none is set smaller than SMALL."""
+    with language():
+        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+    inside = min(drawn.x0, drawn.y0) >= 0 and drawn.x1 <= paper[0] and drawn.y1 <= paper[1]
+    return inside and min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+
+
 COMMON = {"models": MODELS, "families": FAMILIES, "label": "a study", "kind": "simulated"}
 DRAWN = {
     fig02_mean_scores: ({"mean_scores": scores()}, {}),
     fig03_self_family_bias: ({"estimates": estimates()}, {"confidence": 0.9, "covariance": "HC0"}),
     fig05_correlations: ({"correlations": coefficients()}, {"confidence": 0.9}),
     fig06_mean_scores_by_dimension: ({"mean_scores": scores()}, {}),
+    fig08_ordinal: (
+        {"estimates": by_slice(SIX), "not_estimable": gaps()},
+        {"spec": "a", "by": "by dimension", "confidence": 0.9, "covariance": "HC0"},
+    ),
 }
 
 

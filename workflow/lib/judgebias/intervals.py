@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from judgebias.page import Entry, Page, family_entries
+from judgebias.axis_limits import bias_limits, note_beyond
+from judgebias.page import Entry, Page, family_entries, legend_width, page_of_words
 from judgebias.palette import Palette
 from judgebias.style import (
     DOUBLE_COLUMN,
     EDGE,
     FAINT,
+    GRID,
     INK,
     LINE,
     RULE,
@@ -27,7 +29,6 @@ from judgebias.style import (
     language,
     text_width,
     widest,
-    wrap,
 )
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 STROKE = 1.3
 NUMBER = 0.42  # inches for the value beside a row
 GUTTER = 0.16  # inches between panels
+RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
 BELOW = 0.56  # inches for ticks and axis text
 LEAST_PANEL = 1.2  # inches
-LEAST_HALF_WIDTH = 0.01  # rating points of the axis: less would blow up what rounding leaves of 0
 BESIDE = 0.07  # inches between a point and the words beside it
 NO_ERROR = "no standard error"
 NEITHER = "No judge rates its own completions, and no family has two models."
@@ -59,13 +60,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Side:
-    """One panel of estimates: `rows` indexed by term in the order drawn, with the place and colour of each."""
+    """One panel: `rows` of estimates in the order drawn, each with its place (height), colour and number of its table."""
 
     title: str
     target: str  # whom the judge favours
+    places: Mapping[str, float]  # height of each judge or family
     rows: pd.DataFrame
-    places: Sequence[float]
-    colours: Sequence[str]
 
 
 def has_interval(row: Mapping) -> bool:
@@ -78,7 +78,9 @@ def excludes_zero(row: Mapping) -> bool:
     return has_interval(row) and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
 
 
-def draw_interval(axes: Axes, place: float, row: Mapping, colour: str, *, column: str = "estimate") -> None:
+def draw_interval(
+    axes: Axes, place: float, row: Mapping, colour: str, *, column: str = "estimate", point: Mapping = POINT
+) -> None:
     """Point and interval of `row` at the height `place`: filled when the interval excludes 0, else hollow.
 
     A row without an interval is a hollow point and the words `no standard error`, for which `axes` must have their limits and
@@ -94,7 +96,20 @@ def draw_interval(axes: Axes, place: float, row: Mapping, colour: str, *, column
         write_beside(axes, place, row[column], NO_ERROR)
     face = colour if excludes_zero(row) else "white"
     settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "zorder": 4, "gid": "point"}
-    axes.plot([row[column]], [place], **settings, **POINT)
+    axes.plot([row[column]], [place], **settings, **point)
+
+
+def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
+    """Arrowheads where the interval of `row` goes on beyond the axis; the estimate as a number where it is beyond it, too."""
+    ends = zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), ("ci_low", "ci_high"), strict=True)
+    for end, sign, marker, side, bound in ends:
+        outside = sign * (row["estimate"] - end) > 0
+        if outside or sign * (row[bound] - end) > 0:
+            settings = {"color": colour, "markersize": 4, "linestyle": "none", "clip_on": False, "zorder": 5, "gid": "beyond"}
+            axes.plot([end], [place], marker=marker, **settings)
+        if outside:
+            where = {"xytext": (-sign * 72 * BESIDE, 0), "textcoords": "offset points", "ha": side, "zorder": 5}
+            axes.annotate(signed(row["estimate"]), (end, place), **{**WORDS, "style": "normal"}, **where)
 
 
 def write_instead(axes: Axes, place: float, text: str) -> None:
@@ -137,18 +152,10 @@ def family_places(judges: Sequence[str], families: Sequence[str], palette: Palet
     return places
 
 
-def bias_limits(sides: Iterable[Side]) -> tuple[float, float]:
-    """Ends of the common axis: 0 and every estimate and interval, with a margin, and not less than LEAST_HALF_WIDTH."""
-    ends = np.concatenate([side.rows[["estimate", "ci_low", "ci_high"]].to_numpy(float).ravel() for side in sides])
-    low, high = np.nanmin([0.0, *ends]), np.nanmax([0.0, *ends])
-    margin = max(0.06 * (high - low), LEAST_HALF_WIDTH - (high - low) / 2)
-    return low - margin, high + margin
-
-
-def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float]) -> None:
+def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float], most_ticks: int = 5) -> None:
     """Rows from the top down, a line at 0, a light grid, and a fine line at each of `breaks` between families."""
     axes.set(xlim=limits, ylim=(rows - 0.5, -0.5))
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(most_ticks, steps=[1, 2, 5, 10] if most_ticks > 4 else [1, 2, 4, 5, 10]))
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color=INK, lw=0.9, zorder=2)
@@ -170,50 +177,82 @@ def self_family_bias(table: pd.DataFrame, subject: Subject, *, interval: str) ->
     scale; ci_low and ci_high are missing where there is no standard error. `interval` says what the intervals are. Where
     one of the two quantities has no row there is one panel, and a note why; where both have none, that is said instead.
     """
-    palette = subject.palette
-    quantities = {name: rows.set_index("term") for name, rows in table.groupby("quantity")}
-    by_judge, by_family = (quantities.get(name, table[:0].set_index("term")) for name in ("self_bias", "family_bias"))
-    judges, families = palette.order(by_judge.index), palette.order_families(by_family.index)
-    if not judges and not families:
-        return _page_without_rows(subject)
-    colours = [palette.colour(judge) for judge in judges], [palette.family_colour(family) for family in families]
-    sides = [
-        Side("Self-bias", "itself", by_judge.loc[judges], range(len(judges)), colours[0]),
-        Side("Family-bias", "its family", by_family.loc[families], family_places(judges, families, palette), colours[1]),
-    ]
-    legend = family_entries(palette, judges, others="no family in config") + significance_entries("estimate", interval)
-    return _bias_page(sides, subject, legend, breaks=family_breaks(judges, palette))
+    sides = bias_sides([table], subject.palette)
+    if not any(side.places for side in sides):
+        return page_of_words(subject, NEITHER)
+    legend = family_entries(subject.palette, list(sides[0].places), others="no family in config")
+    return bias_page(sides, subject, [legend + significance_entries("estimate", interval)])
 
 
-def _page_without_rows(subject: Subject) -> Figure:
-    lines = wrap(NEITHER, SINGLE_COLUMN - 2 * EDGE).split("\n")
-    page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
-    for number, line in enumerate(reversed(lines)):
-        page.text(EDGE, (number + 1) * LINE, line)
-    return page.figure
+def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:
+    """Self-bias by judge and family-bias by family; the rows of one term in several tables stand `step` below one another.
+
+    A table without an estimate of a term leaves a gap; where all are, one row without estimate stands in the middle.
+    """
+    import pandas as pd
+
+    columns = ["quantity", "term", "estimate", "ci_low", "ci_high"]
+    found = pd.concat([table[columns].assign(number=number) for number, table in enumerate(tables)], ignore_index=True)
+    found["shift"] = step * (found["number"] - (len(tables) - 1) / 2)
+    by_judge, by_family = (found[found["quantity"] == quantity] for quantity in ("self_bias", "family_bias"))
+    judges, families = palette.order(by_judge["term"]), palette.order_families(by_family["term"])
+    at_judge = {judge: float(place) for place, judge in enumerate(judges)}
+    at_family = dict(zip(families, family_places(judges, families, palette), strict=True))
+    return (
+        _side("Self-bias", "itself", by_judge, at_judge, palette.colour),
+        _side("Family-bias", "its family", by_family, at_family, palette.family_colour),
+    )
 
 
-def _bias_page(sides: Sequence[Side], subject: Subject, legend: Sequence[Entry], *, breaks: Sequence[float]) -> Figure:
-    note = " ".join(ABSENT[side.title] for side in sides if side.rows.empty)
-    sides = [side for side in sides if not side.rows.empty]
-    labels = [widest(side.rows.index) + 0.1 for side in sides]
-    across = SINGLE_COLUMN if len(sides) == 1 else DOUBLE_COLUMN
-    gaps = len(sides) * NUMBER + (len(sides) - 1) * GUTTER
+def _side(title: str, target: str, rows: pd.DataFrame, places: Mapping[str, float], colour: Callable[[str], str]) -> Side:
+    known = rows["estimate"].notna()
+    nowhere = ~rows["term"].isin(rows.loc[known, "term"]) & ~rows.duplicated("term")
+    rows = rows.assign(shift=rows["shift"].where(known, 0.0))[known | nowhere]
+    rows = rows.assign(place=rows["term"].map(places) + rows["shift"], colour=rows["term"].map(colour))
+    return Side(title, target, places, rows.sort_values("place", kind="stable"))
+
+
+def bias_page(
+    sides: Sequence[Side],
+    subject: Subject,
+    legend: Sequence[Sequence[Entry]],
+    *,
+    row: float = ROW,
+    points: Sequence[Mapping] = (POINT,),
+    note: str = "",
+) -> Figure:
+    """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values stand beside."""
+    import pandas as pd
+
+    absent = [ABSENT[side.title] for side in sides if not side.places]
+    breaks = family_breaks(list(sides[0].places), subject.palette)
+    sides = [side for side in sides if side.places]
+    beside = NUMBER if len(points) == 1 else RIGHT
+    labels = [widest(side.places) + 0.1 for side in sides]
+    across = max(SINGLE_COLUMN if len(sides) == 1 else DOUBLE_COLUMN, legend_width(legend) + 2 * EDGE)
+    gaps = len(sides) * beside + (len(sides) - 1) * GUTTER
     least = max(LEAST_PANEL, *(room_for_words(side.rows) for side in sides))
     panel = max(least, (across - 2 * EDGE - sum(labels) - gaps) / len(sides))
     width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
-    rows = max(place for side in sides for place in side.places) + 1
-    page = Page(subject=subject, width=width, body=rows * ROW + BELOW + 0.28, legend=[legend], note=note)
-    left, limits = EDGE, bias_limits(sides)
+    rows = max(place for side in sides for place in side.places.values()) + 1
+    drawn = pd.concat([side.rows for side in sides])
+    limits = bias_limits(drawn)
+    note = " ".join(filter(None, [*absent, note_beyond(drawn, limits), note]))
+    page = Page(subject=subject, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
+    left = EDGE
     for side, label in zip(sides, labels, strict=True):
-        axes = page.axes(left + label, BELOW, panel, rows * ROW)
-        frame_rows(axes, limits=limits, rows=rows, breaks=breaks)
-        _bias_panel(axes, side)
-        middle = left + label + panel / 2
-        page.centred(middle, 1.45 * LINE, f"← harsher      favours {side.target} →")
-        page.centred(middle, 0.6 * LINE, UNIT)
-        left += label + panel + NUMBER + GUTTER
+        axes = page.axes(left + label, BELOW, panel, rows * row)
+        frame_rows(axes, limits=limits, rows=rows, breaks=breaks, most_ticks=5 if len(points) == 1 else 7)
+        _draw_side(axes, side, points)
+        write_axis_text(page, left + label + panel / 2, 0, side.target)
+        left += label + panel + beside + GUTTER
     return page.figure
+
+
+def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, unit: str = UNIT) -> None:
+    """What the two directions of an axis mean, and its unit, in the lowest part of the space of BELOW inches under it."""
+    page.centred(middle, bottom + 1.45 * LINE, f"← harsher      favours {target} →")
+    page.centred(middle, bottom + 0.6 * LINE, unit)
 
 
 def signed(value: float) -> str:
@@ -221,11 +260,20 @@ def signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−") if abs(round(value, 3)) > 0 else "0.000"
 
 
-def _bias_panel(axes: Axes, side: Side) -> None:
-    beside = {"textcoords": "offset points", "ha": "right", "va": "center_baseline", "size": SMALL}
-    for place, (_, row), colour in zip(side.places, side.rows.iterrows(), side.colours, strict=True):
-        draw_interval(axes, place, row, colour)
-        if not np.isnan(row["estimate"]):
-            axes.annotate(signed(row["estimate"]), (1, place), (72 * NUMBER, 0), xycoords=axes.get_yaxis_transform(), **beside)
-    axes.set_yticks(side.places, side.rows.index)
+def _draw_side(axes: Axes, side: Side, points: Sequence[Mapping]) -> None:
+    for _, row in side.rows.iterrows():
+        draw_interval(axes, row["place"], row, row["colour"], point=points[row["number"]])
+        mark_beyond(axes, row["place"], row, row["colour"])
+        if len(points) == 1 and not np.isnan(row["estimate"]):
+            write_value(axes, row["place"], row["estimate"])
+    for place in side.places.values():
+        if len(points) > 1 and place + 1 in side.places.values():  # rows of several points need something between them
+            axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
+    axes.set_yticks(list(side.places.values()), list(side.places))
     axes.set_title(side.title)
+
+
+def write_value(axes: Axes, place: float, value: float) -> None:
+    """A number beside a row, to the right of the axis."""
+    beside = {"textcoords": "offset points", "ha": "right", "va": "center_baseline", "size": SMALL}
+    axes.annotate(signed(value), (1, place), (72 * NUMBER, 0), xycoords=axes.get_yaxis_transform(), **beside)

@@ -10,15 +10,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from judgebias.palette import NEUTRAL, Palette
-from judgebias.style import EDGE, INK, LINE, SMALL, Subject, text_width, wrap
+from judgebias.style import EDGE, INK, LINE, SINGLE_COLUMN, SMALL, Subject, text_width, wrap
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 SWATCH = 0.1
+GAP = 0.16  # inches between the entries of a legend
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One item of a legend: patches side by side, or a short line with a marker in its middle, and a text.
+    """One item of a legend: patches side by side, or a short line with a marker in its middle, and a text; or the text alone.
 
     `swatches` are keyword arguments of Rectangle, `line` of Line2D.
     """
@@ -37,7 +38,12 @@ class Entry:
     @property
     def width(self) -> float:
         """Width with the text and the space after it, in inches."""
-        return self.mark_width + 0.05 + text_width(self.text) + 0.16
+        return self.mark_width + self.space + text_width(self.text) + GAP
+
+    @property
+    def space(self) -> float:
+        """Inches between the mark and the text."""
+        return 0.05 if self.mark_width else 0.0
 
 
 def family_entries(palette: Palette, models: Sequence[str], *, others: str = "") -> list[Entry]:
@@ -46,6 +52,11 @@ def family_entries(palette: Palette, models: Sequence[str], *, others: str = "")
     if others and any(palette.family(model) is None for model in models):
         entries.append(Entry(others, [{"color": NEUTRAL, "lw": 0}]))
     return entries
+
+
+def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
+    """Width in inches of the widest entry of a legend: a page must have it."""
+    return max((entry.width - GAP for group in legend for entry in group), default=0.0)
 
 
 class Page:
@@ -114,15 +125,24 @@ class Page:
             if entry.line is not None:
                 ends = (x, x + entry.mark_width / 2, x + entry.mark_width)
                 self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, markevery=[1], **entry.line))
-            self._write(x + entry.mark_width + 0.05, y, entry.text)
+            self._write(x + entry.mark_width + entry.space, y, entry.text)
             x += entry.width
+
+
+def page_of_words(subject: Subject, text: str) -> Figure:
+    """A page with nothing to draw, that says why."""
+    lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
+    page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
+    for number, line in enumerate(reversed(lines)):
+        page.text(EDGE, (number + 1) * LINE, line)
+    return page.figure
 
 
 def _flow(entries: Sequence[Entry], width: float) -> list[list[Entry]]:
     """Entries broken into rows no wider than `width` inches."""
     rows: list[list[Entry]] = []
     for entry in entries:
-        if rows and sum(item.width for item in rows[-1]) + entry.width <= width + 0.16:
+        if rows and sum(item.width for item in rows[-1]) + entry.width <= width + GAP:
             rows[-1].append(entry)
         else:
             rows.append([entry])

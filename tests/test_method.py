@@ -1,0 +1,102 @@
+"""Figure 1: what the three worlds hold, and what is drawn of them."""
+
+import numpy as np
+import pytest
+from fig01_method import fig01_method
+from matplotlib.text import Text
+
+from drawings import FAMILIES, MODELS, artists, subject, texts
+from judgebias.intervals import signed
+from judgebias.method import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds
+from judgebias.method_figure import method
+from judgebias.style import SMALL, language
+
+SEED = 20250809
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    return simulate_worlds(seed=SEED)
+
+
+def test_every_world_has_the_same_slope_and_self_bias(worlds):
+    for world in worlds:
+        assert (world.slope, world.self_bias) == pytest.approx((0.8, 0.25), abs=0.02)
+        own, other = world.rating - SLOPE * world.reference - np.array([[SELF_BIAS], [0.0]])
+        assert (own.mean(), other.mean()) == pytest.approx((0, 0), abs=0.02)
+        assert (own.std(), other.std()) == pytest.approx((NOISE, NOISE), rel=0.2)
+        assert 0 < world.reference.min() < world.reference.max() < 1
+
+
+def test_the_gap_of_the_ratings_is_self_bias_and_quality_together(worlds):
+    quality = [world.reference[0].mean() - world.reference[1].mean() for world in worlds]
+    assert quality == pytest.approx([-0.3, 0.0, 0.3], abs=0.05)
+    assert [world.gap for world in worlds] == pytest.approx([0.01, 0.25, 0.49], abs=0.05)
+
+
+def test_the_fit_is_least_squares_without_intercept(worlds):
+    world = worlds[0]
+    residual = world.rating - world.slope * world.reference - np.array([[world.self_bias], [0.0]])
+    assert (residual * world.reference).sum() == pytest.approx(0, abs=1e-10)
+    assert residual[0].sum() == pytest.approx(0, abs=1e-10)
+
+
+def test_the_seed_says_which_worlds(worlds):
+    again, others = simulate_worlds(seed=SEED), simulate_worlds(seed=SEED + 1)
+    np.testing.assert_array_equal(again[2].rating, worlds[2].rating)
+    assert not np.array_equal(others[2].rating, worlds[2].rating)
+
+
+def test_density_equals_scipy():
+    from scipy.stats import gaussian_kde
+
+    values, places = np.random.default_rng(4).beta(2, 5, 80), np.linspace(-0.5, 1.5, 401)
+    np.testing.assert_allclose(density(values, places), gaussian_kde(values)(places), rtol=1e-10)
+
+
+def test_lines_are_the_fit_and_means_the_means(worlds):
+    figure = method(worlds, subject())
+    assert len(figure.axes) == 9
+    for number, world in enumerate(worlds):
+        scatter, top, right = figure.axes[3 * number : 3 * number + 3]
+        lines = [line for line in scatter.lines if line.get_gid() == "line"]
+        own, other = (np.asarray(line.get_ydata()) for line in lines)
+        np.testing.assert_allclose(own - other, world.self_bias, atol=1e-12)
+        np.testing.assert_allclose(other, [0, world.slope], atol=1e-12)
+        drawn = [line.get_xydata() for line in scatter.lines if line.get_gid() == "completions"]
+        np.testing.assert_array_equal(drawn, np.stack([world.reference, world.rating], axis=2))
+        means = [line.get_xdata()[0] for line in top.lines], [line.get_ydata()[0] for line in right.lines]
+        np.testing.assert_allclose(means, [world.reference.mean(axis=1), world.rating.mean(axis=1)])
+        assert top.get_xlim() == right.get_ylim() == scatter.get_xlim() == scatter.get_ylim()
+        assert f"self-bias by the method {signed(world.self_bias)}" in texts(figure)
+        assert f"difference of mean ratings {signed(world.gap)}" in texts(figure)
+        assert world.rating.max() < scatter.get_ylim()[1]
+    assert len(artists(figure, "density")) == 12
+    assert texts(figure).count("γ") == 3
+
+
+@pytest.mark.parametrize("kind", ["simulated", "published", "user"])
+def test_it_says_simulated_of_every_study(kind, worlds):
+    figure = method(worlds, subject(kind))
+    assert "SIMULATED DATA" in texts(figure)
+    assert not {"PUBLISHED DATA", "USER'S DATA"} & set(texts(figure))
+    foot = " ".join(texts(figure))
+    assert "simulated for this figure, with slope β = 0.8 and self-bias γ = 0.25" in foot
+    assert "shown with: a study" in foot
+    with language():
+        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) >= 0
+    assert drawn.x1 <= paper[0]
+    assert drawn.y1 <= paper[1]
+    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+
+
+def test_same_bytes_every_time(tmp_path):
+    settings = {"models": MODELS, "families": FAMILIES, "label": "a study", "kind": "user", "seed": SEED}
+    files = {}
+    for run in ("first", "second"):
+        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
+        fig01_method(**settings, outputs=[str(path) for path in outputs])
+        files[run] = [path.read_bytes() for path in outputs]
+    assert files["first"] == files["second"]
+    assert b"The method on three simulated worlds" in files["first"][1]

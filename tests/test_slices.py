@@ -1,0 +1,220 @@
+"""Small multiples: a panel for each slice, and what is said where there is nothing to draw."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fig08_ordinal import fig08_ordinal
+from slices_of_specs import slices_of_specs
+
+from drawings import COMMON, INTERVAL, PRESENT, SIX, artists, by_slice, filled, gaps, on_paper, spec_table, subject, texts
+from judgebias.axis_limits import bias_limits
+from judgebias.intervals import signed
+from judgebias.slices import Band, Block, slices
+
+TASKS = ["open-ended qa", "summarization"]
+
+
+def draw(*blocks, quantity="Self-bias", note="", **settings):
+    named = [Block(f"heading {number}", "a", table) for number, table in enumerate(blocks)]
+    return slices([Band(quantity, named, **settings)], subject(), interval=INTERVAL, note=note)
+
+
+def titles(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
+def names(axes):
+    return [label.get_text() for label in axes.get_yticklabels() if label.get_text()]
+
+
+def points_of(axes):
+    return [line for line in axes.lines if line.get_gid() == "point"]
+
+
+def test_each_slice_has_a_panel_with_the_estimates_of_its_table():
+    table = by_slice(SIX)
+    figure = draw(table)
+    assert titles(figure) == SIX
+    for axes in figure.axes:
+        rows = table[(table["slice"] == axes.get_title(loc="left")) & (table["quantity"] == "self_bias")]
+        points = points_of(axes)
+        assert [point.get_xdata()[0] for point in points] == rows["estimate"].tolist()
+        assert [point.get_ydata()[0] for point in points] == list(range(len(PRESENT)))
+        assert [point.get_color() for point in points] == [subject().palette.colour(judge) for judge in PRESENT]
+        assert [filled(point) for point in points] == (rows["ci_low"] * rows["ci_high"] > 0).tolist()
+        assert axes.get_xlim() == figure.axes[0].get_xlim()
+    assert [bool(names(axes)) for axes in figure.axes] == [True, False, False] * 2
+    assert names(figure.axes[0]) == PRESENT
+    assert texts(figure).count("n = 1,234 ratings") == 6
+    assert "heading 0" in texts(figure)
+
+
+@pytest.mark.parametrize(("count", "lowest"), [(6, [3, 4, 5]), (5, [2, 3, 4])])
+def test_the_lowest_panel_of_each_column_has_the_numbers_of_the_axis(count, lowest):
+    figure = draw(by_slice(SIX[:count]))
+    figure.draw_without_rendering()
+    numbered = [bool(axes.get_xticklabels()) and axes.get_xticklabels()[0].get_visible() for axes in figure.axes]
+    assert [place for place, shown in enumerate(numbered) if shown] == lowest
+
+
+def test_blocks_stand_side_by_side_each_with_its_own_axis():
+    figure = draw(by_slice(SIX), by_slice(TASKS).assign(estimate=0.2, ci_low=0.1, ci_high=0.3))
+    assert titles(figure) == SIX + TASKS
+    left, right = figure.axes[:6], figure.axes[6:]
+    assert {axes.get_xlim() for axes in left}.isdisjoint(axes.get_xlim() for axes in right)
+    assert len({axes.get_xlim() for axes in left}) == len({axes.get_xlim() for axes in right}) == 1
+    places = [(round(axes.get_position().x0, 6), round(axes.get_position().y0, 6)) for axes in figure.axes]
+    assert len({x for x, _ in places}) == 4
+    assert len({y for _, y in places}) == 2
+    assert places[6][1] == places[0][1]
+    assert places[7][1] == places[3][1]
+    assert places[6][0] == places[7][0] > places[2][0]
+    assert [bool(names(axes)) for axes in figure.axes] == [True, False, False, True, False, False, False, False]
+    assert {"heading 0", "heading 1"} <= set(texts(figure))
+
+
+@pytest.mark.parametrize("counts", [(1,), (2,), (3,), (7,), (12,), (20,), (1, 6), (2, 2), (5, 1), (1, 0), (9, 3), (1, 1, 1)])
+def test_any_number_of_slices_fits_the_paper_without_overlap(counts):
+    figure = draw(
+        *(by_slice([f"slice {letter}{i:02}" for i in range(count)]) for letter, count in zip("abc", counts, strict=False))
+    )
+    assert len(figure.axes) == sum(counts)
+    assert on_paper(figure)
+    boxes = [axes.get_window_extent() for axes in figure.axes]
+    assert not any(one.overlaps(two) for i, one in enumerate(boxes) for two in boxes[:i])
+    lines = {}
+    for axes in figure.axes:
+        lines.setdefault(round(axes.get_position().y0, 6), []).append(axes)
+    for together in lines.values():
+        first = min(together, key=lambda axes: axes.get_position().x0)
+        assert [bool(names(axes)) for axes in together] == [axes is first for axes in together]
+
+
+@pytest.mark.parametrize("judges", [["one"], [f"a model with a rather long name {number}" for number in range(20)]])
+def test_any_number_of_judges_fits_the_paper(judges):
+    assert on_paper(draw(by_slice(SIX[:4], judges=judges), whole=dict.fromkeys(judges, 0.01)))
+
+
+def test_the_estimate_from_all_ratings_is_a_tick_in_each_row_and_in_the_legend():
+    whole = dict(zip(PRESENT, [0.01, 0.02, -0.3, 0.0], strict=True))
+    figure = draw(by_slice(SIX[:2]), whole=whole)
+    for axes in figure.axes:
+        ticks = [line for line in axes.lines if line.get_gid() == "whole"]
+        assert [tick.get_xdata()[0] for tick in ticks] == list(whole.values())
+        assert axes.get_xlim()[0] < -0.3
+    assert "estimate from all ratings" in texts(figure)
+    assert "estimate from all ratings" not in texts(draw(by_slice(SIX[:2])))
+
+
+def test_a_row_without_estimate_says_why():
+    table = by_slice(["Claude v2", "GPT-4o"])
+    table = table[(table["slice"] != table["term"]) & ~((table["slice"] == "GPT-4o") & (table["term"] == "Llama 3 8B"))]
+    table.loc[table["term"] == "Claude 3 Sonnet", ["estimate", "ci_low", "ci_high"]] = np.nan
+    figure = draw(table)
+    said = texts(figure)
+    assert [said.count(words) for words in ("left out", "no rows", "not estimable")] == [2, 1, 2]
+    assert len(artists(figure, "point")) == 3
+
+
+def test_log_odds_have_the_marginal_effects_beside_them():
+    table = by_slice(SIX[:2])
+    table.loc[0, "effect"] = np.nan
+    figure = draw(table, effects=True)
+    said = texts(figure)
+    assert said.count("points") == 2
+    assert "log-odds of a higher rating" in said
+    assert "number beside a row: average marginal effect, rating points on the unit scale 0–1" in said
+    expected = [signed(value) for value in table.loc[table["quantity"] == "self_bias", "effect"].dropna()]
+    beside = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text()[-1].isdigit()]
+    assert beside == expected
+
+
+def test_bands_stand_below_one_another_with_texts_of_their_own():
+    table = by_slice(SIX[:2])
+    bands = [Band(quantity, [Block(quantity, "a", table)], effects=True) for quantity in ("Self-bias", "Family-bias")]
+    figure = slices(bands, subject(), interval=INTERVAL)
+    assert [names(axes) for axes in figure.axes] == [PRESENT, [], ["Claude", "GPT"], []]
+    self_bias, family_bias = (
+        [text for text in figure.texts if target in text.get_text()] for target in ("itself", "its family")
+    )
+    assert self_bias[0].get_position()[1] > family_bias[0].get_position()[1] + 1
+    assert on_paper(figure)
+    figure = slices(bands, subject(), interval=INTERVAL, note="Not estimated: x (why).")
+    assert "Not estimated: x (why)." in texts(figure)
+
+
+def test_a_band_without_rows_is_said():
+    table = by_slice(SIX[:2], families=())
+    bands = [Band(quantity, [Block(quantity, "a", table)]) for quantity in ("Self-bias", "Family-bias")]
+    figure = slices(bands, subject(), interval=INTERVAL)
+    assert len(figure.axes) == 2
+    assert "No family-bias: no family has two models." in texts(figure)
+    figure = slices(bands[1:], subject(), interval=INTERVAL)
+    assert figure.axes == []
+    assert "No family-bias: no family has two models." in " ".join(texts(figure))
+
+
+def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
+    table = by_slice(SIX)
+    plain = draw(table).axes[0].get_xlim()
+    table.loc[0, ["ci_low", "ci_high"]] = [-9.0, 9.0]
+    table.loc[1, ["estimate", "ci_low", "ci_high"]] = [8.0, 7.0, 9.0]
+    figure = draw(table)
+    low, high = figure.axes[0].get_xlim()
+    assert (low, high) == pytest.approx(plain, abs=0.02)
+    assert [arrow.get_xdata()[0] for arrow in artists(figure, "beyond")] == [low, high, high]
+    assert "+8.000" in texts(figure)
+    assert on_paper(figure)
+
+
+@pytest.mark.parametrize(("longest", "counts"), [(0.09, True), (0.4, False)])
+def test_only_what_would_halve_the_others_is_left_out_of_the_axis(longest, counts):
+    rows = pd.DataFrame({"estimate": np.linspace(-0.05, 0.05, 9), "ci_low": np.nan, "ci_high": np.nan})
+    rows["ci_low"], rows["ci_high"] = rows["estimate"] - 0.005, rows["estimate"] + 0.005
+    rows.loc[9] = [0.0, -longest, longest]
+    low, high = bias_limits(rows)
+    assert (low <= -longest and high >= longest) == counts
+    assert low == pytest.approx(-0.1008 if counts else -0.0616)
+    assert bias_limits(rows.assign(ci_low=np.nan, ci_high=np.nan)) == pytest.approx((-0.056, 0.056))
+
+
+def script_settings(folder, tables, reasons):
+    paths = {name: str(folder / f"{name}.csv") for name in tables}
+    for name, table in tables.items():
+        table.to_csv(paths[name], index=False)
+    reasons.to_csv(folder / "not_estimable.csv", index=False)
+    return paths, {"not_estimable": str(folder / "not_estimable.csv"), "confidence": 0.9, "covariance": "HC0", "outputs": []}
+
+
+def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_path, monkeypatch):
+    rows = [(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02), (None, "slope", "Claude v2", 0.9, 0.8, 1.0)]
+    tables = {"main": spec_table(rows), "a": by_slice(SIX[:2]), "b": by_slice([])}
+    reasons = gaps(("a", "Helpfulness", "no row is left"), ("b", None, "the study declares no task types"), ("c", "x", "y"))
+    paths, settings = script_settings(tmp_path, tables, reasons)
+    drawn = []
+    monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append((figure, title)))
+    blocks = [{"spec": "a", "heading": "by dimension"}, {"spec": "b", "heading": "by task type"}]
+    slices_of_specs(
+        estimates=[paths["a"], paths["b"]], blocks=blocks, whole=paths["main"], title="Self-bias", **settings, **COMMON
+    )
+    ((figure, title),) = drawn
+    assert title == "Self-bias: a study"
+    assert titles(figure) == SIX[:2]
+    assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == [0.01, 0.01]
+    assert "Not estimated: Helpfulness (no row is left); by task type (the study declares no task types)." in texts(figure)
+
+
+def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing(tmp_path, monkeypatch):
+    reasons = gaps(("a", "Helpfulness", "no row is left"), ("a", SIX[0], "a remark on a fit that there is"))
+    paths, settings = script_settings(tmp_path, {"a": by_slice(SIX[:2])}, reasons)
+    drawn = []
+    monkeypatch.setattr("fig08_ordinal.save", lambda figure, outputs, title: drawn.append(figure))
+    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
+    assert titles(drawn[0]) == SIX[:2] * 2
+    assert {"Self-bias by dimension", "Family-bias by dimension", "Not estimated: Helpfulness (no row is left)."} <= set(
+        texts(drawn[0])
+    )
+    pd.DataFrame(columns=by_slice([]).columns).to_csv(paths["a"], index=False)
+    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
+    assert drawn[1].axes == []
+    assert "Not estimated: Helpfulness (no row is left)" in " ".join(texts(drawn[1]))

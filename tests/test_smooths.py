@@ -1,0 +1,135 @@
+"""The curves of the additive model as they are drawn."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from gam_smooths import gam_smooths
+from matplotlib.text import Text
+
+from drawings import COMMON, FAMILIES, INTERVAL, NULLS, PRESENT, SIX, artists, subject, texts
+from judgebias.palette import NEUTRAL
+from judgebias.smooths import NO_BAND, NO_CURVES, smooths
+from judgebias.style import SMALL, language, read
+
+POINTS = 21
+
+
+def curves(slices=(None, *SIX[:2]), judges=PRESENT):
+    """A table of curves, each rising from 0.1 by slice and judge."""
+    rows = [
+        (part, judge, reference, 0.1 + 0.02 * number + 0.01 * place + 0.6 * reference)
+        for number, part in enumerate(slices)
+        for place, judge in enumerate(reversed(judges))
+        for reference in np.linspace(0.2, 1, POINTS)
+    ]
+    table = pd.DataFrame(rows, columns=["slice", "judge", "reference", "value"])
+    return table.assign(ci_low=table["value"] - 0.05, ci_high=table["value"] + 0.05)
+
+
+def titles(figure):
+    return [" ".join(axes.get_title(loc="left").split()) for axes in figure.axes]
+
+
+def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
+    table = curves()
+    figure = smooths(table, subject(), interval=INTERVAL)
+    assert titles(figure) == PRESENT
+    lines = artists(figure, "curve")
+    assert [line.get_color() for line in lines] == [subject().palette.colour(judge) for judge in PRESENT]
+    pooled = table[table["slice"].isna()]
+    for axes, line, band in zip(figure.axes, lines, artists(figure, "band"), strict=True):
+        own = pooled[pooled["judge"] == " ".join(axes.get_title(loc="left").split())]
+        np.testing.assert_array_equal(line.get_xydata(), own[["reference", "value"]])
+        outline = band.get_paths()[0].vertices
+        assert (outline[:, 1].min(), outline[:, 1].max()) == (own["ci_low"].min(), own["ci_high"].max())
+        assert (axes.get_xlim(), axes.get_ylim()) == ((-0.04, 1.04), (-0.04, 1.04))
+    assert INTERVAL in texts(figure)
+    assert "expected rating of another family's completion" in texts(figure)
+    assert NO_BAND not in texts(figure)
+
+
+def test_without_pooled_curves_there_is_a_row_for_each_slice():
+    figure = smooths(curves(SIX[:2]), subject(), interval=INTERVAL)
+    assert len(figure.axes) == 2 * len(PRESENT)
+    assert titles(figure) == PRESENT + [""] * len(PRESENT)
+    assert set(SIX[:2]) <= set(texts(figure))
+    first = [line.get_ydata()[0] for line in artists(figure, "curve")]
+    assert first[len(PRESENT)] - first[0] == pytest.approx(0.02)
+
+
+def test_a_slice_alone_is_named():
+    figure = smooths(curves(SIX[:1]), subject(), interval=INTERVAL)
+    assert titles(figure) == PRESENT
+    assert SIX[0] in texts(figure)
+
+
+def test_what_is_missing_is_said():
+    table = curves(SIX[:2])
+    table = table[(table["slice"] != SIX[1]) | (table["judge"] != "GPT-4o")]
+    figure = smooths(table, subject(), interval=INTERVAL)
+    assert texts(figure).count("no curve") == 1
+    table = curves([None])
+    table.loc[table["judge"] == "GPT-4o", ["ci_low", "ci_high"]] = np.nan
+    assert NO_BAND in texts(smooths(table, subject(), interval=INTERVAL))
+    empty = smooths(table[:0], subject(), interval=INTERVAL)
+    assert " ".join(NO_CURVES.split()) in " ".join(texts(empty))
+    assert not empty.axes
+
+
+def test_one_human_score_is_a_point_with_a_bar():
+    table = curves([None])
+    table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
+    figure = smooths(table, subject(), interval=INTERVAL)
+    axes = figure.axes[PRESENT.index("GPT-4o")]
+    point, bar = (next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band"))
+    row = table[table["judge"] == "GPT-4o"].iloc[0]
+    assert point.get_xydata().tolist() == [[1.0, row["value"]]]
+    assert point.get_marker() == "o"
+    assert list(bar.get_ydata()) == [row["ci_low"], row["ci_high"]]
+
+
+def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
+    curves(NULLS, judges=[*NULLS, "A critic"]).to_csv(tmp_path / "smooths.csv", index=False)
+    study = subject(models={name: {"family": "GPT"} for name in NULLS})
+    figure = smooths(read(tmp_path / "smooths.csv"), study, interval=INTERVAL)
+    assert titles(figure)[:5] == [*NULLS, "A critic"]
+    assert len(figure.axes) == 5 * len(NULLS)
+    assert artists(figure, "curve")[4].get_color() == NEUTRAL
+    assert "no family in config" in texts(figure)
+
+
+@pytest.mark.parametrize("slices", [[None], ["a slice of some length", "incomprehensibilities"]])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_no_text_is_small_off_the_paper_or_broken(slices, count):
+    names = ["Incomprehensibilities 1", "unbreakable-name-v2.0", *(f"a model {number}" for number in range(7))][:count]
+    study = subject(models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)})
+    figure = smooths(curves(slices, names), study, interval=INTERVAL)
+    with language():
+        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) >= 0
+    assert drawn.x1 <= paper[0]
+    assert drawn.y1 <= paper[1]
+    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+    assert titles(figure)[:count] == names
+    heads = [
+        child.get_window_extent()
+        for axes in figure.axes[: len(names)]
+        for child in axes.get_children()
+        if isinstance(child, Text) and child.get_text() and child.get_text() == axes.get_title(loc="left")
+    ]
+    assert len(heads) == count
+    assert all(left.x1 <= right.x0 for left, right in pairwise(heads) if left.y0 == right.y0)
+
+
+def test_same_bytes_every_time(tmp_path):
+    curves().to_csv(tmp_path / "smooths.csv", index=False)
+    files = {}
+    for run in ("first", "second"):
+        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
+        settings = {**COMMON, "confidence": 0.9, "covariance": "HC0", "outputs": [str(path) for path in outputs]}
+        gam_smooths(smooths=str(tmp_path / "smooths.csv"), **settings)
+        files[run] = [path.read_bytes() for path in outputs]
+    assert files["first"] == files["second"]
+    assert b": a study</title>" in files["first"][1]

@@ -1,0 +1,39 @@
+"""Draw self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, and users' own ablations."""
+
+from collections.abc import Mapping, Sequence
+
+from judgebias.comparisons import compare, variants_of, without_variant
+from judgebias.gaps import sentence
+from judgebias.logs import logged
+from judgebias.palette import Palette
+from judgebias.style import Subject, read, save
+
+
+def compare_specs(
+    *,
+    estimates: Sequence[str],
+    variants: Sequence[Mapping],
+    not_estimable: str,
+    models: dict,
+    families: dict,
+    label: str,
+    kind: str,
+    confidence: float,
+    title: str,
+    outputs: list[str],
+) -> None:
+    subject = Subject(label, kind, Palette(models, families))
+    drawn, missing, reasons = [], {}, read(not_estimable)
+    for path, entry in zip(estimates, variants, strict=True):
+        table = read(path)
+        drawn += variants_of(entry, table, subject.palette, confidence=confidence)
+        missing |= without_variant(entry, table, reasons)
+    save(compare(drawn, subject, note=sentence(missing)), outputs, title=f"{title}: {label}")
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        inputs = "estimates", "not_estimable"
+        params = "variants", "models", "families", "label", "kind", "confidence", "title"
+        settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
+        compare_specs(**settings, outputs=list(snakemake.output))

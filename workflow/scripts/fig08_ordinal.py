@@ -1,0 +1,37 @@
+"""Draw an ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points."""
+
+from judgebias.logs import logged
+from judgebias.palette import Palette
+from judgebias.slices import Band, Block, note_of, slices
+from judgebias.style import Subject, interval_text, read, save
+
+
+def fig08_ordinal(
+    *,
+    estimates: str,
+    spec: str,
+    by: str,
+    not_estimable: str,
+    models: dict,
+    families: dict,
+    label: str,
+    kind: str,
+    confidence: float,
+    covariance: str,
+    outputs: list[str],
+) -> None:
+    subject = Subject(label, kind, Palette(models, families))
+    table = read(estimates)
+    blocks = {side: Block(f"{side} {by}", spec, table) for side in ("Self-bias", "Family-bias")}
+    bands = [Band(side, [block], effects=True) for side, block in blocks.items()]
+    note = note_of([*blocks.values()], read(not_estimable))
+    figure = slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
+    save(figure, outputs, title=f"Self- and family-bias {by} in a proportional-odds model: {label}")
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        inputs = "estimates", "not_estimable"
+        params = "spec", "by", "models", "families", "label", "kind", "confidence", "covariance"
+        settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
+        fig08_ordinal(**settings, outputs=list(snakemake.output))

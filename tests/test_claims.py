@@ -1,0 +1,218 @@
+"""The paper's claims: each holds and fails by the numbers it names, and the paper's own numbers are judged as pinned here."""
+
+from dataclasses import replace
+
+import pytest
+
+from conftest import DATA
+from judgebias.claims import ABSENT, CLAIMS, FAILS, HOLDS, LISTED, claims, evidence, judged
+from judgebias.findings import Finding, most, three_quarters
+from judgebias.published import DIMENSIONS, JUDGES, read_published
+from judgebias.registry import HUMAN
+from judgebias.results import Results, Value
+from judgebias.tables import CLAIMS as COLUMNS
+
+GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"
+CODED, WEAK, REFERENCE = "length_control_as_coded", "weak_models_dropped_as_coded", "llm_reference_as_coded"
+# What the paper's own numbers contradict, and the number that does it.
+CONTRADICTED = {
+    "rho_above_0_4": "against: Helpfulness: highest 0.384 (GPT-4o)",
+    "llama_8b_faithfulness": "against: Llama 3 8B -0.0650 in Faithfulness, -0.1298 in Logical correctness",
+    "only_some_dimensions_and_datasets": "Claude 3.5 Sonnet not above 0 in none (0 of 6 slices of by_dataset)",
+    "length_control_same_estimates": "against: self_bias of GPT-3.5 Turbo +0.0170 [+0.0128, +0.0211] in main, +0.0221",
+    "ordinal_positive": "against: GPT-3.5 Turbo (Helpfulness) -0.2098",
+    "weak_models_decrease": "against: self_bias of Claude v2 -0.0006 [-0.0038, +0.0026] in main, -0.0026",
+}
+# What the paper states and does not publish numbers of.
+UNPUBLISHED = {
+    "all_three_raters_agree", "length_effect_disappears", "global_length_comparable", "gam_same_conclusions",
+    "helm_positive", "helm_gpt_4_larger", "helm_gpt_family",
+}  # fmt: skip
+
+
+def interval(value, half=0.002):
+    return Value(value, half / 1.645, value - half, value + half)
+
+
+def own(spec, slice_, term, value, *, half=0.002, quantity="self_bias"):
+    return {("estimates", (spec, slice_, quantity, term)): interval(value, half)}
+
+
+def spearman(dimension, judge, value):
+    return {("correlations", (dimension, judge, "spearman")): Value(value)}
+
+
+def raters(dimension, statistic, value):
+    return {("agreement", (dimension, statistic)): Value(value)}
+
+
+def mean(dimension, judge, model, value):
+    return {("means", (dimension, judge, model)): Value(value)}
+
+
+def changed(results, *changes):
+    """`results` with other values at the given (table, key)."""
+    tables = {name: dict(getattr(results, name)) for name in ("estimates", "means", "correlations", "agreement")}
+    for change in changes:
+        for (table, key), value in change.items():
+            tables[table][key] = value
+    return Results(**tables)
+
+
+def of_tables(paper):
+    return Results.from_tables(**vars(paper))
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return of_tables(read_published(DATA))
+
+
+@pytest.fixture(scope="module")
+def ideal(paper):
+    """The published values, with what contradicts a claim mended and what is unpublished made up, so that all claims hold."""
+    unpublished = [own(CODED, "", judge, 0.001, quantity="length") for judge in JUDGES]
+    for (spec, slice_, quantity, term), value in paper.estimates.items():
+        if slice_ == "" and spec == "main":
+            unpublished.append({("estimates", ("gam", "", quantity, term)): value})
+            unpublished.append({("estimates", (CODED, "", quantity, term)): value})
+            unpublished.append({("estimates", ("length_control_global", "", quantity, term)): value})
+    helm = [own("main", "", judge, value) for judge, value in (("GPT-4 (0314)", 0.03), ("Claude v1.3", 0.02))]
+    helm += [mean(dimension, "GPT-4 (0314)", "GPT-4 (0314)", 0.9) for dimension in ("Harmlessness", "Understandability")]
+    mended = [
+        raters("", "full_agreement", 0.81),
+        spearman("Helpfulness", GPT, 0.45),
+        own("by_dimension", "Logical correctness", LLAMA_8B, -0.03),
+        *(own("by_dimension", "Conciseness", judge, 0.001) for judge in (GPT, SONNET)),
+        *(own("by_dataset", "cnn", judge, 0.001) for judge in (GPT, SONNET)),
+        own("ordinal_as_coded", "Helpfulness", "GPT-3.5 Turbo", 0.2),
+        own(WEAK, "", "Claude v2", -0.0001),
+    ]
+    return changed(paper, *unpublished, *helm, *mended)
+
+
+# For each claim, numbers that overturn it.
+OVERTURNED = {
+    "gpt_4o_and_sonnet_favour_themselves_and_family": own("main", "", GPT, 0.001),
+    "accuracy_over_84": raters("Helpfulness", "accuracy", 0.834),
+    "accuracy_average": raters("", "accuracy", 0.89),
+    "alpha_average": raters("Helpfulness", "krippendorff_alpha", 0.45),
+    "pairs_of_raters_agree": raters("", "observed_agreement", 0.79),
+    "all_three_raters_agree": raters("", "full_agreement", 0.72),
+    "strong_judges_correlate_more": spearman("Completeness", GPT, -0.5),
+    "agreed_dimensions_correlate_more": spearman("Helpfulness", GPT, -0.4),
+    "rho_above_0_4": spearman("Helpfulness", GPT, 0.4),
+    "scores_cluster": {key: value for j in JUDGES[:4] for m in JUDGES for key, value in mean("", j, m, 0.89).items()},
+    "own_scores_look_high": mean("", "Claude v2", "Claude v2", 0.95),
+    "gpt_and_sonnet_favour_themselves": own("main", "", "GPT-3.5 Turbo", 0.0019),
+    "weaker_claude_almost_none": own("main", "", "Claude v2", -0.011),
+    "llama_8b_negative": own("main", "", LLAMA_8B, -0.0019),
+    "claude_and_gpt_favour_family": own("main", "", "GPT", 0.0019, quantity="family_bias"),
+    "llama_and_mistral_do_not": own("main", "", "Mistral", 0.0021, quantity="family_bias"),
+    "gap_is_as_large_as_bias": mean("", HUMAN, SONNET, 0.96),
+    "consistent_over_dimensions": {
+        key: value for d in DIMENSIONS[:3] for key, value in own("by_dimension", d, "Mistral 7B", -0.003).items()
+    },
+    "outlier_logical_correctness": own("by_dimension", "Completeness", GPT, 0.035),
+    "outlier_faithfulness": own("by_dimension", "Helpfulness", "Mistral Large", 0.031),
+    "llama_8b_faithfulness": own("by_dimension", "Helpfulness", LLAMA_8B, -0.066),
+    "llama_marks_faithfulness_low": mean("Faithfulness", LLAMA_8B, GPT, 0.98),
+    "open_ended_higher": own("by_task_type", "summarization", "Claude 3 Sonnet", 0.01),
+    "only_some_dimensions_and_datasets": own("by_dataset", "cnn", SONNET, 0.003),
+    "mostly_consistent": {
+        ("estimates", (REFERENCE, family, "self_bias", judge)): interval(-0.01)
+        for family in ("Claude", "GPT", "Llama 3", "Mistral") for judge in (GPT, SONNET, "Claude 3 Sonnet", "Mistral Large")
+    },
+    "length_control_same_conclusions": own(CODED, "", "Claude v2", 0.003),
+    "length_control_same_estimates": own(CODED, "", GPT, 0.0237),
+    "length_effect_disappears": own(CODED, "", GPT, 0.011, quantity="length"),
+    "global_length_comparable": own("length_control_global", "", GPT, 0.025),
+    "ordinal_positive": own("ordinal_as_coded", "Helpfulness", GPT, -0.01),
+    "ordinal_llama_faithfulness": own("ordinal_as_coded", "Faithfulness", "Llama 3 70B", -0.1, half=0.2),
+    "gam_same_conclusions": own("gam", "", SONNET, 0.001),
+    "llm_reference_self": own(REFERENCE, "Mistral", GPT, 0.001),
+    "llm_reference_llama_8b": own(REFERENCE, "Claude", LLAMA_8B, -0.001),
+    "llm_reference_others_small": own(REFERENCE, "GPT", "Llama 3 70B", 0.011),
+    "llm_reference_family": own(REFERENCE, "GPT", "Claude", 0.001, quantity="family_bias"),
+    "weak_models_decrease": own(WEAK, "", SONNET, 0.022),
+    "weak_models_self": own(WEAK, "", GPT, 0.001),
+    "weak_models_family": own(WEAK, "", "GPT", -0.001, quantity="family_bias"),
+    "helm_positive": own("main", "", "Claude v1.3", -0.001),
+    "helm_gpt_4_larger": own("main", "", "Claude v1.3", 0.031),
+    "helm_gpt_family": own("main", "", "GPT", 0.001, quantity="family_bias"),
+}  # fmt: skip
+
+
+def test_every_claim_is_overturned_here_once():
+    assert [claim.name for claim in CLAIMS] == list(OVERTURNED)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_claim_holds_and_fails(claim, ideal):
+    verdict, text = judged(claim, ideal)
+    assert verdict == HOLDS, text
+    verdict, text = judged(claim, changed(ideal, OVERTURNED[claim.name]))
+    assert verdict == FAILS
+    assert "against: " in text
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_published_numbers_are_judged(claim, paper):
+    verdict, text = judged(claim, paper)
+    if claim.name in UNPUBLISHED:
+        assert verdict == ABSENT
+        assert text.startswith("no ")
+    elif claim.name in CONTRADICTED:
+        assert verdict == FAILS
+        assert CONTRADICTED[claim.name] in text
+    else:
+        assert verdict == HOLDS, text
+
+
+def test_what_is_missing_is_data_absent(ideal):
+    empty = Results({}, {}, {}, {})
+    assert {judged(claim, empty)[0] for claim in CLAIMS} == {ABSENT}
+    of_means = {"scores_cluster", "own_scores_look_high", "llama_marks_faithfulness_low"}
+    without = replace(empty, means=ideal.means)
+    assert {claim.name for claim in CLAIMS if judged(claim, without)[0] != ABSENT} == of_means
+    for judge in JUDGES:  # any one judge's estimates may be missing
+        fewer = replace(ideal, estimates={key: value for key, value in ideal.estimates.items() if key[3] != judge})
+        assert judged(next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer)[0] == ABSENT
+
+
+def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
+    two = ("", "Faithfulness", "Logical correctness")
+    fewer = replace(ideal, means={key: value for key, value in ideal.means.items() if key[0] in two})
+    rest = {claim.name for claim in CLAIMS if judged(claim, fewer)[0] != ABSENT}
+    assert rest == {"llama_marks_faithfulness_low", "ordinal_llama_faithfulness"}
+    text = judged(CLAIMS[0], fewer)[1]
+    assert text == "no ratings of Completeness, Conciseness, Helpfulness, Logical robustness"
+
+
+def test_an_estimate_without_interval_is_no_evidence():
+    row = {"spec": "main", "slice": "", "quantity": "self_bias", "term": GPT, "estimate": "0.1", "ci_low": ""}
+    results = Results.from_tables(estimates=[row], mean_scores=(), correlations=())
+    assert results.estimates == {}
+
+
+def test_table_has_both_verdicts(ideal, paper):
+    rows = list(claims("a study", changed(ideal, OVERTURNED["llama_8b_negative"]), paper))
+    assert [row["claim"] for row in rows] == [claim.name for claim in CLAIMS]
+    assert all(tuple(row) == COLUMNS for row in rows)
+    row = next(row for row in rows if row["claim"] == "llama_8b_negative")
+    assert (row["study"], row["verdict"], row["published"]) == ("a study", FAILS, HOLDS)
+    assert row["evidence"] == "0 of 1. against: Llama 3 8B -0.0019 [-0.0039, +0.0001]"
+    assert "[-0.0446, -0.0291]" in row["published_evidence"]
+
+
+def test_quorums():
+    assert most([True, True, False])
+    assert not most([True, False])
+    assert three_quarters([True, True, True, False])
+    assert not three_quarters([True, True, False])
+
+
+def test_long_evidence_is_cut():
+    text = evidence([Finding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)])
+    assert text.startswith(f"3 of {LISTED + 5}. against: number 0; ")
+    assert text.endswith("number 11; and 2 more")

@@ -1,0 +1,217 @@
+"""The scorecard's page and figure say what the tables hold, with and without data."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from compare_with_paper import judge
+from matplotlib.text import Text
+from scorecard import draw_scorecard
+
+from conftest import CONFIG, DATA, ROOT
+from drawings import artists, texts
+from judgebias.palette import Palette
+from judgebias.published import ORDER, read_published
+from judgebias.scorecard_figure import claim_text, scorecard, verdict_text
+from judgebias.scorecard_page import number, page, summary
+from judgebias.style import Subject, read
+from judgebias.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+
+TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
+LABEL = "A <b>study</b> & more"
+VOID = {"meta", "br"}
+
+
+class Checker(HTMLParser):
+    """Collects tags, attributes and the text outside of <style>; an unbalanced tag is an error."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.words = [], [], set(), []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attributes}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.words += data.split()
+
+
+def subject(kind="published"):
+    return Subject("a study", kind, Palette(CONFIG["models"], CONFIG["families"]))
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """The published values judged as if they were a study: 3 of them moved, the correlations gone."""
+    folder = tmp_path_factory.mktemp("scorecard")
+    paper = read_published(DATA)
+    estimates = [{**row, "study": "s"} for row in paper.estimates if row["figure"] != "Figure 7" or row["spec"] != "main"]
+    for row in estimates:
+        if row["spec"] == "by_dataset" and row["slice"] == "cnn" and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B"):
+            row["estimate"] = str(float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3))
+    for name, columns, rows in (
+        ("estimates", ESTIMATES, estimates),
+        ("mean_scores", MEAN_SCORES, paper.mean_scores),
+        ("correlations", CORRELATIONS, []),
+    ):
+        kept = [{column: row[column] for column in columns if column in row} for row in rows]
+        write_table(folder / f"{name}.csv", columns, kept)
+    paths = {name: str(folder / f"{name}.csv") for name in ("estimates", "mean_scores", "correlations")}
+    made = {"claims": "claims.csv", "scorecard": "scorecard.csv", "page": "page.html"}
+    made = {name: str(folder / file) for name, file in made.items()}
+    judge(
+        study="s", kind="published", label=LABEL, tables={**paths, "estimates": [paths["estimates"]]},
+        published=str(DATA / "play_favorites_estimates.csv"), template=str(TEMPLATE), outputs=made,
+    )  # fmt: skip
+    return made
+
+
+@pytest.fixture(scope="module")
+def table(outputs):
+    return read(outputs["scorecard"])
+
+
+def test_the_tables_are_written(outputs):
+    rows = read_table(outputs["scorecard"])
+    assert tuple(rows[0]) == SCORECARD
+    assert len(rows) == 361 + 630 + 162 + 42
+    assert len(read_table(outputs["claims"])) == 42
+
+
+def test_the_page_stands_alone_and_names_are_escaped(outputs):
+    with open(outputs["page"], encoding="utf-8") as file:
+        html = file.read()
+    checker = Checker(html)
+    assert not {"script", "link", "img", "iframe"} & set(checker.tags)
+    assert not {"src", "href", "onclick"} & checker.attributes
+    assert "@import" not in html
+    assert "url(" not in html
+    assert "://" not in html
+    assert "A &lt;b&gt;study&lt;/b&gt; &amp; more" in html
+    assert '<meta name="viewport"' in html
+
+
+def test_the_page_says_what_the_tables_hold(outputs):
+    with open(outputs["page"], encoding="utf-8") as file:
+        text = " ".join(Checker(file.read()).words)
+    assert "PUBLISHED DATA" in text
+    assert "By dataset 51 3 0" in text
+    assert "Figure 5 0 0 54 – the study's tables have no such value with an interval" in text
+    assert "Llama 3 8B has significant negative self-bias." in text
+    assert "1 of 1. for: Llama 3 8B -0.0368 [-0.0446, -0.0291]" in text
+    assert "self_bias, Mistral 7B, cnn by_dataset" in text
+    assert "unknown" in text
+    assert "simulated" not in text
+
+
+def test_a_simulated_study_says_so(outputs):
+    html = page([], [], label="s", kind="simulated", template=TEMPLATE.read_text("utf-8"))
+    text = " ".join(Checker(html).words)
+    assert "SIMULATED DATA" in text
+    assert "2.576 standard errors more" in text
+    assert "None." in text
+
+
+def test_summary_is_in_the_order_of_the_paper():
+    rows = [
+        {"figure": "Figure 3", "verdict": "match", "deviation": -0.5, "cause": ""},
+        {"figure": "Figure 3", "verdict": "differs", "deviation": -4.0, "cause": "unknown"},
+        {"figure": "Figure 2", "verdict": "data absent", "cause": "why"},
+    ]
+    first, second = summary(rows)
+    assert (first["figure"], first["largest"], first["absent"]) == ("Figure 2", None, "why")
+    assert (second["figure"], second["largest"], second["absent"]) == ("Figure 3", 4.0, "")
+    assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
+
+
+def test_numbers_are_written_with_a_minus_and_a_dash():
+    assert [number(value) for value in (-0.25, None, float("nan"))] == ["−0.2500", "–", "–"]
+
+
+def test_the_figure_shows_every_value_and_its_deviation(table):
+    figure = scorecard(table, subject())
+    *panels, strips = figure.axes
+    compared = table.dropna(subset=["ours", "deviation"])
+    points = artists(figure, "value")
+    beyond = (compared["deviation"].abs() > 3).sum()
+    assert beyond == 2
+    assert len(points) == 2 * len(compared) - beyond
+    ordinal = compared["spec"] == "ordinal_as_coded"
+    parts = [
+        (compared["item"] == "estimate") & ~ordinal,
+        ordinal,
+        *(compared["item"] == item for item in ("mean_score", "correlation")),
+    ]
+    for axes, part in zip(panels, parts, strict=True):
+        shown = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_gid() == "value"]
+        assert shown == list(zip(compared["published"][part], compared["ours"][part], strict=True))
+        lines = [line for line in axes.lines if line.get_gid() == "identity"]
+        assert len(lines) == part.any()
+        assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
+    assert [line.get_xdata()[0] for line in strips.lines if line.get_gid() == "tolerance"] == [-1, 1]
+    assert [label.get_text() for label in strips.get_yticklabels()] == list(ORDER)
+    assert [text.get_text() for text in strips.texts if text.get_gid() == "beyond"] == ["2 ◂"]
+    assert "51 match, 3 differ" in texts(figure)
+    assert "54 absent" in texts(figure)
+    crosses = [line for line in strips.lines if line.get_gid() == "value" and line.get_marker() == "x"]
+    assert [line.get_xdata()[0] for line in crosses if line.get_ydata()[0] > 10.5] == pytest.approx(
+        [1e-5 / (1.3 * 4.6553e-6)], rel=1e-3
+    )
+
+
+@pytest.mark.parametrize("missing", ["everything", "nothing to differ"])
+def test_the_figure_stands_when_all_is_absent_or_all_matches(table, missing):
+    if missing == "everything":
+        table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
+    else:
+        table = table.assign(verdict="match", ours=table["published"], deviation=0.0)
+    figure = scorecard(table, subject())
+    figure.draw_without_rendering()
+    words = texts(figure)
+    assert words.count("data absent") == (4 + len(ORDER) if missing == "everything" else 0)
+    assert ("90 absent" in words) is (missing == "everything")
+    assert ("90 match" in words) is (missing != "everything")
+
+
+def test_counts_in_words():
+    rows = pd.DataFrame({"verdict": ["match", "differs", "data absent", "data absent"]})
+    assert verdict_text(rows) == "1 match, 1 differs, 2 absent"
+    assert claim_text(rows) == "Claims of the paper: 1 hold, 1 fail, 2 data absent."
+    assert claim_text(rows[:0]) == ""
+
+
+def test_words_keep_within_the_paper(table):
+    figure = scorecard(table, subject())
+    figure.draw_without_rendering()
+    width, height = figure.canvas.get_width_height()
+    ticks = [(tick, axes.get_xlim()) for axes in figure.axes for tick in axes.xaxis.get_major_ticks()]
+    undrawn = {tick.label1 for tick, (low, high) in ticks if not low <= tick.get_loc() <= high}
+    for text in set(figure.findobj(Text)) - undrawn:
+        if text.get_text():
+            box = text.get_window_extent()
+            assert min(box.x0, box.y0) >= -1, text
+            assert box.x1 <= width + 1, text
+            assert box.y1 <= height + 1, text
+
+
+def test_the_script_draws_the_same_bytes_every_time(outputs, tmp_path):
+    files = []
+    for run in ("first", "second"):
+        paths = [str(tmp_path / f"{run}{suffix}") for suffix in (".svg",)]
+        draw_scorecard(
+            scorecard=outputs["scorecard"], models=CONFIG["models"], families=CONFIG["families"], label="a study",
+            kind="published", outputs=paths,
+        )  # fmt: skip
+        files.append([(tmp_path / path).read_bytes() for path in paths])
+    assert files[0] == files[1]
+    assert b": a study</title>" in files[0][0]

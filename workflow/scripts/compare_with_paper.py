@@ -1,0 +1,42 @@
+"""Judge a study against the paper: claims, scorecard, and the page that shows both."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from judgebias.claims import claims
+from judgebias.logs import logged
+from judgebias.published import read_published
+from judgebias.results import Results
+from judgebias.scorecard import scorecard
+from judgebias.scorecard_page import page
+from judgebias.tables import CLAIMS, SCORECARD, write_table
+
+
+def judge(
+    *, study: str, kind: str, label: str, tables: Mapping, published: str, template: str, outputs: Mapping[str, str]
+) -> None:
+    paper, ours = read_published(Path(published).parent), Results.read(**tables)
+    judged = list(claims(study, ours, Results.from_tables(**vars(paper))))
+    rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
+    write_table(outputs["claims"], CLAIMS, judged)
+    write_table(outputs["scorecard"], SCORECARD, rows)
+    html = page(rows, judged, label=label, kind=kind, template=Path(template).read_text("utf-8"))
+    Path(outputs["page"]).write_text(html, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        judge(
+            study=snakemake.wildcards.study,
+            kind=snakemake.params.kind,
+            label=snakemake.params.label,
+            tables={
+                "estimates": list(snakemake.input.estimates),
+                "mean_scores": snakemake.input.mean_scores,
+                "correlations": snakemake.input.correlations,
+                "agreement": snakemake.input.get("agreement"),
+            },
+            published=snakemake.input.published[0],
+            template=snakemake.input.template,
+            outputs=dict(snakemake.output.items()),
+        )

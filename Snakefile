@@ -17,6 +17,8 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/paths.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fits.smk"
+include: "workflow/rules/drawings.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/figures.smk"
 
 

@@ -14,7 +14,13 @@ import pytest
 from conftest import ROOT
 
 pytestmark = pytest.mark.workflow
-FIGURES = ("fig02_mean_scores", "fig03_self_family_bias", "fig05_correlations", "fig06_mean_scores_by_dimension")
+OF_SCORES = ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension")
+OF_ESTIMATES = (
+    "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
+    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
+)  # fmt: skip
+FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES)
+OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
 PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
 BOTH = ("smoke", "mine")
 
@@ -82,8 +88,8 @@ def products(folder):
 
 
 def test_every_figure_in_three_formats(project):
-    for study in BOTH:
-        for figure in FIGURES:
+    for study, figures in (("smoke", FIGURES + OF_THE_PAPER), ("mine", FIGURES)):
+        for figure in figures:
             path = project / "results" / study / "figures" / figure
             assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
             assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
@@ -123,36 +129,63 @@ def test_every_import_of_the_library_is_one_that_the_rules_follow():
                 assert node.module != "judgebias", path
 
 
-@pytest.mark.parametrize("figure", FIGURES)
-def test_edited_figure_script_redraws_that_figure_alone(project, edit, figure):
-    edit(f"workflow/scripts/{figure}.py", "\n# changed\n")
-    assert planned(project) == {figure: 2}
+SCRIPTS = {
+    "slices_of_specs": ("fig04_slices", "by_dataset", "one_model_dropped"),
+    "compare_specs": ("fig07_length_control", "fig09_llm_reference", "fig10_weak_models_dropped", "gam"),
+    "fig03_self_family_bias": ("fig03_self_family_bias", "fig11_helm_instruct"),
+    **{
+        figure: (figure,)
+        for figure in (*OF_SCORES, "fig01_method", "fig08_ordinal", "gam_smooths", "scorecard")
+    },
+}  # fmt: skip
+
+
+def in_both(*figures):
+    """Jobs that draw these figures of both studies; those of the paper are of one."""
+    return {figure: 1 if figure in OF_THE_PAPER else 2 for figure in figures}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
+    edit(f"workflow/scripts/{script}.py", "\n# changed\n")
+    assert planned(project) == in_both(*SCRIPTS[script])
+    figure = SCRIPTS[script][0]
     assert planned(project, f"results/smoke/figures/{figure}.pdf") == {figure: 1}
 
 
-ALL_FIGURES = dict.fromkeys(FIGURES, 2)
-SCORED = {"fig02_mean_scores": 2, "fig05_correlations": 2, "fig06_mean_scores_by_dimension": 2}
-DRAWN = dict.fromkeys(FIGURES, 1)
-RATED = {"ratings": 1, "cells": 1, "describe": 1, "fit": 1}
-SIMULATED = {"simulate": 1, "recovery": 1, **RATED, **DRAWN}
-FITTED = {"fit": 2, "recovery": 1, "fig03_self_family_bias": 2}
+ALL_FIGURES = in_both(*FIGURES, *OF_THE_PAPER)
+SCORED = in_both(*OF_SCORES)
+DRAWN = dict.fromkeys(FIGURES, 1)  # of one study
+PAPER = {"compare_with_paper": 1, **in_both(*OF_THE_PAPER)}
+FITTED = {"fit": 3, "recovery": 1, **PAPER, **in_both(*OF_ESTIMATES)}  # the two studies, and helm_instruct for Figure 11
+FITTED_ONCE = {"fit": 1, **dict.fromkeys(OF_ESTIMATES, 1)}
+DESCRIBED = {"describe": 2, **SCORED}
+RATED = {"ratings": 3, "agreement": 1, "cells": 3, **DESCRIBED, **FITTED}
+SIMULATED = {
+    "simulate": 2, "ratings": 2, "agreement": 1, "cells": 2, "describe": 1, "fit": 2, "recovery": 1, **PAPER, **DRAWN
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
         ("style", ALL_FIGURES),
-        ("heatmaps", {"fig02_mean_scores": 2, "fig06_mean_scores_by_dimension": 2}),
-        ("correlation_panels", {"fig05_correlations": 2}),
-        ("correlation", {"describe": 2, **SCORED}),
+        ("heatmaps", in_both("fig02_mean_scores", "fig06_mean_scores_by_dimension")),
+        ("correlation_panels", in_both("fig05_correlations")),
+        ("method", in_both("fig01_method")),
+        ("correlation", {**DESCRIBED, **{name: 1 for name in PAPER if name != "fig11_helm_instruct"}}),
+        ("claims", {"compare_with_paper": 1, "scorecard": 1}),
         ("linear", FITTED),
+        ("ordinal", FITTED),
+        ("gam", FITTED),
         ("formula", FITTED),
         ("recovery", {"recovery": 1}),
+        ("agreement", {"agreement": 1, "compare_with_paper": 1, "scorecard": 1}),
         ("moments", FITTED),
         ("crosscheck", {}),
-        ("cells", {"cells": 2, "describe": 2, **SCORED, **FITTED}),
-        ("ratings", {"ratings": 2, "cells": 2, "describe": 2, **SCORED, **FITTED}),
-        ("twin", SIMULATED),
+        ("cells", {"cells": 3, **DESCRIBED, **FITTED}),
+        ("ratings", RATED),
+        ("stand_in", SIMULATED),
         ("fetch", {}),
     ],
 )
@@ -166,17 +199,17 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     [
         ("mirror: elsewhere\n", {}),
         ("specs: {main: {covariance: HC1}}\n", FITTED),
-        ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
-        ("studies: {smoke: {title: renamed}}\n", DRAWN),
+        ("families: {GPT: {colour: '#000000'}}\n", {name: n for name, n in ALL_FIGURES.items() if name != "fig01_method"}),
+        ("studies: {smoke: {title: renamed}}\n", {**DRAWN, "compare_with_paper": 1, "scorecard": 1}),
         ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
-        ("seed: 1\n", SIMULATED),
-        ("models: {Another: {family: GPT}}\n", {**RATED, **DRAWN}),  # the simulated study does not know it
+        ("seed: 1\n", SIMULATED | in_both("fig01_method")),
+        ("models: {Another: {family: GPT}}\n", {}),  # the simulated studies do not know it
         (
             "models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n",
-            {"ratings": 2, "cells": 2, "describe": 2, **FITTED, **ALL_FIGURES},
+            {},
         ),
-        ("confidence: 0.95\n", {"fit": 2, "recovery": 1, "describe": 2, **ALL_FIGURES}),
-        ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", FITTED),
+        ("confidence: 0.95\n", {**FITTED, **DESCRIBED, **ALL_FIGURES}),
+        ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", {**FITTED, "ablation_mine_too": 2}),
     ],
 )
 def test_changed_setting_reruns_what_reads_it(project, setting, jobs):

@@ -13,9 +13,10 @@ sys.path.insert(0, str(LIBRARY))
 
 from judgebias.errors import ConfigError
 from judgebias.lengths import NORMALISATIONS
-from judgebias.settings import check, in_order_of, kind_of
+from judgebias.settings import check, in_order_of, kind_of, with_stand_ins
 
-settings = in_order_of(yaml.safe_load(Path(workflow.basedir, "config.yaml").read_text("utf-8")), config)
+PROJECT = yaml.safe_load(Path(workflow.basedir, "config.yaml").read_text("utf-8"))  # without what a user adds
+settings = in_order_of(PROJECT, config)
 config.clear()
 config.update(settings)
 
@@ -23,6 +24,7 @@ try:
     check(config, yaml.safe_load(Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml").read_text("utf-8")))
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
+config["studies"] = with_stand_ins(config["studies"], os.path.isfile)
 
 
 def check_names_of_studies(rules):

@@ -1,7 +1,13 @@
 # From published files, a simulation or a user's own files to ratings, and from ratings to cells.
 
 
-PUBLISHED = ("play_favorites_estimates", "play_favorites_mean_scores", "play_favorites_correlations", "twin_facts")
+PUBLISHED = (
+    "play_favorites_estimates",
+    "play_favorites_mean_scores",
+    "play_favorites_correlations",
+    "play_favorites_agreement",
+    "twin_facts",
+)
 
 
 # Where the mirror is comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
@@ -43,8 +49,9 @@ rule simulate:
     conda:
         "../../envs/judge-bias.yaml"
     params:
-        prompts=lookup("studies/{study}/simulate/prompts", within=config),
+        settings=lookup("studies/{study}/simulate", within=config),
         scales=lookup("studies/{study}/scales", within=config),
+        task_types=lookup("studies/{study}/task_types", within=config, default={}),
         families=lambda wildcards: {name: model["family"] for name, model in models_of(wildcards.study).items()},
         seed=lookup("seed", within=config),
     message:
@@ -83,6 +90,7 @@ rule cells:
         code=code_of("cells.py"),
     output:
         cells="results/{study}/cells.parquet",
+        references="results/{study}/references.parquet",
         moments=expand("results/{{study}}/moments/{length}.parquet", length=NORMALISATIONS),
     log:
         "results/{study}/logs/cells.log",

@@ -1,15 +1,23 @@
 # From cells to tables: estimates of every spec, scores and correlations, and the checks of the estimates.
 
 
+# What a spec may read of a study.
+STUDY = {
+    "cells": "results/{study}/cells.parquet",
+    "references": "results/{study}/references.parquet",
+    "moments": rules.cells.output.moments,
+    "ratings": "results/{study}/ratings.parquet",
+}
+
+
 # One job for all specs: starting costs more than fitting.
 rule fit:
     input:
-        cells="results/{study}/cells.parquet",
-        moments=rules.cells.output.moments,
-        ratings="results/{study}/ratings.parquet",
+        **STUDY,
         code=code_of("fit.py"),
     output:
         estimates=expand("results/{{study}}/estimates/{spec}.csv", spec=config["specs"]),
+        smooths="results/{study}/tables/smooths.csv",
         not_estimable="results/{study}/tables/not_estimable.csv",
     log:
         "results/{study}/logs/fit.log",
@@ -47,10 +55,33 @@ rule describe:
         "../scripts/describe.py"
 
 
+rule agreement:
+    input:
+        raw=lambda wildcards: raters_of(wildcards.study),
+        ratings="results/{study}/ratings.parquet",
+        code=code_of("agreement.py"),
+    output:
+        raters="results/{study}/raters.parquet",
+        agreement="results/{study}/tables/agreement.csv",
+    log:
+        "results/{study}/logs/agreement.log",
+    benchmark:
+        "results/{study}/benchmarks/agreement.tsv"
+    wildcard_constraints:
+        study=one_of(study for study in config["studies"] if raters_of(study)),
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        models=lambda wildcards: models_of(wildcards.study),
+    message:
+        "Check the raters of {wildcards.study} and tabulate how well they agree."
+    script:
+        "../scripts/agreement.py"
+
+
 rule recovery:
     input:
-        cells="results/{study}/cells.parquet",
-        moments=rules.cells.output.moments,
+        **STUDY,
         planted="results/{study}/raw/planted.csv",
         estimates=rules.fit.output.estimates,
         code=code_of("recovery.py"),
@@ -75,9 +106,7 @@ rule recovery:
 # Not part of a study's targets: it refits every spec on raw rows, slowly. Ask for it by its path.
 rule crosscheck:
     input:
-        cells="results/{study}/cells.parquet",
-        moments=rules.cells.output.moments,
-        ratings="results/{study}/ratings.parquet",
+        **STUDY,
         code=code_of("crosscheck.py"),
     output:
         crosscheck="results/{study}/tables/crosscheck.csv",

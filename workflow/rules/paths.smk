@@ -1,18 +1,27 @@
 # Where the files of a study are, and what it may hold.
 import csv
 
-DATA = os.path.relpath(f"{workflow.basedir}/workflow/data")
-FIGURES = ("fig02_mean_scores", "fig03_self_family_bias", "fig05_correlations", "fig06_mean_scores_by_dimension")
+WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
+DATA = f"{WORKFLOW}/data"
+
+
+def is_of_the_paper(study):
+    """True for the ratings of Play Favorites, published or simulated: what is compared with the paper's numbers."""
+    settings = config["studies"][study]
+    return "source" in settings or "simulate" in settings and "quality" not in settings["simulate"]
 
 
 def everything_of(study):
     """Every file of a study that a reader wants: estimates, tables, figures."""
-    tables = ["completeness", "mean_scores", "correlations", "not_estimable"]
+    tables = ["completeness", "mean_scores", "correlations", "smooths", "not_estimable"]
     tables += ["recovery"] if "simulate" in config["studies"][study] else []
+    tables += ["agreement"] if raters_of(study) else []
+    tables += ["claims", "scorecard"] if is_of_the_paper(study) else []
+    figures = [*FIGURES, *(FIGURES_OF_THE_PAPER if is_of_the_paper(study) else [])]
     return [
         *(f"results/{study}/estimates/{spec}.csv" for spec in config["specs"]),
         *(f"results/{study}/tables/{table}.csv" for table in tables),
-        *(f"results/{study}/figures/{figure}{suffix}" for figure in FIGURES for suffix in (".pdf", ".svg", ".png")),
+        *(f"results/{study}/figures/{figure}{suffix}" for figure in figures for suffix in (".pdf", ".svg", ".png")),
     ]
 
 
@@ -31,13 +40,24 @@ def raw_of(study):
     return found
 
 
+def raters_of(study):
+    """The file of the single raters' scores of a study, in a list; none where there is none."""
+    settings = config["studies"][study]
+    simulated = [f"results/{study}/raw/raters.parquet"] if "simulate" in settings else []
+    return simulated + ([settings["raters"]] if "raters" in settings else [])
+
+
 def models_of(study):
-    """The models of config that a study may hold: of a simulated one, those that the published tables hold."""
-    if "simulate" not in config["studies"][study]:
+    """The models of config that a study may hold: of a simulated one, those that it declares or the published tables hold."""
+    settings = config["studies"][study]
+    if "simulate" not in settings:
         return config["models"]
-    with open(f"{DATA}/play_favorites_mean_scores.csv", newline="", encoding="utf-8") as table:
-        published = {row["model"] for row in csv.DictReader(table)}
-    return {name: model for name, model in config["models"].items() if name in published}
+    if "quality" in settings["simulate"]:
+        simulated = settings["simulate"]["quality"]
+    else:
+        with open(f"{DATA}/play_favorites_mean_scores.csv", newline="", encoding="utf-8") as table:
+            simulated = {row["model"] for row in csv.DictReader(table)}
+    return {name: model for name, model in config["models"].items() if name in simulated}
 
 
 def families_of(study):
@@ -52,8 +72,8 @@ def published_file(wildcards):
     return {"repository": source["repository"], "commit": source["commit"], **source["files"][wildcards.dimension]}
 
 
-def drawn(figure):
+def drawn(figure, caption):
     """The three formats of a figure; the SVG is the one that the report shows."""
     path = f"results/{{study}}/figures/{figure}"
-    picture = report(f"{path}.svg", caption=f"../report/{figure}.rst", category="{study}", labels={"figure": figure})
+    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category="{study}", labels={"figure": figure})
     return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}

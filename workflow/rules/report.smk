@@ -1,0 +1,34 @@
+# What a reader is told of the whole: this study beside the paper.
+
+
+rule compare_with_paper:
+    input:
+        estimates=rules.fit.output.estimates,
+        mean_scores=rules.describe.output.mean_scores,
+        correlations=rules.describe.output.correlations,
+        agreement=lambda wildcards: rules.agreement.output.agreement if raters_of(wildcards.study) else [],
+        published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
+        template=f"{WORKFLOW}/report/scorecard.html.j2",
+        code=code_of("compare_with_paper.py"),
+    output:
+        claims="results/{study}/tables/claims.csv",
+        scorecard="results/{study}/tables/scorecard.csv",
+        page=report(
+            "results/{study}/scorecard.html",
+            caption="../report/scorecard_page.rst",
+            category="{study}",
+            labels={"figure": "scorecard, page"},
+        ),
+    log:
+        "results/{study}/logs/compare_with_paper.log",
+    benchmark:
+        "results/{study}/benchmarks/compare_with_paper.tsv"
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        label=lookup("studies/{study}/title", within=config),
+        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
+    message:
+        "Compare {wildcards.study} with what Play Favorites prints and says."
+    script:
+        "../scripts/compare_with_paper.py"

@@ -92,7 +92,7 @@ def on_paper(figure):
     return inside and min(text.get_size() for text in figure.findobj(Text)) >= SMALL
 
 
-COMMON = {"models": MODELS, "families": FAMILIES, "label": "a study", "kind": "simulated"}
+COMMON = {"subject": subject()}
 DRAWN = {
     fig02_mean_scores: ({"mean_scores": scores()}, {}),
     fig03_self_family_bias: ({"estimates": estimates()}, {"confidence": 0.9, "covariance": "HC0"}),

@@ -58,7 +58,7 @@ def test_number_that_one_engine_lacks_is_a_disagreement(twin, monkeypatch, key, 
 
     monkeypatch.setattr("judgebias.crosscheck.estimate", estimate_without)
     rows = list(check_engines([Spec("main")], twin, confidence=0.9))
-    with pytest.raises(DesignError, match="limits by inf"):
+    with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)
 
 

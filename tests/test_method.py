@@ -5,7 +5,7 @@ import pytest
 from fig01_method import fig01_method
 from matplotlib.text import Text
 
-from drawings import FAMILIES, MODELS, artists, subject, texts
+from drawings import artists, subject, texts
 from judgebias.intervals import signed
 from judgebias.method import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds
 from judgebias.method_figure import method
@@ -92,7 +92,7 @@ def test_it_says_simulated_of_every_study(kind, worlds):
 
 
 def test_same_bytes_every_time(tmp_path):
-    settings = {"models": MODELS, "families": FAMILIES, "label": "a study", "kind": "user", "seed": SEED}
+    settings = {"subject": subject("user"), "seed": SEED}
     files = {}
     for run in ("first", "second"):
         outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]

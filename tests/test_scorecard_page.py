@@ -208,10 +208,7 @@ def test_the_script_draws_the_same_bytes_every_time(outputs, tmp_path):
     files = []
     for run in ("first", "second"):
         paths = [str(tmp_path / f"{run}{suffix}") for suffix in (".svg",)]
-        draw_scorecard(
-            scorecard=outputs["scorecard"], models=CONFIG["models"], families=CONFIG["families"], label="a study",
-            kind="published", outputs=paths,
-        )  # fmt: skip
+        draw_scorecard(scorecard=outputs["scorecard"], subject=subject(), outputs=paths)
         files.append([(tmp_path / path).read_bytes() for path in paths])
     assert files[0] == files[1]
     assert b": a study</title>" in files[0][0]

@@ -82,7 +82,6 @@ def subject_of(study):
     return {"models": models, "families": families_of(study), "label": settings["title"], "kind": kind_of(settings)}
 
 
-SUBJECT = {key: lambda wildcards, key=key: subject_of(wildcards.study)[key] for key in ("models", "families", "label", "kind")}
 WEAK = ", ".join(config["specs"]["weak_models_dropped"]["subset"]["models_dropped"])
 FIGURES = {
     "fig01_method": {"script": "fig01_method.py", "told": {"seed": config["seed"]}},
@@ -139,7 +138,7 @@ FIGURES_OF_THE_PAPER = {
     "fig11_helm_instruct": {
         "script": "fig03_self_family_bias.py",
         "tables": {"estimates": "results/helm_instruct/estimates/main.csv"},
-        "told": {**intervals_of("main"), **subject_of("helm_instruct")},
+        "told": {**intervals_of("main"), "subject": subject_of("helm_instruct")},
     },
     "scorecard": {"script": "scorecard.py", "tables": {"scorecard": table("scorecard")}},
 }

@@ -18,7 +18,7 @@ for figure, drawing in (FIGURES | FIGURES_OF_THE_PAPER).items():
         conda:
             "../../envs/judge-bias.yaml"
         params:
-            **SUBJECT | drawing.get("told", {}),
+            **{"subject": lambda wildcards: subject_of(wildcards.study), **drawing.get("told", {})},
             script=drawing["script"],
         message:
             f"Draw {figure} of {{wildcards.study}}."

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from judgebias.comparisons import compare, variants_of, without_variant
 from judgebias.gaps import sentence
 from judgebias.logs import logged
-from judgebias.palette import Palette
 from judgebias.style import Subject, read, save
 
 
@@ -14,26 +13,23 @@ def compare_specs(
     estimates: Sequence[str],
     variants: Sequence[Mapping],
     not_estimable: str,
-    models: dict,
-    families: dict,
-    label: str,
-    kind: str,
+    subject: Subject,
     confidence: float,
     title: str,
     outputs: list[str],
 ) -> None:
-    subject = Subject(label, kind, Palette(models, families))
     drawn, missing, reasons = [], {}, read(not_estimable)
     for path, entry in zip(estimates, variants, strict=True):
         table = read(path)
         drawn += variants_of(entry, table, subject.palette, confidence=confidence)
         missing |= without_variant(entry, table, reasons)
-    save(compare(drawn, subject, note=sentence(missing)), outputs, title=f"{title}: {label}")
+    save(compare(drawn, subject, note=sentence(missing)), outputs, title=f"{title}: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         inputs = "estimates", "not_estimable"
-        params = "variants", "models", "families", "label", "kind", "confidence", "title"
+        params = "variants", "confidence", "title"
         settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
-        compare_specs(**settings, outputs=list(snakemake.output))
+        subject = Subject.from_config(**snakemake.params.subject)
+        compare_specs(**settings, subject=subject, outputs=list(snakemake.output))

@@ -2,35 +2,27 @@
 
 from judgebias.intervals import self_family_bias
 from judgebias.logs import logged
-from judgebias.palette import Palette
 from judgebias.style import Subject, interval_text, read, save
 
 
 def fig03_self_family_bias(
     *,
     estimates: str,
-    models: dict,
-    families: dict,
-    label: str,
-    kind: str,
+    subject: Subject,
     confidence: float,
     covariance: str,
     outputs: list[str],
 ) -> None:
-    subject = Subject(label, kind, Palette(models, families))
     interval = interval_text(confidence, covariance)
     figure = self_family_bias(read(estimates), subject, interval=interval)
-    save(figure, outputs, title=f"Self-bias by judge and family-bias by family: {label}")
+    save(figure, outputs, title=f"Self-bias by judge and family-bias by family: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         fig03_self_family_bias(
             estimates=snakemake.input.estimates,
-            models=snakemake.params.models,
-            families=snakemake.params.families,
-            label=snakemake.params.label,
-            kind=snakemake.params.kind,
+            subject=Subject.from_config(**snakemake.params.subject),
             confidence=snakemake.params.confidence,
             covariance=snakemake.params.covariance,
             outputs=list(snakemake.output),

@@ -2,34 +2,26 @@
 
 from judgebias.correlation_panels import correlations as draw_correlations
 from judgebias.logs import logged
-from judgebias.palette import Palette
 from judgebias.style import Subject, interval_text, read, save
 
 
 def fig05_correlations(
     *,
     correlations: str,
-    models: dict,
-    families: dict,
-    label: str,
-    kind: str,
+    subject: Subject,
     confidence: float,
     outputs: list[str],
 ) -> None:
-    subject = Subject(label, kind, Palette(models, families))
     interval = interval_text(confidence, "jackknife")  # the one standard error that the table holds
     figure = draw_correlations(read(correlations), subject, interval=interval)
-    save(figure, outputs, title=f"Correlation of each judge with the humans by dimension: {label}")
+    save(figure, outputs, title=f"Correlation of each judge with the humans by dimension: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         fig05_correlations(
             correlations=snakemake.input.correlations,
-            models=snakemake.params.models,
-            families=snakemake.params.families,
-            label=snakemake.params.label,
-            kind=snakemake.params.kind,
+            subject=Subject.from_config(**snakemake.params.subject),
             confidence=snakemake.params.confidence,
             outputs=list(snakemake.output),
         )

@@ -1,7 +1,6 @@
 """Draw an ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points."""
 
 from judgebias.logs import logged
-from judgebias.palette import Palette
 from judgebias.slices import Band, Block, note_of, slices
 from judgebias.style import Subject, interval_text, read, save
 
@@ -12,26 +11,23 @@ def fig08_ordinal(
     spec: str,
     by: str,
     not_estimable: str,
-    models: dict,
-    families: dict,
-    label: str,
-    kind: str,
+    subject: Subject,
     confidence: float,
     covariance: str,
     outputs: list[str],
 ) -> None:
-    subject = Subject(label, kind, Palette(models, families))
     table = read(estimates)
     blocks = {side: Block(f"{side} {by}", spec, table) for side in ("Self-bias", "Family-bias")}
     bands = [Band(side, [block], effects=True) for side, block in blocks.items()]
     note = note_of([*blocks.values()], read(not_estimable))
     figure = slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
-    save(figure, outputs, title=f"Self- and family-bias {by} in a proportional-odds model: {label}")
+    save(figure, outputs, title=f"Self- and family-bias {by} in a proportional-odds model: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         inputs = "estimates", "not_estimable"
-        params = "spec", "by", "models", "families", "label", "kind", "confidence", "covariance"
+        params = "spec", "by", "confidence", "covariance"
         settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
-        fig08_ordinal(**settings, outputs=list(snakemake.output))
+        subject = Subject.from_config(**snakemake.params.subject)
+        fig08_ordinal(**settings, subject=subject, outputs=list(snakemake.output))

@@ -13,7 +13,7 @@ from judgebias.spec import Spec
 from judgebias.study import Study
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
-ESTIMATES, LIKELIHOOD = "estimates, errors and limits", "log-likelihood"
+ESTIMATES, LIKELIHOOD = "estimates and intervals", "log-likelihood"
 TOLERANCES = {ESTIMATES: 1e-9, LIKELIHOOD: 1e-6}
 
 

@@ -6,7 +6,7 @@ always gives the same layout and the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,6 +85,11 @@ class Subject:
     label: str
     kind: str
     palette: Palette
+
+    @classmethod
+    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping) -> Subject:
+        """Read the title and kind of a study, and config's `models` and `families`."""
+        return cls(label, kind, Palette(models, families))
 
 
 def read(path: str | Path) -> pd.DataFrame:

@@ -74,10 +74,13 @@ def test_gzip_and_parquet_say_the_same(tmp_path, ratings):
         ("gpt-4o,Tone,,t0,ann,5", "column dataset: found nothing"),
         ("gpt-4o,Tone,tickets,,ann,5", "column prompt_id: found nothing, which names no prompt"),
         ("gpt-4o,Tone,tickets,t0,,5", "column rater: found nothing, which names no rater"),
-        ("gpt-4o,Tone,tickets,t0,ann,0", "column rating: found '0', which is no rating on the scale"),
-        ("gpt-4o,Tone,tickets,t0,ann,0", "write an integer from 1 to 5, or leave it empty if missing"),
+        ("gpt-4o,Tone,tickets,t0,ann,0", "column rating: found '0', which is off the scale of the dimension"),
+        ("gpt-4o,Tone,tickets,t0,ann,0", "write an integer from 1 to 5"),
         ("gpt-4o,Tone,tickets,t0,ann,4.5", "column rating: found '4.5'"),
-        ("gpt-4o,Tone,tickets,t0,ann,good", "column rating: found 'good'"),
+        (
+            "gpt-4o,Tone,tickets,t0,ann,good",
+            "column rating: found 'good', which is not a number; write an integer from 1 to 5, or leave",
+        ),
     ],
 )
 def test_fault_is_named_with_its_place(tmp_path, ratings, line, said):

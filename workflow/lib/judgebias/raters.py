@@ -8,7 +8,11 @@ from judgebias.database import connect, create_table, text
 from judgebias.errors import DataError
 from judgebias.registry import Registry
 from judgebias.sources import (
+    KNOWN_MODEL,
     MISSING,
+    NAMES_MODEL,
+    NAMES_PROMPT,
+    RATING_ON_SCALE,
     Check,
     columns_of,
     fault_number,
@@ -27,15 +31,10 @@ CANONICAL = """
     from typed where rating_number is not null order by dimension, record"""
 
 CHECKS = (
-    Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
-    Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
+    NAMES_MODEL,
+    NAMES_PROMPT,
     Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
-    Check(
-        "model",
-        "model_name is null",
-        "an id that the registry does not know",
-        "'write a known id or add this one to a model under `models:` in config'",
-    ),
+    KNOWN_MODEL,
     Check(
         "dimension",
         "scale_high is null",
@@ -49,13 +48,7 @@ CHECKS = (
         "'write one of ' || known_datasets",
     ),
     Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
-    Check(
-        "rating",
-        "rating is not null and coalesce(rating_number not between scale_low and scale_high "
-        "or rating_number != round(rating_number), true)",
-        "which is no rating on the scale of the dimension",
-        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
-    ),
+    *RATING_ON_SCALE,
 )
 
 

@@ -11,6 +11,10 @@ from judgebias.errors import DataError
 from judgebias.registry import Registry
 from judgebias.settings import MOST_LEVELS
 from judgebias.sources import (
+    KNOWN_MODEL,
+    NAMES_MODEL,
+    NAMES_PROMPT,
+    RATING_ON_SCALE,
     Check,
     RatingsFile,
     check_columns,
@@ -38,21 +42,16 @@ CREATE = "create temp table typed as"
 
 CHECKS = (
     Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
-    Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
+    NAMES_MODEL,
     Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
-    Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
+    NAMES_PROMPT,
     Check(
         "judge",
         "judge_name is null",
         "an id that the registry does not know",
         "'write a known id or add this one to a model under `models:` in config'",
     ),
-    Check(
-        "model",
-        "model_name is null",
-        "an id that the registry does not know",
-        "'write a known id or add this one to a model under `models:` in config'",
-    ),
+    KNOWN_MODEL,
     Check(
         "dimension",
         "named is not null and dimension is distinct from named",
@@ -71,19 +70,7 @@ CHECKS = (
         "a dataset of no declared task type",
         "'add it under `task_types:` of the study in config'",
     ),
-    Check(
-        "rating",
-        "rating is not null and rating_number is null",
-        "which is not a number",
-        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
-    ),
-    Check(
-        "rating",
-        "rating_number is not null and not (rating_number between scale_low and scale_high "
-        "and rating_number = round(rating_number))",
-        "which is off the scale of the dimension",
-        "'write an integer from ' || scale_low || ' to ' || scale_high",
-    ),
+    *RATING_ON_SCALE,
     Check(
         "gt",
         "gt is not null and gt_number is null",

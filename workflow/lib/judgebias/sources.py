@@ -39,6 +39,32 @@ class Check:
     mend: str  # SQL expression giving a text
 
 
+# Of every file that rates completions.
+NAMES_MODEL = Check("model", "model is null", "which names no model", "'write the id of the model that was rated'")
+NAMES_PROMPT = Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'")
+KNOWN_MODEL = Check(
+    "model",
+    "model_name is null",
+    "an id that the registry does not know",
+    "'write a known id or add this one to a model under `models:` in config'",
+)
+RATING_ON_SCALE = (
+    Check(
+        "rating",
+        "rating is not null and rating_number is null",
+        "which is not a number",
+        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
+    ),
+    Check(
+        "rating",
+        "rating_number is not null and not (rating_number between scale_low and scale_high "
+        "and rating_number = round(rating_number))",
+        "which is off the scale of the dimension",
+        "'write an integer from ' || scale_low || ' to ' || scale_high",
+    ),
+)
+
+
 def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
     if not Path(path).is_file():

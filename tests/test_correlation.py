@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from judgebias.cells import read_cells
-from judgebias.correlation import STATISTICS, correlations, gamma, jackknife_error, pearson, spearman
+from judgebias.contingency import STATISTICS, gamma, jackknife_error, pearson, spearman
+from judgebias.correlation import correlations
 
 
 @pytest.fixture(params=[0, 1, 2])

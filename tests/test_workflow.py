@@ -163,7 +163,8 @@ FITTED_ONCE = {"fit": 1, **dict.fromkeys(OF_ESTIMATES, 1)}
 DESCRIBED = {"describe": 2, **SCORED}
 RATED = {"ratings": 3, "agreement": 1, "cells": 3, **DESCRIBED, **FITTED}
 SIMULATED = {
-    "simulate": 2, "ratings": 2, "agreement": 1, "cells": 2, "describe": 1, "fit": 2, "recovery": 1, **PAPER, **DRAWN
+    "simulate": 2, "ratings": 2, "agreement": 1, "cells": 2, "describe": 1, "fit": 2, "recovery": 1, **PAPER,
+    **dict.fromkeys((*OF_SCORES, *OF_ESTIMATES), 1),
 }  # fmt: skip
 
 
@@ -200,16 +201,14 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     [
         ("mirror: elsewhere\n", {}),
         ("specs: {main: {covariance: HC1}}\n", FITTED),
-        ("families: {GPT: {colour: '#000000'}}\n", {name: n for name, n in ALL_FIGURES.items() if name != "fig01_method"}),
+        ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
         ("studies: {smoke: {title: renamed}}\n", {**DRAWN, "compare_with_paper": 1, "scorecard": 1}),
         ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
         ("seed: 1\n", SIMULATED | in_both("fig01_method")),
-        ("models: {Another: {family: GPT}}\n", {}),  # the simulated studies do not know it
-        (
-            "models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n",
-            {},
-        ),
-        ("confidence: 0.95\n", {**FITTED, **DESCRIBED, **ALL_FIGURES}),
+        # The simulated studies do not know it.
+        ("models: {Another: {family: GPT}}\n", {"ratings": 1, "cells": 1, "describe": 1, **FITTED_ONCE, **DRAWN}),
+        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", {**RATED, **ALL_FIGURES, "ratings": 2, "cells": 2, "fit": 2}),
+        ("confidence: 0.95\n", {**FITTED, **DESCRIBED}),
         ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", {**FITTED, "ablation_mine_too": 2}),
     ],
 )
@@ -251,9 +250,12 @@ def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
     assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
 
 
+TAKEN_UP = ("results/smoke/tables/recovery.csv", "results/smoke/figures/fig03_self_family_bias.pdf")
+
+
 def test_interrupted_run_is_taken_up_again(project, tmp_path):
     folder = copy_project(tmp_path)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "smoke", "--configfile", "tests/smoke/config.yaml"]
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *TAKEN_UP, "--configfile", "tests/smoke/config.yaml"]
     run = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     log = folder / "results" / "smoke" / "logs" / "fit.log"
     for _ in range(600):
@@ -263,7 +265,7 @@ def test_interrupted_run_is_taken_up_again(project, tmp_path):
     os.killpg(run.pid, signal.SIGINT)
     run.wait(timeout=60)
     assert run.returncode != 0
-    again = snakemake(folder, "--cores", "2", "smoke")
+    again = snakemake(folder, "--cores", "2", *TAKEN_UP)
     assert again.returncode == 0, again.stdout + again.stderr
     ours, theirs = products(project), products(folder)
     assert theirs

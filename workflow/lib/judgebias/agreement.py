@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from judgebias.correlation import spearman
+from judgebias.contingency import spearman
 from judgebias.database import connect, text
 from judgebias.teams import GOLD
 

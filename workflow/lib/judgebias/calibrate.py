@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgebias.beta_binomial import beta_binomial, beta_nodes
-from judgebias.correlation import spearman
+from judgebias.contingency import spearman
 from judgebias.human_scores import TEAM_SIZE
 
 # Bounds of an expected rating, whatever gt: neither end of the scale is ever certain.

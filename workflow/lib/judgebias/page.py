@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from judgebias.badges import BADGES
 from judgebias.palette import NEUTRAL, Palette
 from judgebias.style import EDGE, INK, LINE, SINGLE_COLUMN, SMALL, Subject, text_width, wrap
 
-BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 
-from judgebias.page import BADGES
+from judgebias.badges import BADGES
 from judgebias.published import ORDER
 from judgebias.scorecard import ABSENT, DIFFERS, MATCH
 from judgebias.tables import SCORECARD

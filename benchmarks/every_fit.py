@@ -31,9 +31,7 @@ def study_of(folder: Path):
     """The study whose tables are in `folder`, nothing of it read yet."""
     from judgebias.study import Study
 
-    moments = [str(path) for path in sorted((folder / "moments").glob("*.parquet"))]
-    tables = [str(folder / f"{table}.parquet") for table in ("cells", "references", "ratings")]
-    return Study(folder.name, *tables[:2], moments, tables[2])
+    return Study(folder.name, *(str(folder / f"{table}.parquet") for table in ("cells", "ratings")))
 
 
 def fitted(folder: Path, specs) -> int:
@@ -82,12 +80,10 @@ def main() -> None:
     """Measure and print the table."""
     import argparse
     import statistics
-    import tempfile
     from dataclasses import replace
 
     import yaml
 
-    from judgebias.cells import build_references
     from judgebias.spec import Spec
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -112,10 +108,6 @@ def main() -> None:
         print(
             f"{label:34}{fits:6}{ours:10.3f}{theirs:16.1f}{ratio:14.0f}" + (" (theirs: one fit)" if other else ""), flush=True
         )
-    with tempfile.TemporaryDirectory() as scratch:
-        build = [str(folder / "ratings.parquet"), f"{scratch}/references.parquet"]
-        seconds = statistics.median(timed(build_references, *build) for _ in range(arguments.runs))
-    print(f"{'references, from the rows':34}{'':6}{seconds:10.3f}")
 
 
 if __name__ == "__main__":

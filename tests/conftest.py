@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from judgebias.cells import build_cells, build_moments, build_references
+from judgebias.cells import build_cells
 from judgebias.database import write_parquet
-from judgebias.lengths import NORMALISATIONS
 from judgebias.published import JUDGES
 from judgebias.ratings import StudyFiles, normalise
 from judgebias.registry import Registry
@@ -15,7 +14,7 @@ from judgebias.sources import RatingsFile
 from judgebias.study import Study
 from judgebias.twin import load_published, published_world
 
-pytest_plugins = ["file_server"]
+pytest_plugins = ["file_server", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow" / "data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
@@ -34,15 +33,11 @@ def study_files(study, files):
 
 
 def built(folder, name, source):
-    """Ratings, cells and moments of a study, in `folder`."""
-    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells", "references")}
-    moments = [str(folder / f"{length}.parquet") for length in NORMALISATIONS]
+    """Ratings and cells of a study, in `folder`."""
+    paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
     normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
     build_cells(paths["ratings"], paths["cells"])
-    build_references(paths["ratings"], paths["references"])
-    for length, path in zip(NORMALISATIONS, moments, strict=True):
-        build_moments(paths["ratings"], length, path)
-    return Study(name, paths["cells"], paths["references"], moments, paths["ratings"])
+    return Study(name, paths["cells"], paths["ratings"])
 
 
 @pytest.fixture(scope="session")

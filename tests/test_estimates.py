@@ -20,7 +20,7 @@ SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 
 
 def table(study, spec):
-    rows, left_out, _ = estimate(spec, study, confidence=0.9)
+    rows, left_out, *_ = estimate(spec, study, confidence=0.9)
     return {(row["slice"], row["quantity"], row["term"]): row for row in rows}, left_out
 
 

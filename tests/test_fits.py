@@ -74,6 +74,24 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
         raise_disagreement(check_engines([spec], twin, confidence=0.9))
 
 
+def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
+    specs = [Spec(name, estimator="ordinal_logit", slice="dimension", covariance=name) for name in ("HC0", "classical")]
+    rows = list(check_engines(specs, twin, confidence=0.9))
+    assert [row["spec"] for row in rows] == ["HC0"] * 6
+
+
+def test_crosscheck_goes_on_where_a_spec_cannot_be_fitted(twin):
+    rows = list(check_engines([Spec("pooled", estimator="ordinal_logit"), Spec("main")], twin, confidence=0.9))
+    assert [row["spec"] for row in rows] == ["main"]
+
+
+def test_models_that_a_study_lacks_in_part_are_remarked(twin):
+    spec = Spec("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
+    found = estimate(spec, twin, confidence=0.9)
+    assert "GPT-4o" not in {row["term"] for row in found.estimates}
+    assert [row["remark"] for row in found.remarks] == ["the study has no model named GPT-5"]
+
+
 def test_ordinal_fit_over_several_scales_is_said(twin):
     found = estimate(Spec("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
     assert found.estimates == []

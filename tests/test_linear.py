@@ -5,8 +5,9 @@ import pytest
 
 from judgebias.cells import FACTORS, read_cells
 from judgebias.design import regressors_of, terms_of
+from judgebias.lengths import with_normalised_length
 from judgebias.linear import fit
-from judgebias.moments import Moments, moments_of_cells, read_moments
+from judgebias.moments import Moments, moments_of_cells, moments_of_rows
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
@@ -119,7 +120,7 @@ def test_moments_are_sums_over_rows_and_additive(twin):
         chosen = np.logical_and.reduce([frame[factor] == moments.factors[factor][group] for factor in FACTORS])
         u = np.column_stack([np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]])
         np.testing.assert_allclose(moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12)
-    with_length = read_moments(twin.moments[0])
+    with_length = moments_of_rows(with_normalised_length(f"from '{twin.ratings}'", "prompt"))
     np.testing.assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 

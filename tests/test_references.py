@@ -1,16 +1,17 @@
-"""Judges in the humans' place, against a plain loop over the rows."""
+"""Judges in the humans' place, and what a subset does to them and to lengths, against plain pandas on the rows."""
 
 import duckdb
 import numpy as np
 import pytest
 
-from judgebias.cells import read_cells
+from judgebias.cells import cells_of_rows, read_cells
 from judgebias.crosscheck import check_engines
 from judgebias.estimates import estimate
-from judgebias.references import with_family_references
+from judgebias.references import with_family_reference
 from judgebias.spec import Spec
 
 FAMILIES = ["Claude", "GPT", "Llama 3", "Mistral"]
+KEY = ["dimension", "prompt_id", "model"]
 
 
 @pytest.fixture(scope="module")
@@ -18,31 +19,48 @@ def rows(twin):
     return duckdb.sql(f"from '{twin.ratings}'").df()
 
 
-def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows):
-    found = duckdb.sql(with_family_references(f"from '{twin.ratings}'")).df()
-    key = ["dimension", "prompt_id", "model"]
-    means = rows.groupby([*key, "judge_family"])["rating"].mean()
-    units = rows.groupby([*key, "judge_family"])["rating_unit"].mean()
-    for _, row in found.sample(300, random_state=1).iterrows():
-        place = (*(row[name] for name in key), row["reference_family"])
-        assert row["judge_family"] != row["reference_family"]
-        assert row["gt"] == pytest.approx(means[place], abs=1e-12)
-        assert row["gt_unit"] == pytest.approx(units[place], abs=1e-12)
-    for family in FAMILIES:
-        others = rows[rows["judge_family"] != family]
-        known = set(rows.loc[rows["judge_family"] == family, key].itertuples(index=False, name=None))
-        rated = sum(place in known for place in others[key].itertuples(index=False, name=None))
-        assert (found["reference_family"] == family).sum() == rated
+def referred(rows, family):
+    """The rows of other families' judges, with the mean rating of the family's judges as `reference`."""
+    means = rows[rows["judge_family"] == family].groupby(KEY)["rating_unit"].mean().rename("reference")
+    return rows[rows["judge_family"] != family].join(means, on=KEY, how="inner")
 
 
-def test_cells_of_a_reference_hold_its_rows(twin):
-    found = duckdb.sql(with_family_references(f"from '{twin.ratings}'")).df()
-    for family in FAMILIES:
-        cells, chosen = read_cells(twin.references, family), found[found["reference_family"] == family]
-        assert cells.n.sum() == len(chosen)
-        assert (cells.n * cells.reference).sum() == pytest.approx(chosen["gt_unit"].sum(), rel=1e-12)
-        assert (cells.counts * cells.ratings_unit).sum() == pytest.approx(chosen["rating_unit"].sum(), rel=1e-12)
-        assert family not in cells.factors["judge_family"]
+def naive_self_bias(rows, covariate, extra=()):
+    """Self-bias of each judge by least squares on dummies, one column at a time."""
+    own = rows["judge"] == rows["model"]
+    family = (rows["judge_family"] == rows["model_family"]) & ~own
+    columns = {}
+    for judge in sorted(set(rows["judge"])):
+        mine = rows["judge"] == judge
+        columns["intercept", judge] = mine * 1.0
+        columns["slope", judge] = mine * rows[covariate]
+        columns["self", judge] = (mine & own) * 1.0
+        columns |= {(name, judge): mine * rows[name] for name in extra}
+    columns |= {("family", name): (family & (rows["judge_family"] == name)) * 1.0 for name in set(rows["judge_family"])}
+    columns |= {("dimension", name): (rows["dimension"] == name) * 1.0 for name in sorted(set(rows["dimension"]))[1:]}
+    columns = {key: column for key, column in columns.items() if column.any()}
+    solution, *_ = np.linalg.lstsq(np.column_stack(list(columns.values())), rows["rating_unit"], rcond=None)
+    return {key[1]: value for key, value in zip(columns, solution, strict=True) if key[0] == "self"}
+
+
+def self_bias(table, label):
+    return {row["term"]: row["estimate"] for row in table if (row["slice"], row["quantity"]) == (label, "self_bias")}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
+    found = duckdb.sql(with_family_reference(f"from '{twin.ratings}'", family)).df()
+    place = ["judge", *KEY]
+    theirs = referred(rows, family).set_index(place)["reference"].sort_index()
+    ours = found.set_index(place)["gt_unit"].sort_index()
+    np.testing.assert_array_equal(ours.index, theirs.index)
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    low, high = found["scale_low"], found["scale_high"]
+    np.testing.assert_allclose(found["gt"], low + found["gt_unit"] * (high - low), atol=1e-12)
+    cells = cells_of_rows(with_family_reference(f"from '{twin.ratings}'", family))
+    assert cells.n.sum() == len(found)
+    assert (cells.n * cells.reference).sum() == pytest.approx(found["gt_unit"].sum(), rel=1e-12)
+    assert family not in cells.factors["judge_family"]
 
 
 @pytest.mark.parametrize(("reference", "kept"), [("family", False), ("family_completions_kept", True)])
@@ -50,19 +68,42 @@ def test_slices_are_the_reference_families(twin, rows, reference, kept):
     table = estimate(Spec("other", reference=reference), twin, confidence=0.9).estimates
     assert sorted({row["slice"] for row in table}) == FAMILIES
     for family in FAMILIES:
-        judges = {row["term"] for row in table if (row["slice"], row["quantity"]) == (family, "self_bias")}
-        assert judges == set(rows.loc[rows["judge_family"] != family, "judge"])
-        n = {row["n"] for row in table if row["slice"] == family}
-        left = rows[(rows["judge_family"] != family) & (kept | (rows["model_family"] != family))]
-        assert n == {len(left)}  # the simulated judges of a family leave no completion unrated
+        chosen = referred(rows, family)
+        chosen = chosen[kept | (chosen["model_family"] != family)]
+        assert {row["n"] for row in table if row["slice"] == family} == {len(chosen)}
+        assert self_bias(table, family) == pytest.approx(naive_self_bias(chosen, "reference"), abs=1e-9)
 
 
-def test_reference_with_a_subset(twin):
+def test_dropped_models_leave_the_reference_too(twin, rows):
     spec = Spec("other", reference="family", subset={"models_dropped": ["GPT-4o"], "dimension": ["Helpfulness"]})
+    kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o") & rows["dimension"].eq("Helpfulness")]
+    table = estimate(spec, twin, confidence=0.9).estimates
+    for family in FAMILIES:
+        chosen = referred(kept, family)
+        chosen = chosen[chosen["model_family"] != family]
+        assert self_bias(table, family) == pytest.approx(naive_self_bias(chosen, "reference"), abs=1e-9)
     assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
-    judges = {row["term"] for row in estimate(spec, twin, confidence=0.9).estimates if row["quantity"] == "self_bias"}
-    assert "GPT-4o" not in judges
-    assert "GPT-3.5 Turbo" in judges
+
+
+def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):
+    spec = Spec("other", length="prompt", subset={"models_dropped": ["GPT-4o"]})
+    kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o")].copy()
+    completions = kept.drop_duplicates(KEY).groupby(["dimension", "prompt_id"])["length"].agg(["mean", "std"])
+    kept = kept.join(completions, on=["dimension", "prompt_id"])
+    kept["x"] = np.tanh((kept["length"] - kept["mean"]) / kept["std"]).where(kept["std"] > 0, 0.0)
+    table = estimate(spec, twin, confidence=0.9).estimates
+    assert self_bias(table, "") == pytest.approx(naive_self_bias(kept, "gt_unit", extra=["x"]), abs=1e-9)
+
+
+def test_other_estimators_take_a_reference_too(twin):
+    ordinal = Spec("o", reference="family", estimator="ordinal_logit", subset={"dimension": ["Helpfulness"]})
+    gam = Spec("g", reference="family", estimator="gam")
+    for spec in (ordinal, gam):
+        table = estimate(spec, twin, confidence=0.9).estimates
+        assert {label: set(self_bias(table, label)) & {"GPT-4o", "Claude v2"} for label in ("Claude", "GPT")} == {
+            "Claude": {"GPT-4o"},
+            "GPT": {"Claude v2"},
+        }
 
 
 def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
@@ -75,3 +116,7 @@ def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
     np.testing.assert_array_equal(chosen.counts, cells.counts[kept])
     np.testing.assert_array_equal(chosen.reference, cells.reference[kept])
     np.testing.assert_array_equal(chosen.scale, cells.scale[kept])
+
+
+def test_cells_of_no_rows(twin):
+    assert len(cells_of_rows(f"from '{twin.ratings}' where false").n) == 0

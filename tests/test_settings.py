@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, SCHEMA
 from judgebias.errors import ConfigError
-from judgebias.settings import check, in_order_of, kind_of, with_stand_ins
+from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
 
 
 def place(config, path, value):
@@ -50,6 +50,9 @@ def test_the_projects_own_config_is_valid():
         (["studies", "twin", "scales", "Helpfulness"], [6, 0], r"studies: twin: scales: Helpfulness: found \[6, 0\]"),
         (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, source, files"),
         (["studies", "twin", "raters"], "raters.csv", "studies: twin: raters: goes with `files`"),
+        (["studies", "helm_instruct", "simulate", "quality", "GPT-5"], 0.5, "simulate: quality: 'GPT-5' is not one"),
+        (["studies", "helm_instruct", "simulate", "judges", "GPT-4o"], {}, "simulate: judges: 'GPT-4o' is not one of"),
+        (["studies", "helm_instruct", "simulate", "family_bias", "Llama 3"], 0.1, "family_bias: 'Llama 3' is not one of"),
         (["studies", "twin", "simulate", "family_bias"], {"GPT": 0.1}, "'quality' is a dependency of 'family_bias'"),
         (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
         (["studies", "twin", "scales", "Helpfulness"], [0, 1000], r"found \[0, 1000\]; write .* at most 101 ratings"),
@@ -117,7 +120,26 @@ def test_stand_in_stands_in_for_files_that_are_not_there(files):
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
     settled = with_stand_ins({**others, "mine": study}, paths.__contains__)
     assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
-    for there in [set(), {"b.csv"}]:
-        stand_in = with_stand_ins({"mine": study}, there.__contains__)["mine"]
-        assert stand_in["title"] == "simulated stand-in for my ratings"
-        assert (kind_of(stand_in), "files" in stand_in) == ("simulated", False)
+    if isinstance(files, dict):  # one of them there: the other is missed when the study is built, not simulated
+        assert kind_of(with_stand_ins({"mine": study}, {"b.csv"}.__contains__)["mine"]) == "user"
+    stand_in = with_stand_ins({"mine": study}, set().__contains__)["mine"]
+    assert stand_in["title"] == "simulated stand-in for my ratings"
+    assert (kind_of(stand_in), "files" in stand_in) == ("simulated", False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"main": {"length": "prompt"}}, "specs: main: length: found prompt; this spec is what the figures call it"),
+        ({"by_dimension": {"slice": "dataset"}}, "specs: by_dimension: slice: found dataset"),
+        ({"gam": {"slice": "dimension", "estimator": "gam"}}, "specs: gam: whole: found None"),
+    ],
+)
+def test_projects_specs_stay_what_figures_call_them(changed, message):
+    with pytest.raises(ConfigError, match=message):
+        check_redefined(CONFIG["specs"] | changed, CONFIG["specs"])
+
+
+def test_projects_specs_may_have_another_subset_and_covariance():
+    other = {"weak_models_dropped": {"subset": {"models_dropped": ["GPT-4o"]}}, "main": {"covariance": "HC1"}, "mine": {}}
+    check_redefined(CONFIG["specs"] | other, CONFIG["specs"])

@@ -1,8 +1,7 @@
-"""The workflow as its users run it: everything built, the right things rebuilt, errors that name what is wrong."""
+"""The workflow as its users run it: everything built, the same bytes every time, errors that name what is wrong."""
 
 import ast
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -13,79 +12,9 @@ import pytest
 
 from conftest import ROOT
 from judgebias.tables import read_table
+from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, PARTS, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
-OF_SCORES = ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension")
-OF_ESTIMATES = (
-    "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
-    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
-)  # fmt: skip
-FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES)
-OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
-PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
-BOTH = ("smoke", "mine")
-
-
-def copy_project(folder):
-    for part in PARTS:
-        source, target = ROOT / part, folder / part
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"))
-        else:
-            shutil.copy(source, target)
-    return folder
-
-
-def snakemake(folder, *arguments, configs=(), **environment):
-    """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
-    files = ["tests/smoke/config.yaml", *configs]
-    command = [sys.executable, "-m", "snakemake", "--nocolor", *arguments, "--configfile", *files]
-    return subprocess.run(
-        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
-    )
-
-
-def planned(folder, *targets, **options):
-    """What a dry run would do: rule -> number of jobs; `all` and the rules named after studies aside."""
-    result = snakemake(folder, "-n", *targets, **options)
-    assert result.returncode == 0, result.stdout + result.stderr
-    table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
-    jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
-    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH)}
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    folder = copy_project(tmp_path_factory.mktemp("a project"))
-    result = snakemake(folder, "--cores", "2")
-    assert result.returncode == 0, result.stdout + result.stderr
-    return folder
-
-
-@pytest.fixture
-def edit(project):
-    """Append to a file of the project, and put it back afterwards."""
-    before = {}
-
-    def append(name, text):
-        path = project / name
-        before[path] = path.read_bytes()
-        path.write_bytes(before[path] + text.encode())
-
-    yield append
-    for path, content in before.items():
-        path.write_bytes(content)
-
-
-def products(folder):
-    """Path -> bytes of everything under results but logs and times."""
-    results = folder / "results"
-    files = (path for path in results.rglob("*") if path.is_file())
-    return {
-        str(path.relative_to(results)): path.read_bytes()
-        for path in files
-        if not {"logs", "benchmarks"} & set(path.relative_to(results).parts)
-    }
 
 
 def test_every_figure_in_three_formats(project):
@@ -111,14 +40,6 @@ def test_nothing_is_written_elsewhere(project):
     assert written - {"results", ".snakemake"} == {part.split("/")[0] for part in PARTS}
 
 
-def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
-    assert planned(project) == {}
-    for part in (*PARTS, "results"):
-        for path in [project / part, *(project / part).rglob("*")]:
-            os.utime(path)
-    assert planned(project) == {}
-
-
 def test_every_import_of_the_library_is_one_that_the_rules_follow():
     """Rules find the modules that a script uses by `from judgebias.module import ...`; another form would not rerun it."""
     for path in [*(ROOT / "workflow" / "scripts").glob("*.py"), *(ROOT / "workflow" / "lib").rglob("*.py")]:
@@ -128,94 +49,6 @@ def test_every_import_of_the_library_is_one_that_the_rules_follow():
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, path
                 assert node.module != "judgebias", path
-
-
-SCRIPTS = {
-    "slices_of_specs": ("fig04_slices", "by_dataset", "one_model_dropped"),
-    "compare_specs": ("fig07_length_control", "fig09_llm_reference", "fig10_weak_models_dropped", "gam"),
-    "fig03_self_family_bias": ("fig03_self_family_bias", "fig11_helm_instruct"),
-    **{
-        figure: (figure,)
-        for figure in (*OF_SCORES, "fig01_method", "fig08_ordinal", "gam_smooths", "scorecard")
-    },
-}  # fmt: skip
-
-
-def in_both(*figures):
-    """Jobs that draw these figures of both studies; those of the paper are of one."""
-    return {figure: 1 if figure in OF_THE_PAPER else 2 for figure in figures}
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
-    edit(f"workflow/scripts/{script}.py", "\n# changed\n")
-    assert planned(project) == in_both(*SCRIPTS[script])
-    figure = SCRIPTS[script][0]
-    assert planned(project, f"results/smoke/figures/{figure}.pdf") == {figure: 1}
-
-
-ALL_FIGURES = in_both(*FIGURES, *OF_THE_PAPER)
-SCORED = in_both(*OF_SCORES)
-DRAWN = dict.fromkeys(FIGURES, 1)  # of one study
-PAPER = {"compare_with_paper": 1, **in_both(*OF_THE_PAPER)}
-FITTED = {"fit": 3, "recovery": 1, **PAPER, **in_both(*OF_ESTIMATES)}  # the two studies, and helm_instruct for Figure 11
-FITTED_ONCE = {"fit": 1, **dict.fromkeys(OF_ESTIMATES, 1)}
-DESCRIBED = {"describe": 2, **SCORED}
-RATED = {"ratings": 3, "agreement": 1, "cells": 3, **DESCRIBED, **FITTED}
-SIMULATED = {
-    "simulate": 2, "ratings": 2, "agreement": 1, "cells": 2, "describe": 1, "fit": 2, "recovery": 1, **PAPER,
-    **dict.fromkeys((*OF_SCORES, *OF_ESTIMATES), 1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("module", "jobs"),
-    [
-        ("style", ALL_FIGURES),
-        ("heatmaps", in_both("fig02_mean_scores", "fig06_mean_scores_by_dimension")),
-        ("correlation_panels", in_both("fig05_correlations")),
-        ("method", in_both("fig01_method")),
-        ("correlation", {**DESCRIBED, **{name: 1 for name in PAPER if name != "fig11_helm_instruct"}}),
-        ("claims", {"compare_with_paper": 1, "scorecard": 1}),
-        ("linear", FITTED),
-        ("ordinal", FITTED),
-        ("gam", FITTED),
-        ("formula", FITTED),
-        ("recovery", {"recovery": 1}),
-        ("agreement", {"agreement": 1, "compare_with_paper": 1, "scorecard": 1}),
-        ("moments", FITTED),
-        ("crosscheck", {}),
-        ("cells", {"cells": 3, **DESCRIBED, **FITTED}),
-        ("ratings", RATED),
-        ("stand_in", SIMULATED),
-        ("fetch", {}),
-    ],
-)
-def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
-    edit(f"workflow/lib/judgebias/{module}.py", "\n# changed\n")
-    assert planned(project) == jobs
-
-
-@pytest.mark.parametrize(
-    ("setting", "jobs"),
-    [
-        ("mirror: elsewhere\n", {}),
-        ("specs: {main: {covariance: HC1}}\n", FITTED),
-        ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
-        ("studies: {smoke: {title: renamed}}\n", {**DRAWN, "compare_with_paper": 1, "scorecard": 1}),
-        ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
-        ("seed: 1\n", SIMULATED | in_both("fig01_method")),
-        # The simulated studies do not know it.
-        ("models: {Another: {family: GPT}}\n", {"ratings": 1, "cells": 1, "describe": 1, **FITTED_ONCE, **DRAWN}),
-        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", {**RATED, **ALL_FIGURES, "ratings": 2, "cells": 2, "fit": 2}),
-        ("confidence: 0.95\n", {**FITTED, **DESCRIBED}),
-        ("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n", {**FITTED, "ablation_mine_too": 2}),
-    ],
-)
-def test_changed_setting_reruns_what_reads_it(project, setting, jobs):
-    (project / "results" / "overlay.yaml").write_text(setting, "utf-8")
-    assert planned(project, configs=["results/overlay.yaml"]) == jobs
-    (project / "results" / "overlay.yaml").unlink()
 
 
 @pytest.mark.parametrize(
@@ -302,6 +135,39 @@ def test_every_fit_of_the_smoke_studies_equals_statsmodels(project):
         assert {row["compared"] for row in rows} == {"estimates and intervals", "log-likelihood"}
         limits = {"estimates and intervals": 1e-9, "log-likelihood": 1e-6}
         assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
+
+
+def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
+    folder = copy_project(tmp_path)
+    (folder / "own.yaml").write_text("specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8")
+    target = "results/mine/figures/ablation_without_gpt_4o"
+    result = snakemake(folder, "--cores", "2", f"{target}.pdf", configs=["own.yaml"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = read_table(folder / "results" / "mine" / "estimates" / "without_gpt_4o.csv")
+    assert {row["slice"] for row in rows} == {"Tone", "Usefulness"}
+    assert "GPT-4o" not in {row["term"] for row in rows}
+    assert all((folder / f"{target}{suffix}").is_file() for suffix in (".pdf", ".svg", ".png"))
+    assert [path.name for path in (folder / "results" / "mine" / "figures").iterdir() if "ablation" not in path.name] == []
+
+
+def test_own_copy_of_helm_instruct_takes_the_stand_ins_place(tmp_path):
+    folder = copy_project(tmp_path)
+    models, criteria = ("GPT-4 (0314)", "GPT-3.5 Turbo (0613)", "Claude v1.3", "cohere/command-xlarge-beta"), "Harmlessness"
+    lines = [
+        f"{judge},{model},{1 + (5 * m + p) % 5},helm-instruct,p{p},{1 + (m * p + p) % 5},{criteria}"
+        for judge in (models[0], models[2])
+        for m, model in enumerate(models)
+        for p in range(20)
+    ]
+    header = "judge,model,gt,dataset,prompt_id,rating,dimension"
+    (folder / "helm_instruct.csv").write_text("\n".join([header, *lines]), "utf-8")
+    result = snakemake(folder, "--cores", "2", "results/helm_instruct/estimates/main.csv")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert not (folder / "results" / "helm_instruct" / "raw").exists()
+    rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
+    assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
+    left_out = read_table(folder / "results" / "helm_instruct" / "tables" / "not_estimable.csv")
+    assert ("main", "family_bias", "Claude") in {(row["spec"], row["quantity"], row["term"]) for row in left_out}
 
 
 @pytest.mark.mirror

@@ -1,4 +1,4 @@
-# What the rules share: the checked configuration, where a study's files are, and which library modules a script uses.
+# What the rules share: the checked configuration, and which library modules a script uses.
 import ast
 import os
 import re
@@ -12,8 +12,7 @@ LIBRARY = Path(workflow.basedir, "workflow", "lib")
 sys.path.insert(0, str(LIBRARY))
 
 from judgebias.errors import ConfigError
-from judgebias.lengths import NORMALISATIONS
-from judgebias.settings import check, in_order_of, kind_of, with_stand_ins
+from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
 
 PROJECT = yaml.safe_load(Path(workflow.basedir, "config.yaml").read_text("utf-8"))  # without what a user adds
 settings = in_order_of(PROJECT, config)
@@ -22,6 +21,7 @@ config.update(settings)
 
 try:
     check(config, yaml.safe_load(Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml").read_text("utf-8")))
+    check_redefined(config["specs"], PROJECT["specs"])
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 config["studies"] = with_stand_ins(config["studies"], os.path.isfile)

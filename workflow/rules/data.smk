@@ -90,8 +90,6 @@ rule cells:
         code=code_of("cells.py"),
     output:
         cells="results/{study}/cells.parquet",
-        references="results/{study}/references.parquet",
-        moments=expand("results/{{study}}/moments/{length}.parquet", length=NORMALISATIONS),
     log:
         "results/{study}/logs/cells.log",
     benchmark:
@@ -99,6 +97,6 @@ rule cells:
     conda:
         "../../envs/judge-bias.yaml"
     message:
-        "Collapse the ratings of {wildcards.study} into cells and moments."
+        "Collapse the ratings of {wildcards.study} into cells."
     script:
         "../scripts/cells.py"

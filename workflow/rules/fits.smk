@@ -2,12 +2,7 @@
 
 
 # What a spec may read of a study.
-STUDY = {
-    "cells": "results/{study}/cells.parquet",
-    "references": "results/{study}/references.parquet",
-    "moments": rules.cells.output.moments,
-    "ratings": "results/{study}/ratings.parquet",
-}
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": "results/{study}/ratings.parquet"}
 
 
 # One job for all specs: starting costs more than fitting.
@@ -17,6 +12,7 @@ rule fit:
         code=code_of("fit.py"),
     output:
         estimates=expand("results/{{study}}/estimates/{spec}.csv", spec=config["specs"]),
+        remarks="results/{study}/tables/remarks.csv",
         smooths="results/{study}/tables/smooths.csv",
         not_estimable="results/{study}/tables/not_estimable.csv",
     log:
@@ -68,7 +64,7 @@ rule agreement:
     benchmark:
         "results/{study}/benchmarks/agreement.tsv"
     wildcard_constraints:
-        study=one_of(study for study in config["studies"] if raters_of(study)),
+        study=one_of(filter(has_raters, config["studies"])),
     conda:
         "../../envs/judge-bias.yaml"
     params:

@@ -13,9 +13,9 @@ def is_of_the_paper(study):
 
 def everything_of(study):
     """Every file of a study that a reader wants: estimates, tables, figures."""
-    tables = ["completeness", "mean_scores", "correlations", "smooths", "not_estimable"]
+    tables = ["completeness", "mean_scores", "correlations", "smooths", "not_estimable", "remarks"]
     tables += ["recovery"] if "simulate" in config["studies"][study] else []
-    tables += ["agreement"] if raters_of(study) else []
+    tables += ["agreement"] if has_raters(study) else []
     tables += ["claims", "scorecard"] if is_of_the_paper(study) else []
     figures = [*FIGURES, *(FIGURES_OF_THE_PAPER if is_of_the_paper(study) else [])]
     return [
@@ -23,6 +23,13 @@ def everything_of(study):
         *(f"results/{study}/tables/{table}.csv" for table in tables),
         *(f"results/{study}/figures/{figure}{suffix}" for figure in figures for suffix in (".pdf", ".svg", ".png")),
     ]
+
+
+def there(study, key, path):
+    """The path of a user's file; WorkflowError if it is not there."""
+    if not Path(path).is_file():
+        raise WorkflowError(f"config: studies: {study}: {key}: '{path}': no such file in {Path.cwd()}")
+    return path
 
 
 def raw_of(study):
@@ -34,17 +41,19 @@ def raw_of(study):
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
     files = settings["files"]
     found = [(files, None)] if isinstance(files, str) else [(path, dimension) for dimension, path in files.items()]
-    for path, _ in found:
-        if not Path(path).is_file():
-            raise WorkflowError(f"config: studies: {study}: files: '{path}': no such file in {Path.cwd()}")
-    return found
+    return [(there(study, "files", path), dimension) for path, dimension in found]
+
+
+def has_raters(study):
+    """True for a study with the scores of single raters."""
+    return bool({"simulate", "raters"} & set(config["studies"][study]))
 
 
 def raters_of(study):
     """The file of the single raters' scores of a study, in a list; none where there is none."""
     settings = config["studies"][study]
     simulated = [f"results/{study}/raw/raters.parquet"] if "simulate" in settings else []
-    return simulated + ([settings["raters"]] if "raters" in settings else [])
+    return simulated + ([there(study, "raters", settings["raters"])] if "raters" in settings else [])
 
 
 def models_of(study):

@@ -1,12 +1,16 @@
 # What a reader is told of the whole: this study beside the paper.
 
+# Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
+HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
+
 
 rule compare_with_paper:
     input:
         estimates=rules.fit.output.estimates,
         mean_scores=rules.describe.output.mean_scores,
         correlations=rules.describe.output.correlations,
-        agreement=lambda wildcards: rules.agreement.output.agreement if raters_of(wildcards.study) else [],
+        agreement=lambda wildcards: rules.agreement.output.agreement if has_raters(wildcards.study) else [],
+        helm=HELM if kind_of(config["studies"]["helm_instruct"]) == "user" else [],
         published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
         template=f"{WORKFLOW}/report/scorecard.html.j2",
         code=code_of("compare_with_paper.py"),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from judgebias.crosscheck import check_engines, raise_disagreement
 from judgebias.logs import logged
 from judgebias.spec import Spec
-from judgebias.study import TABLES, Study
+from judgebias.study import Study
 from judgebias.tables import CROSSCHECK, write_table
 
 
@@ -18,7 +18,7 @@ def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: s
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         crosscheck(
-            study=Study(snakemake.wildcards.study, *(snakemake.input[table] for table in TABLES)),
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,
             confidence=snakemake.params.confidence,
             crosscheck=snakemake.output.crosscheck,

@@ -5,29 +5,30 @@ from collections.abc import Mapping, Sequence
 from judgebias.estimates import estimate
 from judgebias.logs import logged
 from judgebias.spec import Spec
-from judgebias.study import TABLES, Study
-from judgebias.tables import ESTIMATES, NOT_ESTIMABLE, SMOOTHS, write_table
+from judgebias.study import Study
+from judgebias.tables import ESTIMATES, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+
+TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS}  # of all specs together
 
 
-def fit(*, study: Study, specs: Mapping, confidence: float, estimates: Sequence[str], smooths: str, not_estimable: str) -> None:
-    curves, left_out = [], []
+def fit(*, study: Study, specs: Mapping, confidence: float, estimates: Sequence[str], tables: Mapping[str, str]) -> None:
+    found = {table: [] for table in TABLES}
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
-        found = estimate(spec, study, confidence=confidence)
-        write_table(path, ESTIMATES, found.estimates)
-        print(f"{spec.name}: {len(found.estimates)} coefficients, {len(found.not_estimable)} not estimable")
-        curves += found.smooths
-        left_out += found.not_estimable
-    write_table(smooths, SMOOTHS, curves)
-    write_table(not_estimable, NOT_ESTIMABLE, left_out)
+        estimated = estimate(spec, study, confidence=confidence)
+        write_table(path, ESTIMATES, estimated.estimates)
+        print(f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)} not estimable")
+        for table, rows in found.items():
+            rows += getattr(estimated, table)
+    for table, rows in found.items():
+        write_table(tables[table], TABLES[table], rows)
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         fit(
-            study=Study(snakemake.wildcards.study, *(snakemake.input[table] for table in TABLES)),
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,
             confidence=snakemake.params.confidence,
             estimates=snakemake.output.estimates,
-            smooths=snakemake.output.smooths,
-            not_estimable=snakemake.output.not_estimable,
+            tables={table: snakemake.output[table] for table in TABLES},
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from judgebias.logs import logged
 from judgebias.recovery import recovery
 from judgebias.spec import Spec
-from judgebias.study import TABLES, Study
+from judgebias.study import Study
 from judgebias.tables import RECOVERY, read_table, write_table
 
 
@@ -17,7 +17,7 @@ def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[s
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         compare(
-            study=Study(snakemake.wildcards.study, *(snakemake.input[table] for table in TABLES)),
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,
             planted=snakemake.input.planted,
             estimates=snakemake.input.estimates,

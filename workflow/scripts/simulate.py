@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgebias.database import write_parquet
+from judgebias.errors import ConfigError
 from judgebias.logs import logged
 from judgebias.simulate import planted, simulate
 from judgebias.stand_in import declared_world
@@ -12,14 +13,17 @@ from judgebias.twin import load_published, published_world
 
 
 def simulate_study(
-    *, published: str, settings: Mapping, families: Mapping, scales: Mapping, task_types: Mapping, seed: int,
+    *, study: str, published: str, settings: Mapping, families: Mapping, scales: Mapping, task_types: Mapping, seed: int,
     outputs: Mapping[str, str],
 ) -> None:  # fmt: skip
-    if "quality" in settings:
-        world = declared_world(settings, models=families, scales=scales, task_types=task_types)
-    else:
-        world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
-    drawn = simulate(world, prompts=settings["prompts"], seed=seed)
+    try:
+        if "quality" in settings:
+            world = declared_world(settings, models=families, scales=scales, task_types=task_types)
+        else:
+            world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
+        drawn = simulate(world, prompts=settings["prompts"], seed=seed)
+    except ConfigError as error:
+        raise ConfigError(f"config: studies: {study}: {error}") from None
     write_parquet(drawn.ratings, outputs["ratings"])
     write_parquet(drawn.raters, outputs["raters"])
     write_table(outputs["planted"], PLANTED, planted(world))
@@ -28,6 +32,7 @@ def simulate_study(
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         simulate_study(
+            study=snakemake.wildcards.study,
             published=snakemake.input.published[0],
             settings=snakemake.params.settings,
             families=snakemake.params.families,

@@ -6,11 +6,8 @@ import numpy as np
 
 from judgebias.database import connect, name, text
 from judgebias.errors import DataError
-from judgebias.lengths import with_normalised_length
-from judgebias.references import with_family_references
 
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
-ORDER = 4  # highest order of moments: a fit with HC0 errors needs sums of products of four
 
 
 @dataclass(frozen=True)
@@ -52,17 +49,6 @@ class Cells:
         return np.bincount(self.group, weights=values)
 
 
-def exponents(variables: int) -> list[tuple[int, ...]]:
-    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2."""
-    products = np.ndindex(*(ORDER + 1,) * variables)
-    return [powers for powers in products if sum(powers) <= ORDER]
-
-
-def moment_column(powers: tuple[int, ...]) -> str:
-    """Name of the column that holds the sum of rating^a * reference^b * length^c."""
-    return "m_" + "".join(map(str, powers))
-
-
 def build_cells(ratings: str, cells: str) -> None:
     """Collapse the canonical ratings (parquet) into cells (parquet); DataError if there is no row.
 
@@ -72,59 +58,43 @@ def build_cells(ratings: str, cells: str) -> None:
     rows = f"from read_parquet({text(ratings)})"
     if connect().execute(f"select count(*) {rows}").fetchone() == (0,):
         raise DataError(f"{ratings}: no complete row is left; see completeness.csv for what is missing")
-    _collapse(ratings, f"select '' as reference_family, * {rows}", cells)
+    connect().execute(f"copy ({_collapsed(rows)}) to {text(cells)} (format parquet)")
 
 
-def build_references(ratings: str, references: str) -> None:
-    """Collapse the canonical ratings as `build_cells` does, once for each family of judges that stands in for the humans.
-
-    The rows of `reference_family` are those of the other families' judges, with that family's mean rating for gt
-    (judgebias.references.with_family_references).
-    """
-    _collapse(ratings, with_family_references(f"from read_parquet({text(ratings)})"), references)
+def read_cells(path: str) -> Cells:
+    """Read `cells.parquet`."""
+    return _cells(f"from read_parquet({text(path)})")
 
 
-def _collapse(ratings: str, rows: str, cells: str) -> None:
-    """Write the cells of `rows` (SQL), which hold ratings of the parquet file `ratings`."""
+def cells_of_rows(rows: str) -> Cells:
+    """Collapse `rows` (SQL, with the columns of the canonical ratings) into cells; there may be none."""
+    return _cells(_collapsed(rows))
+
+
+def _collapsed(rows: str) -> str:
+    """SQL for the cells of `rows` (SQL), with a column for each rating that may occur."""
+    low, high = connect().execute(f"select min(scale_low), max(scale_high) from ({rows})").fetchone()
+    levels = range(0) if low is None else range(low, high + 1)
+    counts = "".join(f", count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in levels)
+    return f"""
+        select dense_rank() over (order by dimension, dataset, judge, model) as "group", * from (
+            select {", ".join(FACTORS)}, gt, gt_unit, scale_low, scale_high, count(*) as n{counts} from ({rows}) group by all)
+        order by dimension, dataset, judge, model, gt"""
+
+
+def _cells(table: str) -> Cells:
     connection = connect()
-    low, high = connection.execute(f"select min(scale_low), max(scale_high) from read_parquet({text(ratings)})").fetchone()
-    counts = ", ".join(f"count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in range(low, high + 1))
-    connection.execute(f"""copy (
-        select dense_rank() over (partition by reference_family order by dimension, dataset, judge, model) as "group", * from (
-            select reference_family, {", ".join(FACTORS)}, gt, gt_unit, scale_low, scale_high, count(*) as n, {counts}
-            from ({rows}) group by all)
-        order by reference_family, dimension, dataset, judge, model, gt) to {text(cells)} (format parquet)""")
-
-
-def build_moments(ratings: str, length: str, moments: str) -> None:
-    """Collapse the canonical ratings (parquet) into group moments (parquet), for one way of normalising the length.
-
-    One row per (dimension, dataset, judge, model) with the sums of rating_unit^a * gt_unit^b * x^c for a + b + c <= 4, columns
-    m_abc: exact for least squares and its robust errors where x, the normalised length, is a covariate. No rows where the
-    ratings have no lengths.
-    """
-    sums = ", ".join(
-        f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as {moment_column((a, b, c))}" for a, b, c in exponents(3)
-    )
-    rows = with_normalised_length(f"from read_parquet({text(ratings)})", length)
-    connect().execute(f"""copy (
-        select {", ".join(FACTORS)}, {sums} from ({rows}) group by all order by dimension, dataset, judge, model)
-        to {text(moments)} (format parquet, compression zstd)""")
-
-
-def read_cells(path: str, reference_family: str = "") -> Cells:
-    """Read `cells.parquet`; or, of `references.parquet`, the cells whose reference is a family's judges."""
-    connection = connect()
-    table = f"(from read_parquet({text(path)}) where reference_family = {text(reference_family)})"
-    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
-    columns = connection.execute(f"select * exclude (reference_family, {', '.join(FACTORS)}) from {table}").fetchnumpy()
+    connection.execute(f"create or replace temp table collapsed as {table}")
+    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from collapsed order by "group"').fetchnumpy()
+    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from collapsed").fetchnumpy()
     ratings = sorted(int(column.removeprefix("count_")) for column in columns if column.startswith("count_"))
+    counts = [columns[f"count_{rating}"] for rating in ratings]
     return Cells(
         factors={factor: groups[factor].astype(str) for factor in FACTORS},
         group=np.asarray(columns["group"]) - 1,
         reference=np.asarray(columns["gt_unit"]),
         reference_raw=np.asarray(columns["gt"]),
-        counts=np.stack([columns[f"count_{rating}"] for rating in ratings], axis=1),
+        counts=np.stack(counts, axis=1) if counts else np.zeros((0, 0), dtype=np.int64),
         ratings=np.array(ratings),
         scale=np.stack([columns["scale_low"], columns["scale_high"]], axis=1),
     )

@@ -58,9 +58,12 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
 def _gains(spec: Spec, study: Study) -> Iterator[dict]:
     for label, cells in study.slices(spec):
         terms = [term for term in terms_of(cells.factors, names=spec.terms) if term.carried.any()]
-        if terms:
-            gain, _ = improve(cells, terms, fit_ordinal(cells, terms))
-            yield {"slice": label, "compared": LIKELIHOOD, "terms": len(terms), "largest_difference": abs(gain)}
+        try:
+            fit = fit_ordinal(cells, terms)
+        except DesignError:  # not estimable, as the study's table says: there is nothing to compare
+            continue
+        gain, _ = improve(cells, terms, fit)
+        yield {"slice": label, "compared": LIKELIHOOD, "terms": len(terms), "largest_difference": abs(gain)}
 
 
 def raise_disagreement(rows: Iterable[dict]) -> None:

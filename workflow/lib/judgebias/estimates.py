@@ -16,10 +16,11 @@ NO_TASK_TYPES = "the study declares no task types"
 
 
 class Estimated(NamedTuple):
-    """The rows that a spec adds to three tables: estimates, not_estimable and smooths."""
+    """The rows that a spec adds to four tables."""
 
     estimates: list[dict]
     not_estimable: list[dict]
+    remarks: list[dict]
     smooths: list[dict]
 
 
@@ -34,13 +35,14 @@ def estimate(spec: Spec, study: Study, *, confidence: float) -> Estimated:
     keys = {"study": study.name, "spec": spec.name}
     reason = _inapplicable(spec, study)
     if reason is not None:
-        return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [])
+        return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [], [])
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    found = Estimated([], [], [])
+    found = Estimated([], [], [{**keys, "remark": remark} for remark in _partly_absent(spec, study)], [])
     for fitted in (fits_by_formula if spec.engine == "statsmodels" else fits)(spec, study):
         where = {**keys, "slice": fitted.slice}
         found.estimates.extend({**where, **_row(coefficient, z), "n": fitted.n} for coefficient in fitted.coefficients)
         found.not_estimable.extend(_gap(where, *gap) for gap in fitted.not_estimable)
+        found.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         found.smooths.extend({**where, **point} for point in _smooths(fitted, z))
     return found
 
@@ -49,10 +51,22 @@ def _inapplicable(spec: Spec, study: Study) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
     if spec.length is not None and not len(study.moments_for(spec).n):
         return NO_LENGTHS
-    factors = study.cells_for().factors
+    factors = study.all_cells().factors
     if spec.slice == "task_type" and not factors["task_type"].astype(bool).any():
         return NO_TASK_TYPES
-    return spec.without_effect(factors)
+    absent = spec.absent_from(factors)
+    without_any = [key for key, values in absent.items() if len(values) == len(spec.subset[key])]
+    return _missing(without_any[0], absent[without_any[0]]) if without_any else None
+
+
+def _partly_absent(spec: Spec, study: Study) -> Iterator[str]:
+    """What the spec's subset names beside what the study holds: a spec is drawn under its name all the same."""
+    for key, values in spec.absent_from(study.all_cells().factors).items():
+        yield _missing(key, values)
+
+
+def _missing(key: str, values: list[str]) -> str:
+    return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
 
 
 def _gap(where: dict, quantity: str, term: str, reason: str) -> dict:

@@ -37,12 +37,16 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fit of one slice: coefficients, what is not estimable as (quantity, term, reason), and the curves of smooth terms."""
+    """The fit of one slice.
+
+    Coefficients, what is not estimable as (quantity, term, reason), remarks on the fit, and the curves of smooth terms.
+    """
 
     slice: str
     n: int  # rows
     coefficients: list[Coefficient] = field(default_factory=list)
     not_estimable: list[tuple[str, str, str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
 
 
@@ -107,7 +111,7 @@ def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: list[Term], abse
         for between, estimate, error, note in thresholds
     ]
     unknown = [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
-    return Fitted(label, result.n, coefficients, [*absent, *unknown, *(("", "", remark) for remark in result.remarks)])
+    return Fitted(label, result.n, coefficients, absent + unknown, list(result.remarks))
 
 
 def _rows_with(cells: Cells, terms: list[Term]) -> list[int]:
@@ -125,8 +129,8 @@ def _gam(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) 
         if term.quantity != "slope"  # a curve stands in its place
     ]
     unknown = [(row.quantity, row.term, row.note) for row in coefficients if row.note]
-    few = [(term.quantity, term.term, note) for term, note in zip(terms, result.notes, strict=True) if note]
-    return Fitted(label, result.n, coefficients, [*absent, *unknown, *few], list(result.curves))
+    remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
+    return Fitted(label, result.n, coefficients, absent + unknown, remarks, list(result.curves))
 
 
 ESTIMATORS = {"least_squares": _least_squares, "ordinal_logit": _ordinal_logit, "gam": _gam}

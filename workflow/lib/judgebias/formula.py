@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgebias.cells import FACTORS
-from judgebias.database import connect, text
+from judgebias.database import connect
 from judgebias.design import ALL_JUDGES, terms_of
 from judgebias.fits import NO_ROWS, Fitted, fitted_by_least_squares, without_rows
 from judgebias.lengths import with_normalised_length
 from judgebias.linear import LeastSquares
-from judgebias.references import with_family_references
+from judgebias.references import with_family_reference
 from judgebias.spec import Spec
 from judgebias.study import Study
 
@@ -44,12 +44,11 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
     with own the judge's name on its own completions and same_family the family's name on those of its siblings.
     """
-    rows = f"from read_parquet({text(study.ratings)})"
+    rows = spec.rows(study.ratings)
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
     for family in study.judge_families() if spec.reference else [""]:
-        chosen = f"from ({with_family_references(rows)}) where reference_family = {text(family)}" if family else rows
-        frame = connect().execute(chosen).df()
+        frame = connect().execute(with_family_reference(rows, family) if family else rows).df()
         factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
         for label, mask in spec.slices(factors, family):
             if mask.any():

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgebias.cells import FACTORS, ORDER, Cells, exponents, moment_column
-from judgebias.database import connect, text
+from judgebias.cells import FACTORS, Cells
+from judgebias.database import connect
 
+ORDER = 4  # highest order of the sums: a fit with HC0 errors needs products of four
 RATING, REFERENCE, LENGTH = 1, 2, 3  # places in the vector u = (1, rating, reference, length) of a row
 
 
@@ -53,11 +54,29 @@ def moments_of_cells(cells: Cells) -> Moments:
     return Moments(cells.factors, _tensor(sums, variables=3))
 
 
-def read_moments(path: str) -> Moments:
-    """Read the moments of (1, rating, reference, length); no groups where the ratings have no lengths."""
-    columns = connect().execute(f"select * from read_parquet({text(path)})").fetchnumpy()
-    sums = {powers: np.asarray(columns[moment_column(powers)]) for powers in exponents(3)}
-    return Moments({factor: columns[factor].astype(str) for factor in FACTORS}, _tensor(sums, variables=4))
+def moments_of_rows(rows: str) -> Moments:
+    """Sum `rows` (SQL, the canonical ratings with a column x, the normalised length) over each group; there may be none.
+
+    Exact for least squares and its robust errors where x is a covariate, in one pass over the rows.
+    """
+    columns = {powers: "m_" + "".join(map(str, powers)) for powers in exponents(3)}
+    sums = ", ".join(
+        f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as {column}" for (a, b, c), column in columns.items()
+    )
+    found = (
+        connect()
+        .execute(f"""
+        select {", ".join(FACTORS)}, {sums} from ({rows}) group by all order by dimension, dataset, judge, model""")
+        .fetchnumpy()
+    )
+    factors = {factor: found[factor].astype(str) for factor in FACTORS}
+    return Moments(factors, _tensor({powers: np.asarray(found[column]) for powers, column in columns.items()}, variables=4))
+
+
+def exponents(variables: int) -> list[tuple[int, ...]]:
+    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2."""
+    products = np.ndindex(*(ORDER + 1,) * variables)
+    return [powers for powers in products if sum(powers) <= ORDER]
 
 
 def _tensor(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:

@@ -20,7 +20,7 @@ def check(config: Mapping, schema: Mapping) -> None:
     for name, model in config["models"].items():
         _known(f"models: {name}: family", [model["family"]], config["families"], "families")
     for name, study in config["studies"].items():
-        _check_study(f"studies: {name}", study, config.get("sources", {}))
+        _check_study(f"studies: {name}", study, config.get("sources", {}), config["models"])
     for name, spec in config["specs"].items():
         _check_spec(f"specs: {name}", spec)
         _check_subset(f"specs: {name}: subset", spec.get("subset", {}), config)
@@ -48,7 +48,7 @@ def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]
         settled[name] = dict(study)
         if set(study) >= STAND_IN:
             files = [study["files"]] if isinstance(study["files"], str) else study["files"].values()
-            there = all(map(exists, files))
+            there = any(map(exists, files))  # a file that is not there beside others is missed when the study is built
             settled[name] = {key: value for key, value in study.items() if key != ("simulate" if there else "files")}
             settled[name]["title"] = study["title"] if there else f"simulated stand-in for {study['title']}"
     return settled
@@ -70,13 +70,36 @@ def _check_schema(config: Mapping, schema: Mapping) -> None:
     raise ConfigError(f"config: {where}{error.message}" + (f" ({described})" if described else ""))
 
 
-def _check_study(where: str, study: Mapping, sources: Mapping) -> None:
+def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) -> None:
+    """Raise ConfigError where `specs` makes another model of one of the project's `own` specs, which figures are named after.
+
+    Its subset and its covariance may change: other studies have other weak models.
+    """
+    for name, settings in own.items():
+        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "engine"}):
+            if settings.get(key) != specs[name].get(key):
+                raise ConfigError(
+                    f"config: specs: {name}: {key}: found {specs[name].get(key)}; this spec is what the figures call it, so "
+                    "write yours under a name of its own"
+                )
+
+
+def _check_world(where: str, simulate: Mapping, models: Mapping[str, Mapping]) -> None:
+    _known(f"{where}: quality", simulate["quality"], models, "models")
+    _known(f"{where}: judges", simulate["judges"], simulate["quality"], f"{where}: quality")
+    families = {models[model]["family"] for model in simulate["quality"]}
+    _known(f"{where}: family_bias", simulate.get("family_bias", {}), families, "the families of these models")
+
+
+def _check_study(where: str, study: Mapping, sources: Mapping, models: Mapping) -> None:
     origins = [key for key in ORIGINS if key in study]
     if len(origins) != 1 and set(origins) != STAND_IN:
         raise ConfigError(
             f"config: {where}: found {', '.join(origins) or 'none'} of {', '.join(ORIGINS)}; write one of them, or `files` "
             "with `simulate`, which stands in while there are no such files"
         )
+    if "quality" in study.get("simulate", {}):
+        _check_world(f"{where}: simulate", study["simulate"], models)
     if "raters" in study and "files" not in study:
         raise ConfigError(f"config: {where}: raters: goes with `files`; a simulated study makes its own raters")
     dimensions = study["scales"]

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from judgebias.database import text
 from judgebias.design import EQUATION_1
+
+DROPPED = "models_dropped"
+FACTOR_OF = {DROPPED: "model"}  # key of a subset -> factor, where they differ
 
 
 @dataclass(frozen=True)
@@ -15,6 +19,7 @@ class Spec:
     slice: fit each dimension, dataset or task type alone, or leave each model out in turn (model_dropped); whole: fit all rows
     together, too.
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
+    All else, the normalisation of the length and the reference too, is computed from the rows that are kept.
     terms: of the model, as named in judgebias.design.TERMS.
     length: add a term judge:length with this normalisation (judgebias.lengths.NORMALISATIONS).
     reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
@@ -39,13 +44,21 @@ class Spec:
         """Read config's `specs`."""
         return [cls(name, **settings) for name, settings in specs.items()]
 
-    def without_effect(self, factors: Mapping[str, np.ndarray]) -> str | None:
-        """Say why the spec's subset does not apply to a study: it names only what the study does not hold."""
+    def absent_from(self, factors: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
+        """What the spec's subset names and a study does not hold, by key of the subset."""
+        missing = {
+            key: [value for value in values if value not in factors[FACTOR_OF.get(key, key)]]
+            for key, values in self.subset.items()
+        }
+        return {key: values for key, values in missing.items() if values}
+
+    def rows(self, ratings: str) -> str:
+        """SQL for the rows of the subset, of the canonical ratings (a parquet file)."""
+        conditions = ["true"]
         for key, values in self.subset.items():
-            present = np.unique(factors["model" if key == "models_dropped" else key])
-            if not np.isin(values, present).any():
-                return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
-        return None
+            chosen = f"({', '.join(map(text, values))})"
+            conditions.append(f"judge not in {chosen} and model not in {chosen}" if key == DROPPED else f"{key} in {chosen}")
+        return f"select * from read_parquet({text(ratings)}) where {' and '.join(conditions)}"
 
     def slices(self, factors: Mapping[str, np.ndarray], reference: str = "") -> Iterator[tuple[str, np.ndarray]]:
         """Yield (label, mask over the entries of `factors`) of each fit: the whole first, then in alphabetical order.
@@ -54,7 +67,7 @@ class Spec:
         """
         kept = np.ones(len(factors["judge"]), dtype=bool)
         for key, values in self.subset.items():
-            kept &= _without(factors, values) if key == "models_dropped" else np.isin(factors[key], values)
+            kept &= _without(factors, values) if key == DROPPED else np.isin(factors[key], values)
         if self.reference == "family":
             kept &= factors["model_family"] != reference
         if self.slice is None or self.whole:

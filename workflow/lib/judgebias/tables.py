@@ -12,6 +12,7 @@ ESTIMATES = (
 )  # fmt: skip
 SMOOTHS = ("study", "spec", "slice", "judge", "reference", "value", "std_error", "ci_low", "ci_high")
 NOT_ESTIMABLE = ("study", "spec", "slice", "quantity", "term", "reason")
+REMARKS = ("study", "spec", "slice", "remark")
 MEAN_SCORES = ("study", "dimension", "judge", "model", "mean", "n")
 CORRELATIONS = (
     "study", "dimension", "judge", "statistic", "value", "std_error", "ci_low", "ci_high", "n",
@@ -23,7 +24,7 @@ COMPLETENESS = (
 )  # fmt: skip
 CLAIMS = (
     "study", "claim", "section", "sentence", "criterion",
-    "verdict", "evidence", "published", "published_evidence",
+    "kind", "verdict", "evidence", "published", "published_evidence",
 )  # fmt: skip
 SCORECARD = (
     "study", "item", "figure", "spec", "slice", "quantity", "term", "model",

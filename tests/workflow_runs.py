@@ -1,0 +1,83 @@
+"""The workflow run in a copy of the checkout, on two small studies."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OF_SCORES = ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension")
+OF_ESTIMATES = (
+    "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
+    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
+)  # fmt: skip
+FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES)
+OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
+PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
+BOTH = ("smoke", "mine")
+
+
+def copy_project(folder):
+    for part in PARTS:
+        source, target = ROOT / part, folder / part
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"))
+        else:
+            shutil.copy(source, target)
+    return folder
+
+
+def snakemake(folder, *arguments, configs=(), **environment):
+    """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
+    files = ["tests/smoke/config.yaml", *configs]
+    command = [sys.executable, "-m", "snakemake", "--nocolor", *arguments, "--configfile", *files]
+    return subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def planned(folder, *targets, **options):
+    """What a dry run would do: rule -> number of jobs; `all` and the rules named after studies aside."""
+    result = snakemake(folder, "-n", *targets, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
+    jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH)}
+
+
+def products(folder):
+    """Path -> bytes of everything under results but logs and times."""
+    results = folder / "results"
+    files = (path for path in results.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(results)): path.read_bytes()
+        for path in files
+        if not {"logs", "benchmarks"} & set(path.relative_to(results).parts)
+    }
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory):
+    folder = copy_project(tmp_path_factory.mktemp("a project"))
+    result = snakemake(folder, "--cores", "2")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+@pytest.fixture
+def edit(project):
+    """Append to a file of the project, and put it back afterwards."""
+    before = {}
+
+    def append(name, text):
+        path = project / name
+        before[path] = path.read_bytes()
+        path.write_bytes(before[path] + text.encode())
+
+    yield append
+    for path, content in before.items():
+        path.write_bytes(content)

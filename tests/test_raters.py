@@ -23,7 +23,8 @@ GOOD = ["gpt-4o,Tone,tickets,t0,ann,5", "GPT-4o,Tone,tickets,t0,bob,4", "Claude 
 def ratings(tmp_path):
     """Canonical ratings of a study of two dimensions and two datasets, as far as they are read."""
     path = str(tmp_path / "ratings.parquet")
-    columns = {"dimension": ["Tone", "Style"], "dataset": ["tickets", "mails"], "scale_low": [1, 0], "scale_high": [5, 4]}
+    columns = {"dimension": ["Tone", "Style"], "dataset": ["tickets", "mails"], "prompt_id": ["t0", "m1"]}
+    columns |= {"scale_low": [1, 0], "scale_high": [5, 4]}
     write_parquet({name: np.array(values, dtype=None if "scale" in name else object) for name, values in columns.items()}, path)
     return path
 
@@ -100,6 +101,17 @@ def test_rater_who_rates_twice(tmp_path, ratings):
     assert not (tmp_path / "out.parquet").exists()
     both_teams = [*(f"{line}," for line in GOOD), f"{again},gold"]
     assert len(check(tmp_path, ratings, both_teams, header=f"{HEADER},team")) == 4
+
+
+def test_prompts_that_are_all_others(tmp_path, ratings):
+    others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
+    said = (
+        r"raters\.csv, column prompt_id: none of its prompts, such as 'p0', is one of the study's ratings, such as 'm1'; write"
+    )
+    with pytest.raises(DataError, match=said):
+        check(tmp_path, ratings, others)
+    assert not (tmp_path / "out.parquet").exists()
+    assert len(check(tmp_path, ratings, [*others, GOOD[0]])) == 4
 
 
 def test_unknown_team_and_columns(tmp_path, ratings):

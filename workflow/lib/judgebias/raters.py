@@ -60,7 +60,8 @@ def check_raters(path: str, registry: Registry, *, ratings: str, output: str) ->
     their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
 
     Raises DataError naming file, line and column for: a missing file or column, an empty file, an id, dimension, dataset or
-    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice.
+    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice, and
+    prompts that are all others than those of the ratings.
     """
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
@@ -73,7 +74,20 @@ def check_raters(path: str, registry: Registry, *, ratings: str, output: str) ->
         raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
     raise_first_fault(connection, "typed", CHECKS)
     _check_unique(connection)
+    _check_same_prompts(connection, path)
     connection.execute(f"copy ({CANONICAL}) to {text(output)} (format parquet, compression zstd)")
+
+
+def _check_same_prompts(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """DataError unless a prompt of the raters is one of the ratings: humans may have rated more than judges, but not others."""
+    shared = "select 1 from typed join rated using (dimension, prompt_id) limit 1"
+    if connection.execute(shared).fetchone() is None:
+        first = "select min(prompt_id) from "
+        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
+        raise DataError(
+            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
+            f"'{ours}'; write the same ids in both files"
+        )
 
 
 def _check_columns(path: str, columns: Sequence[str]) -> None:

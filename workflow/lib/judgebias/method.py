@@ -17,7 +17,7 @@ WORLDS = (  # title, and mean reference score of the judge's own completions and
 
 
 @dataclass(frozen=True)
-class World:
+class Panel:
     """Ratings by one judge of its own completions and of another model's, and the fit of the method to them."""
 
     title: str
@@ -33,7 +33,7 @@ class World:
         return float(own - other)
 
 
-def simulate_worlds(*, seed: int) -> list[World]:
+def simulate_worlds(*, seed: int) -> list[Panel]:
     """Draw the three worlds, and estimate slope and self-bias in each by least squares; the same seed gives the same.
 
     rating = beta * reference + gamma * 1[own completion] + e, with beta = 0.8, gamma = 0.25, e ~ N(0, 0.06^2), no intercept,
@@ -44,14 +44,14 @@ def simulate_worlds(*, seed: int) -> list[World]:
     return [_world(title, np.array([own, other]), generator) for title, own, other in WORLDS]
 
 
-def _world(title: str, means: np.ndarray, generator: np.random.Generator) -> World:
+def _world(title: str, means: np.ndarray, generator: np.random.Generator) -> Panel:
     a, b = CONCENTRATION * means[:, None], CONCENTRATION * (1 - means[:, None])
     reference = generator.beta(a, b, size=(2, COMPLETIONS))
     own = np.array([[1.0], [0.0]]) * np.ones(COMPLETIONS)
     rating = SLOPE * reference + SELF_BIAS * own + NOISE * generator.standard_normal(reference.shape)
     design = np.column_stack([reference.ravel(), own.ravel()])
     slope, self_bias = np.linalg.lstsq(design, rating.ravel(), rcond=None)[0]
-    return World(title, reference, rating, float(slope), float(self_bias))
+    return Panel(title, reference, rating, float(slope), float(self_bias))
 
 
 def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:

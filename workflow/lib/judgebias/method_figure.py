@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebias.intervals import signed
-from judgebias.method import SELF_BIAS, SLOPE, World, density
+from judgebias.method import SELF_BIAS, SLOPE, Panel, density
 from judgebias.page import Entry, Page
 from judgebias.style import DOUBLE_COLUMN, EDGE, INK, LINE, SMALL, TEXT, Subject, language
 
@@ -34,7 +34,7 @@ SAYS = (
 
 
 @language()
-def method(worlds: Sequence[World], subject: Subject) -> Figure:
+def method(worlds: Sequence[Panel], subject: Subject) -> Figure:
     """The judge's rating against the reference score in each world, its own and another model's completions.
 
     Lines are the fit of rating = beta * reference + gamma * own, offset by the estimated self-bias; on the margins the
@@ -66,7 +66,7 @@ def method(worlds: Sequence[World], subject: Subject) -> Figure:
     return page.figure
 
 
-def _scatter(axes: Axes, world: World, *, labelled: bool) -> None:
+def _scatter(axes: Axes, world: Panel, *, labelled: bool) -> None:
     axes.set(xlim=LIMITS, ylim=LIMITS, xticks=TICKS, yticks=TICKS)
     axes.set_xticklabels(["0", "0.5", "1"])
     axes.set_yticklabels(["0", "0.5", "1"] if labelled else [])

@@ -123,6 +123,11 @@ def test_an_end_of_the_interval_decides_too(paper, theirs):
     moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
     assert (row["verdict"], row["deviation"]) == (DIFFERS, pytest.approx(-3, rel=1e-6))
+    off = f"{3 * tolerance:.2g}"
+    assert row["cause"] == f"unknown; the lower end of the interval decides, {off} off: the estimate, 0 off, would match"
+    moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
+    row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
+    assert (row["verdict"], row["cause"]) == (DIFFERS, "unknown")  # the estimate differs, too
 
 
 def test_tolerances(paper, theirs):
@@ -130,7 +135,10 @@ def test_tolerances(paper, theirs):
     resolution = next(float(row["resolution"]) for row in paper.estimates if row["spec"] == "by_dimension")
     assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(1.3 * resolution)
     assert row_of(rows, "means", KEYS["means"])["tolerance"] == pytest.approx(0.005, abs=2e-9)
-    assert {row["tolerance"] for row in rows if row["figure"] == "Figure 8"} == {2e-3}
+    ordinal = {float(row["resolution"]) for row in paper.estimates if row["figure"] == "Figure 8"}
+    tolerances = {row["tolerance"] for row in rows if row["figure"] == "Figure 8"}
+    assert sorted(tolerances) == pytest.approx([2e-3 + 1.3 * resolution for resolution in sorted(ordinal)], rel=1e-12)
+    assert max(tolerances) < 2.21e-3
 
 
 def test_simulated_ratings_may_miss_by_chance(paper, theirs):
@@ -174,13 +182,14 @@ def test_a_pooled_value_is_absent_where_a_dimension_is(paper, theirs):
 
 
 def test_other_models_are_other_data(paper, theirs):
-    means = {**theirs.means, ("Faithfulness", "GPT-4o", "a tenth model"): Value(0.5)}
-    rows = values(paper, replace(theirs, means=means))
-    assert {row["cause"] for row in rows} == {"the study has other judges or models than the paper"}
+    for judge, model in (("GPT-4o", "a tenth model"), ("a tenth judge", "GPT-4o")):
+        means = {**theirs.means, ("Faithfulness", judge, model): Value(0.5)}
+        rows = values(paper, replace(theirs, means=means))
+        assert {row["cause"] for row in rows} == {"the study has other judges or models than the paper"}
 
 
 def test_claims_are_rows_too(paper, theirs):
-    judged = list(claims("s", theirs, theirs))
+    judged = list(claims("s", theirs, theirs, kind="published"))
     rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="published") if row["item"] == "claim"]
     assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]
     by_name = {row["term"]: row for row in rows}
@@ -192,8 +201,15 @@ def test_claims_are_rows_too(paper, theirs):
     assert (by_name["helm_positive"]["verdict"], by_name["helm_positive"]["cause"][:13]) == (ABSENT, "no ratings of")
 
 
+def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
+    key = {"verdict": "holds", "published": ABSENT, "evidence": "1 of 1"}
+    judged = [{**key, "claim": "one", "kind": "simulated"}, {**key, "claim": "other", "kind": "user"}]
+    rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="simulated") if row["item"] == "claim"]
+    assert [row["cause"] for row in rows] == ["simulated: no claim is planted as such", ""]
+
+
 def test_rows_fit_the_table(paper, theirs, tmp_path):
-    judged = list(claims("s", theirs, theirs))
+    judged = list(claims("s", theirs, theirs, kind="published"))
     write_table(tmp_path / "scorecard.csv", SCORECARD, scorecard(paper, theirs, judged, study="s", kind="published"))
 
 
@@ -217,7 +233,10 @@ def test_the_published_ratings_give_the_published_values(published, paper):
     halves = [row for row in rows if row["cause"] == EXACT_HALF]
     assert len(halves) == 9
     (differing,) = (row for row in rows if row["verdict"] == DIFFERS)
-    assert (differing["slice"], differing["term"], differing["cause"]) == ("Logical correctness", "Claude 3 Sonnet", EARLY_STOP)
+    assert (differing["slice"], differing["term"]) == ("Logical correctness", "Claude 3 Sonnet")
+    ends = "; the upper end of the interval decides, 0.0024 off: the estimate, 0.0016 off, would match"
+    assert differing["cause"] == EARLY_STOP + ends
+    assert differing["deviation"] == pytest.approx(-0.002418 / 0.002206, abs=2e-3)
 
 
 def test_the_twin_is_compared_throughout(twin, paper):

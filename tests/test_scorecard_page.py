@@ -1,6 +1,7 @@
 """The scorecard's page and figure say what the tables hold, with and without data."""
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def outputs(tmp_path_factory):
     made = {"claims": "claims.csv", "scorecard": "scorecard.csv", "page": "page.html"}
     made = {name: str(folder / file) for name, file in made.items()}
     judge(
-        study="s", kind="published", label=LABEL, tables={**paths, "estimates": [paths["estimates"]]},
+        study="s", kind="published", label=LABEL, tables={**paths, "estimates": [paths["estimates"]]}, helm=[],
         published=str(DATA / "play_favorites_estimates.csv"), template=str(TEMPLATE), outputs=made,
     )  # fmt: skip
     return made
@@ -84,8 +85,40 @@ def table(outputs):
 def test_the_tables_are_written(outputs):
     rows = read_table(outputs["scorecard"])
     assert tuple(rows[0]) == SCORECARD
-    assert len(rows) == 361 + 630 + 162 + 42
-    assert len(read_table(outputs["claims"])) == 42
+    assert len(rows) == 361 + 630 + 162 + 43
+    rows = read_table(outputs["claims"])
+    assert len(rows) == 43
+    assert {row["kind"] for row in rows if row["section"] != "C.2"} == {"published"}
+    assert {(row["kind"], row["verdict"]) for row in rows if row["section"] == "C.2"} == {("simulated", "data absent")}
+
+
+def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
+    """Of a user's copy come two tables, its estimates and its mean scores."""
+    names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+    model = "GPT-4 (0314)"
+    means = [{"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9} for name in names]
+    write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
+    found = (("self_bias", model, 0.03), ("self_bias", "Claude v1.3", 0.02), ("family_bias", "GPT", -0.01))
+    rows = [
+        {"study": "h", "spec": "main", "quantity": quantity, "term": term}
+        | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
+        for quantity, term, value in found
+    ]
+    write_table(tmp_path / "main.csv", ESTIMATES, rows)
+    folder = Path(outputs["page"]).parent
+    made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
+    judge(
+        study="s", kind="published", label=LABEL, helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")],
+        tables={
+            "estimates": [str(folder / "estimates.csv")], "mean_scores": str(folder / "mean_scores.csv"),
+            "correlations": str(folder / "correlations.csv"),
+        },
+        published=str(DATA / "play_favorites_estimates.csv"), template=str(TEMPLATE), outputs=made,
+    )  # fmt: skip
+    verdicts = [(row["kind"], row["verdict"]) for row in read_table(made["claims"]) if row["section"] == "C.2"]
+    assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
+    assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3
+    assert "USER" not in Path(outputs["page"]).read_text("utf-8")
 
 
 def test_the_page_stands_alone_and_names_are_escaped(outputs):
@@ -111,7 +144,9 @@ def test_the_page_says_what_the_tables_hold(outputs):
     assert "1 of 1. for: Llama 3 8B -0.0368 [-0.0446, -0.0291]" in text
     assert "self_bias, Mistral 7B, cnn by_dataset" in text
     assert "unknown" in text
-    assert "simulated" not in text
+    assert "no ratings of HELM-Instruct but a simulated stand-in" in text
+    assert "SIMULATED" not in text
+    assert "ratings are simulated" not in text
 
 
 def test_a_simulated_study_says_so(outputs):

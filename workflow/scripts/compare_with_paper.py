@@ -1,6 +1,6 @@
 """Judge a study against the paper: claims, scorecard, and the page that shows both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgebias.claims import claims
@@ -13,10 +13,19 @@ from judgebias.tables import CLAIMS, SCORECARD, write_table
 
 
 def judge(
-    *, study: str, kind: str, label: str, tables: Mapping, published: str, template: str, outputs: Mapping[str, str]
+    *,
+    study: str,
+    kind: str,
+    label: str,
+    tables: Mapping,
+    helm: Sequence[str],
+    published: str,
+    template: str,
+    outputs: Mapping[str, str],
 ) -> None:
     paper, ours = read_published(Path(published).parent), Results.read(**tables)
-    judged = list(claims(study, ours, Results.from_tables(**vars(paper))))
+    of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
+    judged = list(claims(study, ours, Results.from_tables(**vars(paper)), kind=kind, helm=of_helm))
     rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
     write_table(outputs["claims"], CLAIMS, judged)
     write_table(outputs["scorecard"], SCORECARD, rows)
@@ -36,6 +45,7 @@ if __name__ == "__main__":
                 "correlations": snakemake.input.correlations,
                 "agreement": snakemake.input.get("agreement"),
             },
+            helm=list(snakemake.input.helm),
             published=snakemake.input.published[0],
             template=snakemake.input.template,
             outputs=dict(snakemake.output.items()),

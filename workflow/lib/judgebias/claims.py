@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from judgebias.claims_of_bias import CLAIMS as OF_BIAS
 from judgebias.claims_of_robustness import CLAIMS as OF_ROBUSTNESS
+from judgebias.claims_of_robustness import CLAIMS_ON_HELM
 from judgebias.findings import Claim, Finding
 from judgebias.results import AbsentError, Results
 
-CLAIMS = (*OF_BIAS, *OF_ROBUSTNESS)
+CLAIMS = (*OF_BIAS, *OF_ROBUSTNESS, *CLAIMS_ON_HELM)
 HOLDS, FAILS, ABSENT = "holds", "fails", "data absent"
+STAND_IN = "no ratings of HELM-Instruct but a simulated stand-in, with biases that are declared"
+NOTHING_LEFT = "no number that the criterion asks for"
 LISTED = 12  # findings written out; of more, the first ones against the claim
 
 
@@ -21,6 +24,8 @@ def judged(claim: Claim, results: Results) -> tuple[str, str]:
         findings = [finding for part in claim.parts for finding in part(results)]
     except AbsentError as error:
         return ABSENT, str(error)
+    if not findings:
+        return ABSENT, NOTHING_LEFT
     holds = claim.quorum([finding.holds for finding in findings])
     return HOLDS if holds else FAILS, evidence(findings)
 
@@ -36,13 +41,18 @@ def evidence(findings: Sequence[Finding]) -> str:
     return ". ".join(parts)
 
 
-def claims(study: str, results: Results, published: Results) -> Iterator[dict]:
-    """Yield the rows of the claims table: each claim's verdict on the study, and on the published values."""
+def claims(study: str, results: Results, published: Results, *, kind: str, helm: Results | None = None) -> Iterator[dict]:
+    """Yield the rows of the claims table: each claim's verdict on the study, and on the published values.
+
+    kind: simulated, published or user, what the ratings of `results` are. helm: what a user's ratings of HELM-Instruct give, on
+    which the claims of section C.2 are judged for every study; None where there are none, and these claims have no data.
+    """
     for claim in CLAIMS:
-        verdict, why = judged(claim, results)
+        ratings, whose = (helm, "user" if helm else "simulated") if claim in CLAIMS_ON_HELM else (results, kind)
+        verdict, why = judged(claim, ratings) if ratings else (ABSENT, STAND_IN)
         theirs, why_theirs = judged(claim, published)
         yield {
             "study": study, "claim": claim.name, "section": claim.section, "sentence": claim.sentence,
-            "criterion": claim.criterion, "verdict": verdict, "evidence": why,
+            "criterion": claim.criterion, "kind": whose, "verdict": verdict, "evidence": why,
             "published": theirs, "published_evidence": why_theirs,
         }  # fmt: skip

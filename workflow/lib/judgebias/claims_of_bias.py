@@ -6,11 +6,13 @@ from judgebias.findings import (
     Claim,
     Finding,
     above_zero,
+    below_the_humans,
     below_zero,
     compared,
+    humans_differ_little,
     in_slices,
     is_so,
-    llama_marks_low,
+    lower_for_itself,
     most,
     none_or_small,
     not_above_zero,
@@ -42,12 +44,20 @@ def _clustered(results: Results) -> Iterator[Finding]:
             yield Finding(0.9 <= mean <= 1, f"{judge} on {model} {mean:.2f}")
 
 
-def _gap_like_bias(results: Results) -> Iterator[Finding]:
-    gap = results.mean("", HUMAN, SONNET) - results.mean("", HUMAN, "GPT-4o")
+def _gap(results: Results) -> float:
+    return results.mean("", HUMAN, SONNET) - results.mean("", HUMAN, "GPT-4o")
+
+
+def _gap_of_a_fiftieth(results: Results) -> Iterator[Finding]:
+    gap = _gap(results)
     yield Finding(abs(gap - 0.02) <= 0.01, f"gap of the human means {gap:.3f}")
+
+
+def _bias_like_gap(results: Results) -> Iterator[Finding]:
+    gap = _gap(results)
     for judge in CLEAREST:
         value = results.estimate("main", "", "self_bias", judge).value
-        yield Finding(abs(value - gap) <= 0.01, f"self-bias of {judge} {value:.4f}")
+        yield Finding(abs(value - gap) <= 0.01, f"self-bias of {judge} {value:.4f}, gap {gap:.3f}")
 
 
 CLAIMS = (
@@ -130,7 +140,8 @@ CLAIMS = (
     ),
     Claim(
         "gap_is_as_large_as_bias", "5.2", "Claude 3.5 Sonnet and GPT-4o differ by 0.02, about as much as their self-bias.",
-        "gap of the human means within 0.01 of 0.02; both self-biases (main) within 0.01 of the gap", [_gap_like_bias],
+        "gap of the human means within 0.01 of 0.02; both self-biases (main) within 0.01 of the gap",
+        [_gap_of_a_fiftieth, _bias_like_gap],
     ),
     Claim(
         "consistent_over_dimensions", "6.1",
@@ -157,9 +168,15 @@ CLAIMS = (
     ),
     Claim(
         "llama_marks_faithfulness_low", "6.1",
-        "Humans see hardly a difference in Faithfulness; Llama judges score all models lower, themselves most of all.",
-        "human means differ by 0.02 at most; each Llama judge below the humans on every model, and on itself below its mean",
-        [lambda results: llama_marks_low(results, LLAMA)], dimensions=("Faithfulness",),
+        "Humans see hardly a difference in Faithfulness; Llama judges score all models lower, themselves in particular.",
+        "human means differ by 0.02 at most; each Llama judge's means below the humans' for every model, and its mean of "
+        "itself below that of the other models",
+        [
+            humans_differ_little(0.02, "Faithfulness"),
+            below_the_humans(LLAMA, "Faithfulness"),
+            lower_for_itself(LLAMA, "Faithfulness"),
+        ],
+        dimensions=("Faithfulness",),
     ),
     Claim(
         "open_ended_higher", "6.1", "Most models have higher self-bias in open-ended QA than in summarization.",

@@ -4,17 +4,19 @@ from collections.abc import Iterator
 
 from judgebias.claims_of_bias import CLEAREST, FAVOUR_THEMSELVES, LLAMA
 from judgebias.findings import (
+    LLM_REFERENCE,
     Claim,
     Finding,
     above_zero,
     below_zero,
+    clear_of_zero,
     compared,
     consistent_references,
     inside_interval,
     is_so,
     positive,
     same_conclusion,
-    same_sign_if_clear,
+    same_sign,
     three_quarters,
     within,
 )
@@ -26,8 +28,9 @@ FAVOURED = ("Claude", "GPT")
 KEPT = tuple(judge for judge in JUDGES if judge not in ("Llama 3 8B", "Mistral 7B"))  # without the weak models
 SMALL = tuple(judge for judge in JUDGES if judge not in (*FAVOUR_THEMSELVES, "Llama 3 8B"))
 AS_CODED = "length_control_as_coded"
+LENGTH_ALONE = "length_alone"  # in no config of the project: no figure and no published number is made of it
 WEAK = "weak_models_dropped_as_coded"
-REFERENCE = {"spec": "llm_reference_as_coded", "slices": None}
+REFERENCE = {"spec": LLM_REFERENCE, "slices": None}
 HELM_JUDGES = ("GPT-4 (0314)", "Claude v1.3")
 HELM_DIMENSIONS = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
 
@@ -45,11 +48,11 @@ def _gpt_4_larger(results: Results) -> Iterator[Finding]:
 CLAIMS = (
     Claim(
         "mostly_consistent", "6", "The trends of each model are mostly consistent across the robustness checks.",
-        "self-biases with an interval off 0 in main keep their sign, in three quarters of the estimates with length control, "
+        "self-biases with an interval off 0 in main keep their sign, in three quarters of their estimates with length control, "
         "with an LLM family as the reference and without weak models",
         [
-            compared(same_sign_if_clear, JUDGES, to=AS_CODED),
-            compared(same_sign_if_clear, KEPT, to=WEAK),
+            compared(same_sign, JUDGES, to=AS_CODED, among=clear_of_zero),
+            compared(same_sign, KEPT, to=WEAK, among=clear_of_zero),
             consistent_references(JUDGES),
         ],
         three_quarters,
@@ -61,6 +64,12 @@ CLAIMS = (
     Claim(
         "length_control_same_estimates", "6.2", "With length control, self- and family-bias are virtually unchanged.",
         "main → length_control_as_coded: each estimate stays within its interval of main", _both(inside_interval, AS_CODED),
+    ),
+    Claim(
+        "length_goes_with_ratings", "6.2", "Longer completions get higher ratings, overall and in each dimension.",
+        "length_alone, a spec for you to add (length: prompt_rows, terms: [judge], slice: dimension, whole: true): coefficient "
+        "of length above 0 for each judge, overall and in each dimension",
+        [is_so(positive, JUDGES, quantity="length", spec=LENGTH_ALONE, slices=("", *DIMENSIONS))],
     ),
     Claim(
         "length_effect_disappears", "6.2", "Given the reference scores, length has practically no association with ratings.",
@@ -126,6 +135,10 @@ CLAIMS = (
         "weak_models_dropped_as_coded: estimate above 0, each",
         [is_so(positive, FAVOURED, quantity="family_bias", spec=WEAK)],
     ),
+)  # fmt: skip
+
+# Judged on the study helm_instruct, whatever study is compared with the paper.
+CLAIMS_ON_HELM = (
     Claim(
         "helm_positive", "C.2", "On HELM-Instruct both GPT-4 and Claude v1.3 have positive self-bias.",
         "main: estimate above 0, each", [is_so(positive, HELM_JUDGES)], dimensions=HELM_DIMENSIONS,

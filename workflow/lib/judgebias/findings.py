@@ -10,6 +10,8 @@ from judgebias.published import DIMENSIONS, JUDGES
 from judgebias.registry import HUMAN
 from judgebias.results import Results, Value
 
+LLM_REFERENCE = "llm_reference_as_coded"
+
 
 class Finding(NamedTuple):
     """Whether one thing that a claim needs is so, and the numbers that decide it."""
@@ -67,6 +69,11 @@ def not_above_zero(value: Value) -> bool:
 def positive(value: Value) -> bool:
     """The estimate is above 0, whatever its interval."""
     return value.value > 0
+
+
+def clear_of_zero(value: Value) -> bool:
+    """The interval lies above or below 0."""
+    return above_zero(value) or below_zero(value)
 
 
 def within(limit: float) -> Test:
@@ -129,15 +136,20 @@ def compared(
     quantity: str = "self_bias",
     spec: str = "main",
     slices: tuple[str, str] = ("", ""),
+    among: Test | None = None,
 ) -> Part:
-    """`test` of each term's estimates in `spec` and in the spec `to`, in one slice of each."""
+    """`test` of each term's estimates in `spec` and in the spec `to`, in one slice of each.
+
+    `among`: only of those terms whose estimate in `spec` passes it.
+    """
 
     def find(results: Results) -> Iterator[Finding]:
         for term in terms:
             pair = list(zip((spec, to), slices, strict=True))
             before, after = (results.estimate(*where, quantity, term) for where in pair)
-            first, second = (", ".join(filter(None, where)) for where in pair)
-            yield Finding(test(before, after), f"{quantity} of {term} {before} in {first}, {after} in {second}")
+            if among is None or among(before):
+                first, second = (", ".join(filter(None, where)) for where in pair)
+                yield Finding(test(before, after), f"{quantity} of {term} {before} in {first}, {after} in {second}")
 
     return find
 
@@ -147,9 +159,9 @@ def same_conclusion(before: Value, after: Value) -> bool:
     return (above_zero(before), below_zero(before)) == (above_zero(after), below_zero(after))
 
 
-def same_sign_if_clear(before: Value, after: Value) -> bool:
-    """The first interval includes 0, or the second estimate has the first one's sign."""
-    return before.ci_low <= 0 <= before.ci_high or before.value * after.value > 0
+def same_sign(before: Value, after: Value) -> bool:
+    """The second estimate has the first one's sign."""
+    return before.value * after.value > 0
 
 
 def inside_interval(before: Value, after: Value) -> bool:
@@ -158,12 +170,12 @@ def inside_interval(before: Value, after: Value) -> bool:
 
 
 def consistent_references(terms: Sequence[str]) -> Part:
-    """The sign of each judge's self-bias in `main` holds under every family's judges as the reference."""
+    """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges as the reference."""
 
     def find(results: Results) -> Iterator[Finding]:
         for term in terms:
-            for family in results.slices("llm_reference_as_coded", "self_bias", term):
-                yield from compared(same_sign_if_clear, [term], to="llm_reference_as_coded", slices=("", family))(results)
+            for family in results.slices(LLM_REFERENCE, "self_bias", term):
+                yield from compared(same_sign, [term], to=LLM_REFERENCE, slices=("", family), among=clear_of_zero)(results)
 
     return find
 
@@ -218,15 +230,38 @@ def own_is_top(results: Results, judges: Sequence[str]) -> Iterator[Finding]:
         yield Finding(own > min(row, column) - 0.005, text)
 
 
-def llama_marks_low(results: Results, judges: Sequence[str]) -> Iterator[Finding]:
-    """Faithfulness: humans differ little between models, each of `judges` is below them, and lowest-half for itself."""
-    human = {model: results.mean("Faithfulness", HUMAN, model) for model in JUDGES}
-    spread = max(human.values()) - min(human.values())
-    yield Finding(spread <= 0.02, f"human means differ by {spread:.3f}")
-    for judge in judges:
-        given = {model: results.mean("Faithfulness", judge, model) for model in JUDGES}
-        nearest = max(given, key=lambda model: given[model] - human[model])
-        text = f"{judge} on {nearest} {given[nearest]:.3f}, humans {human[nearest]:.3f}"
-        yield Finding(given[nearest] < human[nearest], text)
-        mean = fmean(given.values())
-        yield Finding(given[judge] < mean, f"{judge} on itself {given[judge]:.3f}, on all {mean:.3f}")
+def humans_differ_little(limit: float, dimension: str) -> Part:
+    """The human raters' means of any two models in a dimension are `limit` apart at most."""
+
+    def find(results: Results) -> Iterator[Finding]:
+        means = [results.mean(dimension, HUMAN, model) for model in JUDGES]
+        spread = max(means) - min(means)
+        yield Finding(spread <= limit, f"human means differ by {spread:.3f}")
+
+    return find
+
+
+def below_the_humans(judges: Sequence[str], dimension: str) -> Part:
+    """Each judge's means in a dimension are below the humans', for every model; the nearest one is named."""
+
+    def find(results: Results) -> Iterator[Finding]:
+        human = {model: results.mean(dimension, HUMAN, model) for model in JUDGES}
+        for judge in judges:
+            given = {model: results.mean(dimension, judge, model) for model in JUDGES}
+            nearest = max(JUDGES, key=lambda model: given[model] - human[model])
+            text = f"{judge} on {nearest} {given[nearest]:.3f}, humans {human[nearest]:.3f}"
+            yield Finding(given[nearest] < human[nearest], text)
+
+    return find
+
+
+def lower_for_itself(judges: Sequence[str], dimension: str) -> Part:
+    """Each judge's mean of itself in a dimension is below its mean of the other models."""
+
+    def find(results: Results) -> Iterator[Finding]:
+        for judge in judges:
+            own = results.mean(dimension, judge, judge)
+            others = fmean(results.mean(dimension, judge, model) for model in JUDGES if model != judge)
+            yield Finding(own < others, f"{judge} on itself {own:.3f}, on the others {others:.3f}")
+
+    return find

@@ -55,12 +55,14 @@ class Results:
         )
 
     @classmethod
-    def read(cls, *, estimates: Sequence[str], mean_scores: str, correlations: str, agreement: str | None = None) -> "Results":
+    def read(
+        cls, *, estimates: Sequence[str], mean_scores: str, correlations: str | None = None, agreement: str | None = None
+    ) -> "Results":
         """Read the tables at these paths; `estimates` has one for each spec, `agreement` is None where raters are unknown."""
         return cls.from_tables(
             estimates=[row for path in estimates for row in read_table(path)],
             mean_scores=read_table(mean_scores),
-            correlations=read_table(correlations),
+            correlations=read_table(correlations) if correlations else (),
             agreement=read_table(agreement) if agreement else (),
         )
 

@@ -1,6 +1,6 @@
 """The scorecard: each published value and claim of Play Favorites beside what a study finds."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgebias.claims import ABSENT, FAILS, HOLDS
@@ -20,10 +20,16 @@ NOT_PLANTED = "simulated: this value is not planted"
 NEARLY_PLANTED = "simulated: this value is not planted; judges' intercepts, slopes and dispersions are chosen to come near it"
 NEARLY = ("Figure 6", "Pearson")  # figures that judgebias.twin chooses such parameters by
 SIMULATED_CLAIM = "simulated: no claim is planted as such"
-PLANTED = "simulated: this value is planted; of a hundred such, one differs by chance"
-PLANTED_POOLED = "simulated: this value is planted in every dimension; of a hundred such, one differs by chance"
+# Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.3 % are further than SAMPLING from what is planted; of
+# the first ten's 2.0 %. HC0 errors come out a little small where few ratings are off the top.
+PLANTED = "simulated: this value is planted; one or two of a hundred such differ by chance"
+# With one slope a judge for all dimensions, least squares finds an average: in those twins up to 0.0015 from the planted value.
+PLANTED_POOLED = (
+    "simulated: this value is planted in every dimension; the fit that pools them is expected near it, not at it: `planted` in "
+    "recovery.csv says where"
+)
 EXACT_HALF = "an exact half, which rounds either way"
-EARLY_STOP = "within the loose stop of the published fit, a hundredth of a standard error"
+EARLY_STOP = "within the loose stop of the published fit and of its standard errors, a hundredth of a standard error"
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,10 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
     """Yield the rows of the scorecard: every published estimate, mean score and correlation, then every claim.
 
     deviation = (ours - published) / tolerance, of estimate and interval ends the one that is largest in size; a match has one
-    of at most 1. tolerance: 1.3 drawing units (0.002 for the ordinal fits, 0.005 for printed means). For a simulated study it
-    is wider by 2.576 standard errors of ours (of a mean, the largest that scores between 0 and 1 can have), and the estimate
-    alone is compared, for the width of intervals is not planted. A value that pools the paper's six dimensions is absent for
-    a study of others, and every value is for a study of other models.
+    of at most 1. tolerance: 1.3 drawing units (0.002 more for the ordinal fits; 0.005 for printed means). For a simulated
+    study it is wider by 2.576 standard errors of ours (of a mean, the largest that scores between 0 and 1 can have), and the
+    estimate alone is compared, for the width of intervals is not planted. A value that pools the paper's six dimensions is
+    absent for a study of others, and every value is for a study of other models.
     `kind`: simulated, published or user. `claims`: rows of the claims table.
     """
     for item in _items(published, results):
@@ -57,7 +63,7 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
         yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compared(item, kind))
     for claim in claims:
         key = {"study": study, "item": "claim", "figure": "Claims", "term": claim["claim"]}
-        yield {**key, "verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": _of_claim(claim, kind)}
+        yield {**key, "verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": _of_claim(claim)}
 
 
 def _items(published: Published, results: Results) -> Iterator[Item]:
@@ -98,13 +104,16 @@ def _compared(item: Item, kind: str) -> dict:
     """Our numbers, the deviation in units of the tolerance, the verdict and its cause."""
     published, ours = item.published, item.ours
     chance = SAMPLING * ours.std_error if kind == "simulated" and ours.std_error > 0 else 0.0
-    tolerance = max(item.exactness, item.computation) + chance
+    tolerance = item.exactness + item.computation + chance
     pairs = [(ours.value, published.value)]
     if kind != "simulated" and published.ci_low < published.ci_high:
         pairs += [(ours.ci_low, published.ci_low), (ours.ci_high, published.ci_high)]
-    difference = max((one - other for one, other in pairs), key=abs)
+    differences = [one - other for one, other in pairs]
+    difference = max(differences, key=abs)
     verdict = MATCH if abs(difference) <= tolerance else DIFFERS
     cause = _cause(item, kind, verdict, abs(difference))
+    if verdict == DIFFERS and abs(differences[0]) <= tolerance:
+        cause += _end_that_decides(differences)
     return {
         **_numbers("ours", ours),
         "deviation": difference / tolerance,
@@ -125,6 +134,13 @@ def _cause(item: Item, kind: str, verdict: str, difference: float) -> str:
     return EXACT_HALF if item.key["item"] == "mean_score" and difference > PRINTED - ROUNDING else ""
 
 
+def _end_that_decides(differences: Sequence[float]) -> str:
+    """Say that an end of the interval differs where the estimate would match; differences: of estimate, lower and upper end."""
+    estimate, low, high = map(abs, differences)
+    end = "lower" if low > high else "upper"
+    return f"; the {end} end of the interval decides, {max(low, high):.2g} off: the estimate, {estimate:.2g} off, would match"
+
+
 def _planted(key: Mapping[str, str]) -> str:
     if (key.get("spec"), key["quantity"]) == ("by_dimension", "self_bias"):
         return PLANTED
@@ -133,11 +149,11 @@ def _planted(key: Mapping[str, str]) -> str:
     return NEARLY_PLANTED if key["figure"] in NEARLY else NOT_PLANTED
 
 
-def _of_claim(claim: Mapping[str, str], kind: str) -> str:
+def _of_claim(claim: Mapping[str, str]) -> str:
     if claim["verdict"] == ABSENT:
         return claim["evidence"]
     theirs = "" if claim["published"] == ABSENT else f"on the published values it {claim['published']}"
-    return "; ".join(filter(None, [SIMULATED_CLAIM if kind == "simulated" else "", theirs]))
+    return "; ".join(filter(None, [SIMULATED_CLAIM if claim["kind"] == "simulated" else "", theirs]))
 
 
 def _numbers(name: str, value: Value) -> dict[str, float]:

@@ -25,7 +25,7 @@ def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind
     environment.filters["number"] = number
     return environment.from_string(template).render(
         label=label,
-        badge=BADGES[kind],
+        badges=BADGES,
         kind=kind,
         verdicts=VERDICTS,
         figures=summary(values),

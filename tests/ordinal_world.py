@@ -66,6 +66,13 @@ def expanded(cells):
     return replace(cells, counts=counts, **parts)
 
 
+def on_a_scale_of_hundred(seed=0, *, per_cell=6):
+    """One cell for each row, rated 0 to 100, each with a human score of its own."""
+    cells = expanded(simulated(seed, per_cell=per_cell, top=100)[0])
+    moved = np.random.default_rng(seed).uniform(-0.1, 0.1, len(cells.group))
+    return replace(cells, reference=np.clip(cells.reference + moved, 0, 1))
+
+
 def log_probabilities(cells, terms, point):
     """log(F(threshold_k - eta) - F(threshold_(k-1) - eta)) of each row, as the model is written."""
     rows = expanded(cells)
@@ -77,6 +84,25 @@ def log_probabilities(cells, terms, point):
     upper, lower = np.where(mirrored, -lower, upper), np.where(mirrored, -upper, lower)
     with np.errstate(over="ignore"):
         return np.log(1 / (1 + np.exp(-upper)) - 1 / (1 + np.exp(-lower)))
+
+
+def scores_and_information(cells, terms, point, places):
+    """Scores by row, (rows, places), and the observed information, (places, places): derivatives of F(upper) - F(lower)."""
+    rows = expanded(cells)
+    rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
+    unit = np.pad(np.eye(len(point) - len(terms)), ((1, 1), (0, 0)))
+    design, thresholds = design_of(rows, terms), np.concatenate([[-np.inf], point[len(terms) :], [np.inf]])
+    probability, score, curvature = 0.0, 0.0, 0.0
+    for bound, sign in ((rating + 1, 1), (rating, -1)):
+        below = 1 / (1 + np.exp(design @ point[: len(terms)] - thresholds[bound]))
+        contrast = np.concatenate([-design, unit[bound]], axis=1)[:, places]
+        probability = probability + sign * below
+        score = score + sign * (below * (1 - below))[:, None] * contrast
+        curvature = (
+            curvature + sign * (below * (1 - below) * (1 - 2 * below))[:, None, None] * contrast[:, :, None] * contrast[:, None]
+        )
+    score = score / probability[:, None]
+    return score, score.T @ score - (curvature / probability[:, None, None]).sum(axis=0)
 
 
 def derivative(function, point, places, step=1e-3):

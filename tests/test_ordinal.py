@@ -1,6 +1,7 @@
 """The ordinal fit against R, statsmodels, the likelihood written row by row, and planted values."""
 
 import csv
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,16 @@ from judgebias.cells import read_cells
 from judgebias.errors import DesignError
 from judgebias.ordinal import fit_ordinal
 from judgebias.ordinal_check import improve
-from ordinal_world import derivative, design_of, expanded, log_probabilities, simulated, terms_for
+from ordinal_world import (
+    derivative,
+    design_of,
+    expanded,
+    log_probabilities,
+    on_a_scale_of_hundred,
+    scores_and_information,
+    simulated,
+    terms_for,
+)
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
 PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}
@@ -120,6 +130,39 @@ def test_fit_equals_the_likelihood_by_rows():
     for covariance, matrix in expected.items():
         np.testing.assert_allclose(fits[covariance].covariance[np.ix_(places, places)], matrix, rtol=1e-6, atol=1e-9)
     assert np.isnan(fit.covariance[fit.reference]).all()
+
+
+@pytest.mark.parametrize("own_scores", [False, True])
+def test_scale_of_hundred_equals_the_likelihood_by_rows(own_scores):
+    cells = on_a_scale_of_hundred(1) if own_scores else simulated(1, top=100)[0]
+    terms = terms_for(cells)
+    fits = {covariance: fit_ordinal(cells, terms, covariance=covariance) for covariance in ("classical", "HC0")}
+    fit = fits["HC0"]
+    places = free_places(fit)
+    assert len(fit.threshold_labels) > 85
+    scores, information = scores_and_information(cells, terms, fit.point, places)
+    assert fit.log_likelihood == pytest.approx(log_probabilities(cells, terms, fit.point).sum(), abs=1e-9)
+    np.testing.assert_allclose(scores.sum(axis=0), 0.0, atol=1e-7)
+    inverse = np.linalg.inv(information)
+    np.testing.assert_allclose(fits["classical"].covariance[np.ix_(places, places)], inverse, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        fit.covariance[np.ix_(places, places)], inverse @ scores.T @ scores @ inverse, rtol=1e-7, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("covariance", ["classical", "HC0"])
+def test_memory_of_a_fit_is_that_of_its_rows(covariance):
+    """2,400 rows, 100 thresholds, 114 parameters: a number for each of all three would be 219 MB; the counts are 2 MB."""
+    cells = on_a_scale_of_hundred(2, per_cell=30)
+    terms = terms_for(cells)
+    tracemalloc.start()
+    try:
+        fit = fit_ordinal(cells, terms, covariance=covariance)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(cells.group), len(fit.threshold_labels), len(fit.point)) == (2400, 100, 114)
+    assert peak < 4 * cells.counts.nbytes
 
 
 def test_errors_equal_those_of_statsmodels():

@@ -7,7 +7,17 @@ import pytest
 
 from judgebias.ordinal import fit_ordinal
 from judgebias.ordinal_check import improve
-from ordinal_world import derivative, design_of, expanded, log_probabilities, simulated, terms_for, with_ratings
+from judgebias.separation import recession
+from ordinal_world import (
+    derivative,
+    design_of,
+    expanded,
+    log_probabilities,
+    on_a_scale_of_hundred,
+    simulated,
+    terms_for,
+    with_ratings,
+)
 
 SHOWN = ("estimate", "std_error", "effect", "effect_std_error")
 
@@ -193,6 +203,24 @@ def test_whatever_is_not_determined_is_found_in_tiny_studies():
     assert 5 < separated < 30
 
 
+def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch):
+    """Ratings 0 to 100, each row with a human score of its own: no cell has two ratings, but a judge's rows overlap."""
+    programs = []
+
+    def spied(gains):
+        programs.append(gains.shape)
+        return recession(gains)
+
+    monkeypatch.setattr("judgebias.proportional_odds.recession", spied)
+    cells = on_a_scale_of_hundred(3, per_cell=30)
+    own = own_rows(cells, "b")
+    highest = with_ratings(cells, own, 100)
+    places, fit = fitted(highest)
+    assert [free for _, free in programs] == [1]
+    assert set(without_numbers(places, fit)) == {("self_bias", "b")}
+    assert_same((places, fit), fitted(dropped(highest, own)))
+
+
 def test_the_check_takes_a_separated_fit():
     cells, _ = simulated(1)
     cells = with_ratings(cells, own_rows(cells, "b"), 3)
@@ -217,6 +245,15 @@ def test_unused_rating_is_left_out_with_its_threshold():
     assert same.remarks == ()
     # The ratings 0, 1, 3 of 3 are 0, 1/3, 1 of the unit scale, not 0, 1/2, 1.
     assert np.nanmax(np.abs(fit.effect - same.effect)) > 1e-3
+
+
+def test_unused_ratings_are_one_remark_of_ranges():
+    cells, _ = simulated(6, top=12)
+    for rating in (0, 3, 7, 8, 9, 12):
+        cells.counts[:, rating] = 0
+    _, fit = fitted(cells)
+    assert fit.remarks == ("no row has the ratings 0, 3, 7 to 9, 12: thresholds stand between the ratings in use",)
+    assert fit.threshold_labels == ("1|2", "2|4", "4|5", "5|6", "6|10", "10|11")
 
 
 def test_ratings_beyond_the_scale_of_the_slice_are_no_unused_ones():

@@ -10,7 +10,7 @@ from judgebias.design import COLLINEAR, Term, regressors_of
 from judgebias.errors import DesignError
 from judgebias.marginal_effects import average_effect
 from judgebias.proportional_odds import ProportionalOdds, maximise
-from judgebias.separation import determined, span
+from judgebias.separation import ROUNDING, determined, span
 
 FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
 EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
@@ -19,7 +19,7 @@ ONE_RATING = "not estimable: all {n} rows of the fit have the rating {rating}"
 ALONE = "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
 TOGETHER = "no finite estimate: together with {others} it tells some ratings without error"
 NO_EFFECT = "no marginal effect: its rows have other terms without finite estimate"
-UNUSED = "no row has the rating {rating}: thresholds stand between the ratings in use"
+UNUSED = "no row has the {ratings}: thresholds stand between the ratings in use"
 SEPARATED = "fitted in the limit of the terms without finite estimate, where the ratings that they tell have probability 1"
 
 
@@ -62,41 +62,43 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
     one rating. Source: Play Favorites (arXiv 2508.06709), ordinal ablation; McCullagh (1980); separation.recession.
     """
     rows = _collapse(cells, terms)
-    full = ProportionalOdds.from_counts(rows.covariates, rows.counts)
-    direction = full.recession()
-    likelihood = full.limit(direction)
-    basis, free = span(likelihood.informative)
-    point, inverse, iterations = maximise(likelihood, rows.start, basis)
-    spread = _covariance(likelihood, rows, point, inverse, basis.shape[1], covariance)
+    basis, free = span(rows.likelihood.design())
+    in_design = determined(np.eye(len(basis)), free)
+    direction = rows.likelihood.recession(basis)
+    likelihood = rows.likelihood.limit(direction)
+    if direction.any():
+        basis, free = span(likelihood.design())
+    point, inverse, iterations = maximise(likelihood, basis)
+    spread = _covariance(likelihood, point, inverse, basis.shape[1], covariance)
     known = determined(np.eye(len(point)), free)
-    notes = _notes(rows, known, determined(np.eye(len(point)), span(full.informative)[1]))
-    effects = _effects(rows, full, free, point, spread, notes)
+    notes = _notes(rows, known, in_design)
+    effects = _effects(rows, free, point, spread, notes)
     shown, spread = np.where(known, point, np.nan), np.where(np.outer(known, known), spread, np.nan)
     errors, k = np.sqrt(spread.diagonal()), len(terms)
     return OrdinalFit(
         estimate=shown[:k], std_error=errors[:k], identified=known[:k], notes=tuple(notes[:k]),
-        effect=effects[:, 0], effect_std_error=effects[:, 1], reference=rows.reference, threshold_labels=rows.labels,
+        effect=effects[:, 0], effect_std_error=effects[:, 1], reference=rows.fixed, threshold_labels=rows.labels,
         threshold_estimate=shown[k:], threshold_std_error=errors[k:], threshold_notes=tuple(notes[k:]),
         covariance=spread, point=point + FAR * direction, log_likelihood=likelihood.value(point), n=rows.n,
-        rank=basis.shape[1], iterations=iterations, remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
+        rank=basis.shape[1], iterations=iterations,
+        remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a slice, collapsed: cells of one judge and score with the same self, family and dimension terms are one."""
+    """The rows of a slice, collapsed: those with the same terms, human score and rating are one outcome."""
 
     terms: Sequence[Term]
-    covariates: np.ndarray  # (cells, terms), 0 for the reference
-    counts: np.ndarray  # (cells, ratings in use)
+    likelihood: ProportionalOdds
     ratings: np.ndarray  # (ratings in use,)
     scale: np.ndarray  # (2,) lowest and highest
-    reference: int | None
+    fixed: int | None  # place of the intercept that is 0
     remarks: tuple[str, ...]
 
     @property
     def n(self) -> int:
-        return int(self.counts.sum())
+        return int(self.likelihood.rows.sum())
 
     @property
     def unit(self) -> np.ndarray:
@@ -108,45 +110,57 @@ class _Rows:
     def labels(self) -> tuple[str, ...]:
         return tuple(f"{low}|{high}" for low, high in zip(self.ratings[:-1], self.ratings[1:], strict=True))
 
-    @property
-    def start(self) -> np.ndarray:
-        """Parameters without effects: the thresholds are the cumulative log odds."""
-        below = self.counts.sum(axis=0).cumsum()[:-1] / self.n
-        return np.concatenate([np.zeros(len(self.terms)), np.log(below / (1 - below))])
+    def carried(self, place: int) -> np.ndarray:
+        """Places of the outcomes in which a term is not 0."""
+        return np.flatnonzero(self.likelihood.covariates(slice(None), place))
 
 
 def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
-    scales = np.unique(cells.scale, axis=0)
-    if len(scales) != 1:
-        found = ", ".join(f"{low} to {high}" for low, high in scales) or "no row"
+    if not len(cells.scale) or (cells.scale != cells.scale[0]).any():
+        found = ", ".join(f"{low} to {high}" for low, high in np.unique(cells.scale, axis=0)) or "no row"
         raise DesignError(f"an ordinal fit needs rows of one rating scale, found {found}: write `slice: dimension`")
-    # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ in their references alone.
-    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2).reshape(-1, 2 * len(terms))
-    layouts, kind = np.unique(layout, axis=0, return_inverse=True)
-    references, level = np.unique(cells.reference, return_inverse=True)
-    keys, place = np.unique(kind[cells.group] * len(references) + level, return_inverse=True)
-    counts = np.zeros((len(keys), len(cells.ratings)), dtype=np.int64)
-    np.add.at(counts, place, cells.counts)
-    constant, slope = layouts.reshape(-1, 2, len(terms))[keys // len(references)].swapaxes(0, 1)
-    covariates = constant + slope * references[keys % len(references)][:, None]
     intercepts = [p for p, term in enumerate(terms) if term.quantity == "intercept"]
-    reference = min(intercepts, key=lambda p: terms[p].term, default=None)
-    if reference is not None:
-        covariates[:, reference] = 0.0
-    used, (low, high) = counts.any(axis=0), scales[0]
-    unused = cells.ratings[~used & (cells.ratings >= low) & (cells.ratings <= high)]
-    remarks = tuple(UNUSED.format(rating=rating) for rating in unused)
-    return _Rows(terms, covariates, counts[:, used], cells.ratings[used], scales[0], reference, remarks)
+    fixed = min(intercepts, key=lambda p: terms[p].term, default=None)
+    # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ in their references alone.
+    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
+    if fixed is not None:
+        layout[:, :, fixed] = 0.0
+    layouts, kind = _distinct(layout)
+    kind = kind[cells.group]
+    order = np.lexsort([cells.reference, kind])
+    new = np.append(True, (np.diff(kind[order]) != 0) | (np.diff(cells.reference[order]) != 0))
+    counts = np.add.reduceat(cells.counts[order], np.flatnonzero(new), axis=0)
+    used = np.flatnonzero(counts.any(axis=0))
+    place, rating = np.nonzero(counts[:, used])
+    first = order[new][place]
+    likelihood = ProportionalOdds.of(layouts, kind[first], cells.reference[first], rating, counts[place, used[rating]])
+    return _Rows(terms, likelihood, cells.ratings[used], cells.scale[0], fixed, _unused(cells.ratings, used, cells.scale[0]))
 
 
-def _covariance(
-    likelihood: ProportionalOdds, rows: _Rows, point: np.ndarray, inverse: np.ndarray, rank: int, covariance: str
-) -> np.ndarray:
+def _distinct(layout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct layouts, (kinds, 2, terms), and the kind of each group; as bytes of bits, which sort faster than rows."""
+    bits = np.packbits(layout.reshape(len(layout), -1) != 0, axis=1)
+    _, first, kind = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return layout[first], kind
+
+
+def _unused(ratings: np.ndarray, used: np.ndarray, scale: np.ndarray) -> tuple[str, ...]:
+    """Name the ratings of the scale that no row has, neighbours as a range: one remark, or none."""
+    unused = np.setdiff1d(ratings[(ratings >= scale[0]) & (ratings <= scale[1])], ratings[used])
+    if not len(unused):
+        return ()
+    runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
+    named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return (UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"),)
+
+
+def _covariance(likelihood: ProportionalOdds, point: np.ndarray, inverse: np.ndarray, rank: int, covariance: str) -> np.ndarray:
     if covariance == "classical":
         return inverse
-    spread = inverse @ likelihood.score_squares(point, rows.counts) @ inverse
+    spread = inverse @ likelihood.score_squares(point) @ inverse
     if covariance == "HC1":
-        spread = spread * (rows.n / (rows.n - rank) if rows.n > rank else np.nan)
+        n = likelihood.rows.sum()
+        spread = spread * (n / (n - rank) if n > rank else np.nan)
     return spread
 
 
@@ -157,7 +171,7 @@ def _notes(rows: _Rows, known: np.ndarray, in_design: np.ndarray) -> list[str]:
     notes = []
     for place, name in enumerate(names):
         others = ", ".join(other for other in infinite if other != name)
-        if place == rows.reference:
+        if place == rows.fixed:
             notes.append(REFERENCE)
         elif known[place]:
             notes.append("")
@@ -174,27 +188,31 @@ def _alone(rows: _Rows, place: int) -> str:
     """Why a parameter is infinite by itself: all rows of the term are at one end. Else ""."""
     if place >= len(rows.terms):
         return ""
-    given = rows.counts[rows.covariates[:, place] != 0].sum(axis=0)
+    carried, likelihood = rows.carried(place), rows.likelihood
+    given = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
     for end, at in (("lowest", 0), ("highest", -1)):
         if given[at] == given.sum():
             return ALONE.format(n=given.sum(), rating=rows.ratings[at], end=end)
     return ""
 
 
-def _effects(
-    rows: _Rows, full: ProportionalOdds, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]
-) -> np.ndarray:
+def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]) -> np.ndarray:
     """Average marginal effects and their standard errors, (terms, 2); a term whose effect is not finite gets a note."""
     effects = np.full((len(rows.terms), 2), np.nan)
-    contrasts = full.contrasts.reshape(len(rows.counts), len(rows.labels), len(point))
     for place, term in enumerate(rows.terms):
         if term.quantity in EFFECTS and notes[place] == "":
-            carried = rows.covariates[:, place] != 0
-            if determined(contrasts[carried].reshape(-1, len(point)), free).all():
-                weights = rows.counts[carried].sum(axis=1)
-                effects[place] = average_effect(
-                    contrasts[carried], weights, rows.unit, place=place, point=point, covariance=spread
-                )
+            carried = rows.carried(place)
+            covariates = rows.likelihood.covariates(carried)
+            if _finite(covariates, free):
+                weights = rows.likelihood.rows[carried]
+                effects[place] = average_effect(covariates, weights, rows.unit, place=place, point=point, covariance=spread)
             else:
                 notes[place] = NO_EFFECT
     return effects
+
+
+def _finite(covariates: np.ndarray, free: np.ndarray) -> bool:
+    """Whether threshold_k - x coefficients is determined for every threshold k and row x of `covariates`, (rows, terms)."""
+    eta, thresholds = covariates @ free[: covariates.shape[1]], free[covariates.shape[1] :]
+    furthest = np.maximum(thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - thresholds.min(axis=0))
+    return bool((furthest < ROUNDING).all())

@@ -8,13 +8,12 @@ RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled C'C: below it,
 ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
 
 
-def span(contrasts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Split the parameter space into directions that change some contrast and directions that change none.
 
-    contrasts: (contrasts, parameters). Returns (parameters, r) and (parameters, parameters - r), r the rank; the largest entry
-    of each direction of the second kind is 1.
+    gram: C'C of the contrasts C, (contrasts, parameters). Returns (parameters, r) and (parameters, parameters - r), r the rank;
+    the largest entry of each direction of the second kind is 1.
     """
-    gram = contrasts.T @ contrasts
     norms = np.sqrt(gram.diagonal())
     scale = 1 / np.where(norms > ROUNDING * norms.max(initial=0.0), norms, 1.0)  # what is 0 but for rounding stays so
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
@@ -29,39 +28,38 @@ def determined(contrasts: np.ndarray, free: np.ndarray) -> np.ndarray:
     return (np.abs(contrasts @ free) < ROUNDING).all(axis=1)
 
 
-def recession(contrasts: np.ndarray, rises: np.ndarray, falls: np.ndarray) -> np.ndarray:
-    """Find a direction d, (parameters,), along which a separated likelihood rises for ever; zeros where it is not separated.
+def recession(gains: np.ndarray) -> np.ndarray:
+    """Find a direction d along which a separated likelihood rises for ever; zeros where it is not separated.
 
-    The log-likelihood is a sum over contrasts c, (contrasts, parameters), of concave terms that increase in c p towards 0 where
-    `rises`, and of such that decrease in it where `falls`, (contrasts,) of bool. It has no maximum if there is a d with
-    c d >= 0 wherever it rises, c d <= 0 wherever it falls, and one of these not 0. The d returned has |c d| >= 1 for every
-    contrast that any such direction moves: in the limit these terms are 0, and the others, with c d = 0, have a maximum.
+    The log-likelihood is a sum of concave terms that rise towards 0 with g p, g the rows of `gains`, (terms, parameters). It
+    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and not 0 for all. The d returned has g d >= 1
+    for every term that any such direction moves: in the limit these are 0, and the others, with g d = 0, have a maximum.
     Source: Albert and Anderson (1984); found by linear programming, Konis (2007); the limit, Geyer (2009).
-    Contrasts that both rise and fall fix c d = 0. Mostly they leave nothing free, and no linear program is solved.
+    The program is: maximise sum t, 0 <= t <= 1, gains @ d >= t, without the terms that no direction moves.
     """
-    basis, _ = span(contrasts[rises | falls])
-    _, free = span(contrasts[rises & falls] @ basis)
-    one_sided = rises ^ falls
-    signs = np.where(rises, 1.0, -1.0)[one_sided]
-    gains = signs[:, None] * (contrasts[one_sided] @ basis @ free)
-    if gains.size == 0:
-        return np.zeros(contrasts.shape[1])
-    return basis @ free @ _most_gains(gains)
-
-
-def _most_gains(gains: np.ndarray) -> np.ndarray:
-    """Solve for v with gains @ v >= 0, and >= 1 in as many rows as can be: maximise sum t, 0 <= t <= 1, gains @ v >= t."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack
 
-    rows, free = gains.shape
+    gains = gains[(np.abs(gains) > ROUNDING).any(axis=1)]
+    rows, parameters = gains.shape
     solution = linprog(
-        np.repeat([0.0, -1.0], [free, rows]),
+        np.repeat([0.0, -1.0], [parameters, rows]),
         A_ub=hstack([csr_array(-gains), eye_array(rows)]).tocsr(),
         b_ub=np.zeros(rows),
-        bounds=[(None, None)] * free + [(0.0, 1.0)] * rows,
+        bounds=[(None, None)] * parameters + [(0.0, 1.0)] * rows,
         method="highs",
     )
     if not solution.success:
         raise DesignError(f"the linear program that looks for separated ratings was not solved: {solution.message}")
-    return solution.x[:free]
+    return solution.x[:parameters]
+
+
+def reached_on_both_sides(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Largest v, (places,), that some value of the kind up to the place reaches, and some value from the place on too.
+
+    values, kind: (places,) of int, kind rising.
+    """
+    offset = kind * (np.ptp(values) + 1)  # the values of a later kind are all above those of an earlier one
+    before = np.maximum.accumulate(values + offset) - offset
+    after = np.maximum.accumulate((values - offset)[::-1])[::-1] + offset
+    return np.minimum(before, after)

@@ -80,8 +80,9 @@ def by_slice(names, judges=PRESENT, families=("Claude", "GPT")):
 
 
 def gaps(*rows):
-    """The table of what is not estimable: rows of (spec, slice, reason)."""
-    return pd.DataFrame([dict(zip(("spec", "slice", "reason"), row, strict=True)) for row in rows], columns=NOT_ESTIMABLE)
+    """The table of what is not estimable: rows of (spec, slice, reason), or (spec, slice, reason, quantity, term)."""
+    keys = "spec", "slice", "reason", "quantity", "term"
+    return pd.DataFrame([dict(zip(keys, row, strict=False)) for row in rows], columns=NOT_ESTIMABLE)
 
 
 def on_paper(figure):
@@ -95,12 +96,15 @@ def on_paper(figure):
 COMMON = {"subject": subject()}
 DRAWN = {
     fig02_mean_scores: ({"mean_scores": scores()}, {}),
-    fig03_self_family_bias: ({"estimates": estimates()}, {"confidence": 0.9, "covariance": "HC0"}),
+    fig03_self_family_bias: (
+        {"estimates": estimates(), "not_estimable": gaps()},
+        {"spec": "a", "confidence": 0.9, "covariance": "HC0"},
+    ),
     fig05_correlations: ({"correlations": coefficients()}, {"confidence": 0.9}),
     fig06_mean_scores_by_dimension: ({"mean_scores": scores()}, {}),
     fig08_ordinal: (
         {"estimates": by_slice(SIX), "not_estimable": gaps()},
-        {"spec": "a", "by": "by dimension", "confidence": 0.9, "covariance": "HC0"},
+        {"spec": "a", "by": "by dimension", "title": "Ordinal", "words": "", "confidence": 0.9, "covariance": "HC0"},
     ),
 }
 

@@ -21,7 +21,7 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
-from judgebias.comparisons import GAPS, ORDER, POINTS, Variant, compare, variants_of, without_variant
+from judgebias.comparisons import GAPS, ORDER, POINTS, Variant, beside_the_first, compare, variants_of, without_variant
 from judgebias.intervals import excludes_zero
 
 JUDGES = [f"judge {number}" for number in range(20)]
@@ -71,7 +71,6 @@ def test_any_number_of_variants_and_judges_fits_the_paper(count, judges):
     assert np.abs(np.asarray(heights) - np.repeat(range(len(judges)), count)).max() < 0.45
     assert on_paper(figure)
     assert (ORDER in texts(figure)) == (count > 1)
-    assert "No family-bias: no family has two models." in texts(figure)
     assert len(axes.get_yticks()) == len(judges)
 
 
@@ -129,8 +128,7 @@ def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():
 
 def test_nothing_to_compare_is_said():
     figure = compare([Variant("a", estimates([], []), INTERVAL)], subject(), note="Not estimated: b (why).")
-    said = " ".join(texts(figure))
-    assert "No judge rates its own completions" in said
+    assert "Not estimated: b (why)." in " ".join(texts(figure))
     assert figure.axes == []
     assert "Not estimated: b (why)." in " ".join(texts(compare([], subject(), note="Not estimated: b (why).")))
 
@@ -169,14 +167,48 @@ def test_what_is_left_out_is_named_with_its_reason():
     assert without_variant(other, table[:0], reasons) == {"length-controlled": "the ratings have no lengths"}
 
 
+MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason", "said"),
+    [
+        ([], ("other", None, "the ratings have no lengths"), "Not estimated: other (the ratings have no lengths)."),
+        (
+            [(None, "slope", "all judges", 0.1, 0.0, 0.2)],
+            ("main", None, "why", "family_bias", "GPT"),
+            "No self-bias: the spec other has no term for self-bias. "
+            "No family-bias: the spec other has no term for family-bias.",
+        ),
+        (
+            [(None, "self_bias", "GPT-4o", np.nan, np.nan, np.nan), (None, "slope", "GPT-4o", 0.1, 0.0, 0.2)],
+            ("other", None, "not estimable", "self_bias", "GPT-4o"),
+            "No self-bias: GPT-4o (not estimable). No family-bias: the spec other has no term for family-bias.",
+        ),
+    ],
+    ids=["no estimates", "no such term", "not estimable"],
+)
+def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said):
+    entries = [{"label": name, "spec": name, "slice": None, "covariance": "HC0"} for name in ("main", "other")]
+    tables = [spec_table(MAIN), spec_table(rows)]
+    drawn, note = beside_the_first(entries, tables, gaps(reason), subject().palette, confidence=0.9)
+    assert drawn == []
+    assert note == f"Nothing to compare with: main. {said}"
+    _, note = beside_the_first(entries, [tables[0][:0], tables[1]], gaps(reason), subject().palette, confidence=0.9)
+    assert note == said
+    drawn, note = beside_the_first(entries, [tables[0]] * 2, gaps(), subject().palette, confidence=0.9)
+    assert [one.label for one in drawn] == ["main", "other"]
+    assert note == "No family-bias: the specs main, other have no term for family-bias."
+
+
 def test_the_script_draws_what_there_is_and_names_the_rest(tmp_path, monkeypatch):
-    main = spec_table([(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)])
-    main.to_csv(tmp_path / "main.csv", index=False)
-    main[:0].to_csv(tmp_path / "length.csv", index=False)
+    tables = {"main": spec_table(MAIN), "without": spec_table(MAIN[:1]), "length": spec_table([])}
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
     gaps(("length", None, "the ratings have no lengths")).to_csv(tmp_path / "gaps.csv", index=False)
-    entries = [{"label": name, "spec": name, "slice": None, "covariance": "HC0"} for name in ("main", "length")]
+    entries = [{"label": name, "spec": name, "slice": None, "covariance": "HC0"} for name in tables]
     settings = {
-        "estimates": [str(tmp_path / f"{entry['spec']}.csv") for entry in entries],
+        "estimates": [str(tmp_path / f"{name}.csv") for name in tables],
         "variants": entries,
         "not_estimable": str(tmp_path / "gaps.csv"),
         "confidence": 0.9,
@@ -191,8 +223,12 @@ def test_the_script_draws_what_there_is_and_names_the_rest(tmp_path, monkeypatch
     drawn = []
     monkeypatch.setattr("compare_specs.save", lambda figure, outputs, title: drawn.append(figure))
     compare_specs(**settings, **COMMON, outputs=[])
-    assert [point.get_xdata()[0] for point in artists(drawn[0], "point")] == [0.0, 0.1]
+    assert [point.get_xdata()[0] for point in artists(drawn[0], "point")] == [0.0, 0.1, 0.1]
     assert "Not estimated: length (the ratings have no lengths)." in " ".join(texts(drawn[0]))
+    settings |= {"estimates": settings["estimates"][::2], "variants": entries[::2]}
+    compare_specs(**settings, **COMMON, outputs=[])
+    assert drawn[1].axes == []
+    assert "Nothing to compare with: main." in " ".join(texts(drawn[1]))
 
 
 def test_shapes_differ_and_begin_anew_when_they_run_out():

@@ -77,7 +77,7 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
     # A fit that stopped early, or claims more than it has, is found out.
     for claimed in (-1e-3, 1e-3):
         monkeypatch.setattr("judgebias.crosscheck.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
-        with pytest.raises(DesignError, match="log-likelihood by 0.001"):
+        with pytest.raises(DesignError, match=r"log-likelihood by 0\.001"):
             raise_disagreement(check_engines([spec], twin, confidence=0.9))
 
 

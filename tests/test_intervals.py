@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fig03_self_family_bias import fig03_self_family_bias
 from matplotlib.text import Text
 
 from drawings import (
+    COMMON,
     INTERVAL,
     PRESENT,
     SIX,
@@ -13,13 +15,15 @@ from drawings import (
     coefficients,
     estimates,
     filled,
+    gaps,
+    spec_table,
     subject,
     texts,
     words_are_beside_the_point,
 )
 from judgebias.correlation_panels import correlations
+from judgebias.gaps import SIDES, absences
 from judgebias.intervals import excludes_zero, family_places, self_family_bias, signed
-from judgebias.style import read
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():
@@ -99,7 +103,8 @@ def test_rounding_does_not_set_the_axis(scale):
     assert low < min(0, table["estimate"].min())
     assert high > max(0, table["estimate"].max())
     if abs(scale) < 1e-10:
-        assert texts(figure).count("0.000") == len(table)
+        beside = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert beside.count("0.000") == len(table)
         assert not {"+0.000", "−0.000"} & set(texts(figure))
 
 
@@ -110,28 +115,53 @@ def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
     assert signed(value) == text
 
 
-def test_a_study_without_both_biases_says_so(tmp_path):
-    estimates([], []).to_csv(tmp_path / "t.csv", index=False)
-    figure = self_family_bias(read(tmp_path / "t.csv"), subject(), interval=INTERVAL)
-    said = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
-    assert said.startswith("No judge rates its own completions, and no family has two models. ")
-    assert "SIMULATED DATA" in texts(figure)
-    assert figure.axes == []
+def test_a_study_without_both_biases_says_the_reason_that_the_table_gives(tmp_path, monkeypatch):
+    spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)]).to_csv(tmp_path / "t.csv", index=False)
+    own = "no row of this judge rates itself"
+    reasons = gaps(
+        ("a", None, own, "self_bias", "GPT-4o"), ("a", None, own, "self_bias", "A critic"), ("b", None, "x", "self_bias")
+    )
+    reasons.to_csv(tmp_path / "reasons.csv", index=False)
+    drawn = []
+    monkeypatch.setattr("fig03_self_family_bias.save", lambda figure, outputs, title: drawn.append(figure))
+    tables = {"estimates": str(tmp_path / "t.csv"), "not_estimable": str(tmp_path / "reasons.csv")}
+    fig03_self_family_bias(**tables, spec="a", **COMMON, confidence=0.9, covariance="HC0", outputs=[])
+    said = " ".join(text.get_text() for text in sorted(drawn[0].findobj(Text), key=lambda text: -text.get_position()[1]))
+    assert said.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
+    assert "SIMULATED DATA" in texts(drawn[0])
+    assert drawn[0].axes == []
+    spec_table([]).to_csv(tmp_path / "t.csv", index=False)
+    gaps(("a", None, "no row is left")).to_csv(tmp_path / "reasons.csv", index=False)
+    fig03_self_family_bias(**tables, spec="a", **COMMON, confidence=0.9, covariance="HC0", outputs=[])
+    assert "Not estimated: the spec a (no row is left)." in " ".join(texts(drawn[1]))
+    assert "No self-bias" not in " ".join(texts(drawn[1]))
 
 
-def test_family_bias_alone_has_one_panel_and_a_note():
-    figure = self_family_bias(estimates([]), subject(), interval=INTERVAL)
+def test_one_bias_alone_has_one_panel_and_the_note():
+    figure = self_family_bias(estimates([]), subject(), interval=INTERVAL, note="No self-bias.")
     (panel,) = figure.axes
     assert panel.get_title(loc="left") == "Family-bias"
     assert [label.get_text() for label in panel.get_yticklabels()] == ["Claude", "GPT"]
-    assert "No self-bias: no judge rates its own completions." in texts(figure)
-    assert not [text for text in texts(figure) if text.startswith("No family-bias")]
+    assert "No self-bias." in texts(figure)
+    (panel,) = self_family_bias(estimates(["GPT-4o"], []), subject(), interval=INTERVAL).axes
+    assert panel.get_title(loc="left") == "Self-bias"
 
 
-def test_one_family_of_one_model_has_one_panel_and_a_note():
-    figure = self_family_bias(estimates(["GPT-4o"], []), subject(), interval=INTERVAL)
-    assert len(figure.axes) == 1
-    assert "No family-bias: no family has two models." in texts(figure)
+def test_absence_is_said_of_the_quantities_that_no_spec_has():
+    table, without = estimates(), spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
+    reason = gaps(
+        ("a", None, "why", "family_bias", "GPT"), ("a", "x", "why", "family_bias", "GPT"), ("c", None, "y", "self_bias", "z")
+    )
+    assert absences(SIDES, {"a": table, "b": without}, reason) == ""
+    own = table[table["quantity"] == "self_bias"]
+    assert absences(SIDES, {"a": own}, reason) == "No family-bias: GPT (why)."
+    both = absences(SIDES, {"a": own, "b": without, "c": without[:0]}, reason)
+    assert both == "No family-bias: GPT (why); the spec b has no term for family-bias."
+    assert (
+        absences(["Self-bias"], {"b": without, "d": without}, reason)
+        == "No self-bias: the specs b, d have no term for self-bias."
+    )
+    assert absences(SIDES, {"b": without[:0]}, reason) == ""
 
 
 def test_families_stand_beside_their_judges_and_never_on_one_another():

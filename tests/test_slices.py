@@ -7,9 +7,9 @@ from fig08_ordinal import fig08_ordinal
 from slices_of_specs import slices_of_specs
 
 from drawings import COMMON, INTERVAL, PRESENT, SIX, artists, by_slice, filled, gaps, on_paper, spec_table, subject, texts
-from judgebias.axis_limits import bias_limits
+from judgebias.gaps import SIDES
 from judgebias.intervals import signed
-from judgebias.slices import Band, Block, slices
+from judgebias.slices import Band, Block, note_of, slices
 
 TASKS = ["open-ended qa", "summarization"]
 
@@ -97,13 +97,13 @@ def test_any_number_of_judges_fits_the_paper(judges):
 
 def test_the_estimate_from_all_ratings_is_a_tick_in_each_row_and_in_the_legend():
     whole = dict(zip(PRESENT, [0.01, 0.02, -0.3, 0.0], strict=True))
-    figure = draw(by_slice(SIX[:2]), whole=whole)
+    figure = draw(by_slice(SIX[:2]), whole=whole, whole_is="the whole")
     for axes in figure.axes:
         ticks = [line for line in axes.lines if line.get_gid() == "whole"]
         assert [tick.get_xdata()[0] for tick in ticks] == list(whole.values())
         assert axes.get_xlim()[0] < -0.3
-    assert "estimate from all ratings" in texts(figure)
-    assert "estimate from all ratings" not in texts(draw(by_slice(SIX[:2])))
+    assert "the whole" in texts(figure)
+    assert "the whole" not in texts(draw(by_slice(SIX[:2]), whole_is="the whole"))
 
 
 def test_a_row_without_estimate_says_why():
@@ -143,15 +143,18 @@ def test_bands_stand_below_one_another_with_texts_of_their_own():
     assert "Not estimated: x (why)." in texts(figure)
 
 
-def test_a_band_without_rows_is_said():
+def test_a_band_without_rows_is_left_out_and_its_reason_said():
     table = by_slice(SIX[:2], families=())
-    bands = [Band(quantity, [Block(quantity, "a", table)]) for quantity in ("Self-bias", "Family-bias")]
-    figure = slices(bands, subject(), interval=INTERVAL)
+    bands = [Band(quantity, [Block(quantity, "a", table)]) for quantity in SIDES]
+    reasons = gaps(*(("a", name, "of one model", "family_bias", "GPT") for name in SIX[:2]))
+    assert note_of(bands, reasons) == "No family-bias: GPT (of one model)."
+    assert note_of(bands, gaps()) == "No family-bias: the spec a has no term for family-bias."
+    figure = slices(bands, subject(), interval=INTERVAL, note=note_of(bands, reasons))
     assert len(figure.axes) == 2
-    assert "No family-bias: no family has two models." in texts(figure)
-    figure = slices(bands[1:], subject(), interval=INTERVAL)
+    assert "No family-bias: GPT (of one model)." in texts(figure)
+    figure = slices(bands[1:], subject(), interval=INTERVAL, note="No family-bias.")
     assert figure.axes == []
-    assert "No family-bias: no family has two models." in " ".join(texts(figure))
+    assert "No family-bias." in " ".join(texts(figure))
 
 
 def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
@@ -165,17 +168,6 @@ def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
     assert [arrow.get_xdata()[0] for arrow in artists(figure, "beyond")] == [low, high, high]
     assert "+8.000" in texts(figure)
     assert on_paper(figure)
-
-
-@pytest.mark.parametrize(("longest", "counts"), [(0.09, True), (0.4, False)])
-def test_only_what_would_halve_the_others_is_left_out_of_the_axis(longest, counts):
-    rows = pd.DataFrame({"estimate": np.linspace(-0.05, 0.05, 9), "ci_low": np.nan, "ci_high": np.nan})
-    rows["ci_low"], rows["ci_high"] = rows["estimate"] - 0.005, rows["estimate"] + 0.005
-    rows.loc[9] = [0.0, -longest, longest]
-    low, high = bias_limits(rows)
-    assert (low <= -longest and high >= longest) == counts
-    assert low == pytest.approx(-0.1008 if counts else -0.0616)
-    assert bias_limits(rows.assign(ci_low=np.nan, ci_high=np.nan)) == pytest.approx((-0.056, 0.056))
 
 
 def script_settings(folder, tables, reasons):
@@ -194,27 +186,47 @@ def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_pat
     drawn = []
     monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append((figure, title)))
     blocks = [{"spec": "a", "heading": "by dimension"}, {"spec": "b", "heading": "by task type"}]
-    slices_of_specs(
-        estimates=[paths["a"], paths["b"]], blocks=blocks, whole=paths["main"], title="Self-bias", **settings, **COMMON
-    )
+    settings |= {"whole": paths["main"], "title": "Self-bias", "words": "What it is."}
+    slices_of_specs(estimates=[paths["a"], paths["b"]], blocks=blocks, **settings, **COMMON)
     ((figure, title),) = drawn
     assert title == "Self-bias: a study"
     assert titles(figure) == SIX[:2]
     assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == [0.01, 0.01]
-    assert "Not estimated: Helpfulness (no row is left); by task type (the study declares no task types)." in texts(figure)
+    said = texts(figure)
+    assert "Equation 1, all ratings" in said
+    foot = "Not estimated: Helpfulness (no row is left); by task type (the study declares no task types)."
+    assert f"What it is. {foot}" in " ".join(said)
+
+
+def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1(tmp_path, monkeypatch):
+    own = spec_table([(None, "self_bias", "GPT-4o", -0.02, -0.03, 0.0), (None, "family_bias", "GPT", 0.03, 0.02, 0.04)])
+    tables = {"main": spec_table([(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02)]), "a": pd.concat([own, by_slice(SIX[:2])])}
+    paths, settings = script_settings(tmp_path, tables, gaps())
+    settings |= {"title": "t", "words": ""}
+    drawn = []
+    for script in ("slices_of_specs", "fig08_ordinal"):
+        monkeypatch.setattr(f"{script}.save", lambda figure, outputs, title: drawn.append(figure))
+    blocks = [{"spec": "a", "heading": "by dimension"}]
+    slices_of_specs(estimates=[paths["a"]], blocks=blocks, whole=paths["main"], **settings, **COMMON)
+    assert titles(drawn[0]) == SIX[:2]
+    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
+    for figure, places in zip(drawn, ([-0.02] * 2, [-0.02] * 2 + [0.03] * 2), strict=True):
+        assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == places
+        assert texts(figure).count("the same spec, all its ratings") == 1
+        assert "Equation 1, all ratings" not in texts(figure)
 
 
 def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing(tmp_path, monkeypatch):
     reasons = gaps(("a", "Helpfulness", "no row is left"), ("a", SIX[0], "a remark on a fit that there is"))
     paths, settings = script_settings(tmp_path, {"a": by_slice(SIX[:2])}, reasons)
+    settings |= {"title": "t", "words": "", "spec": "a", "by": "by dimension"}
     drawn = []
     monkeypatch.setattr("fig08_ordinal.save", lambda figure, outputs, title: drawn.append(figure))
-    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
+    fig08_ordinal(estimates=paths["a"], **settings, **COMMON)
     assert titles(drawn[0]) == SIX[:2] * 2
-    assert {"Self-bias by dimension", "Family-bias by dimension", "Not estimated: Helpfulness (no row is left)."} <= set(
-        texts(drawn[0])
-    )
+    headings = {"Self-bias by dimension", "Family-bias by dimension"}
+    assert {*headings, "Not estimated: Helpfulness (no row is left)."} <= set(texts(drawn[0]))
     pd.DataFrame(columns=by_slice([]).columns).to_csv(paths["a"], index=False)
-    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
+    fig08_ordinal(estimates=paths["a"], **settings, **COMMON)
     assert drawn[1].axes == []
     assert "Not estimated: Helpfulness (no row is left)" in " ".join(texts(drawn[1]))

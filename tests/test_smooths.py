@@ -78,6 +78,24 @@ def test_what_is_missing_is_said():
     assert not empty.axes
 
 
+@pytest.mark.parametrize(
+    ("slices", "judges"), [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)]
+)
+def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
+    figure = smooths(curves(slices, judges), subject(), interval=INTERVAL)
+    figure.draw_without_rendering()
+    text = next(text for text in figure.texts if text.get_text().startswith("expected rating") and text.get_rotation() == 90)
+    assert " ".join(text.get_text().split()) == "expected rating (unit scale 0–1)"
+    panels = [axes.get_window_extent() for axes in figure.axes]
+    drawn, (left, low) = text.get_window_extent(), (panels[0].x0, min(panel.y0 for panel in panels))
+    assert low <= drawn.y0
+    assert drawn.y1 <= max(panel.y1 for panel in panels)
+    numbers = [label.get_window_extent().x0 for label in figure.axes[0].get_yticklabels()]
+    assert drawn.x1 < min(numbers) < left
+    names = [one for one in figure.texts if one.get_weight() == "bold" and one.get_rotation() == 90]
+    assert all(drawn.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers) for name in names)
+
+
 def test_one_human_score_is_a_point_with_a_bar():
     table = curves([None])
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]

@@ -1,5 +1,7 @@
 """Colours, texts and the foot: the same in every figure."""
 
+from itertools import islice
+
 import pytest
 from matplotlib.text import Text
 
@@ -11,8 +13,8 @@ from drawings import FAMILIES, INTERVAL, PRESENT, SIX, artists, coefficients, es
 from judgebias.correlation_panels import correlations
 from judgebias.heatmaps import mean_scores, mean_scores_by_dimension
 from judgebias.intervals import self_family_bias
-from judgebias.palette import NEUTRAL, Palette, family_colours
-from judgebias.style import SMALL, Subject, language, read, text_width, wrap
+from judgebias.palette import NEUTRAL, Palette, family_colours, spare_colours
+from judgebias.style import INK, SMALL, Subject, language, read, text_width, wrap
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -53,6 +55,23 @@ def test_there_is_a_colour_for_every_family_and_a_later_one_changes_none():
         assert family_colours(dict.fromkeys(names[:count])) == {name: colours[name] for name in names[:count]}
     given = family_colours({**dict.fromkeys(names), "last": {"colour": colours["family 9"]}})
     assert list(given.values()).count(colours["family 9"]) == 1
+
+
+def test_a_family_has_one_colour_whatever_models_a_study_has():
+    families = {"Acme": {}, "Bolt": None, "Crux": {"colour": "#E69F00"}, "Dune": {}}
+    models = {f"{family} {number}": {"family": family} for number in (1, 2) for family in reversed(families)}
+    every = Palette(models, families)
+    for fewer in (["Dune 1"], ["Bolt 2", "Acme 1"], ["Crux 1", "Dune 2", "Bolt 1"]):
+        palette = Palette({name: models[name] for name in fewer}, families)
+        assert [palette.colour(name) for name in fewer] == [every.colour(name) for name in fewer]
+    assert every.colours == {"Acme": "#56B4E9", "Bolt": "#009E73", "Crux": "#E69F00", "Dune": "#0072B2"}
+
+
+def test_spare_colours_are_seen_on_white_and_not_taken_for_the_line_at_zero():
+    published = ["#D55E00", "#009E73", "#0072B2", "#CC79A7", "#E69F00"]
+    spare = list(islice(spare_colours(published), 12))
+    assert spare[:4] == ["#56B4E9", "#332288", "#999933", "#882255"]
+    assert not {"#F0E442", "#000000", INK.upper()} & set(spare)
 
 
 def test_families_stand_in_the_order_of_the_models_in_config():

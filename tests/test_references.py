@@ -4,11 +4,12 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.cells import cells_of_rows, read_cells
+from judgebias.cells import build_cells, cells_of_rows, read_cells
 from judgebias.crosscheck import check_engines
 from judgebias.estimates import estimate
-from judgebias.references import with_family_reference
+from judgebias.references import with_family_references
 from judgebias.spec import Spec
+from judgebias.study import Study
 
 FAMILIES = ["Claude", "GPT", "Llama 3", "Mistral"]
 KEY = ["dimension", "prompt_id", "model"]
@@ -49,7 +50,8 @@ def self_bias(table, label):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
-    found = duckdb.sql(with_family_reference(f"from '{twin.ratings}'", family)).df()
+    every = with_family_references(f"from '{twin.ratings}'")
+    found = duckdb.sql(f"from ({every}) where reference_family = '{family}'").df()
     place = ["judge", *KEY]
     theirs = referred(rows, family).set_index(place)["reference"].sort_index()
     ours = found.set_index(place)["gt_unit"].sort_index()
@@ -57,7 +59,8 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
     low, high = found["scale_low"], found["scale_high"]
     np.testing.assert_allclose(found["gt"], low + found["gt_unit"] * (high - low), atol=1e-12)
-    cells = cells_of_rows(with_family_reference(f"from '{twin.ratings}'", family))
+    cells = cells_of_rows(every, ratings=range(7), by="reference_family")
+    cells = cells.select(cells.factors["reference_family"] == family)
     assert cells.n.sum() == len(found)
     assert (cells.n * cells.reference).sum() == pytest.approx(found["gt_unit"].sum(), rel=1e-12)
     assert family not in cells.factors["judge_family"]
@@ -119,4 +122,14 @@ def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
 
 
 def test_cells_of_no_rows(twin):
-    assert len(cells_of_rows(f"from '{twin.ratings}' where false").n) == 0
+    none = with_family_references(f"from '{twin.ratings}' where false")
+    assert len(cells_of_rows(none, ratings=range(7), by="reference_family").n) == 0
+
+
+def test_judges_of_one_family_are_no_reference(twin, tmp_path):
+    one = str(tmp_path / "one.parquet")
+    duckdb.sql(f"copy (from '{twin.ratings}' where judge_family = 'GPT') to '{one}'")
+    build_cells(one, str(tmp_path / "cells.parquet"))
+    found = estimate(Spec("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), one), confidence=0.9)
+    assert found.estimates == []
+    assert [gap["reason"].split(":")[0] for gap in found.not_estimable] == ["all judges are of one family"]

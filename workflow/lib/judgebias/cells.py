@@ -1,5 +1,6 @@
 """Cells: the ratings with identical rows collapsed, so that every later step reads thousands of rows instead of millions."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,9 +57,10 @@ def build_cells(ratings: str, cells: str) -> None:
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
     rows = f"from read_parquet({text(ratings)})"
-    if connect().execute(f"select count(*) {rows}").fetchone() == (0,):
+    low, high = connect().execute(f"select min(scale_low), max(scale_high) {rows}").fetchone()
+    if low is None:
         raise DataError(f"{ratings}: no complete row is left; see completeness.csv for what is missing")
-    connect().execute(f"copy ({_collapsed(rows)}) to {text(cells)} (format parquet)")
+    connect().execute(f"copy ({_collapsed(rows, range(low, high + 1))}) to {text(cells)} (format parquet)")
 
 
 def read_cells(path: str) -> Cells:
@@ -66,35 +68,37 @@ def read_cells(path: str) -> Cells:
     return _cells(f"from read_parquet({text(path)})")
 
 
-def cells_of_rows(rows: str) -> Cells:
-    """Collapse `rows` (SQL, with the columns of the canonical ratings) into cells; there may be none."""
-    return _cells(_collapsed(rows))
+def cells_of_rows(rows: str, *, ratings: Iterable[int], by: str) -> Cells:
+    """Collapse `rows` (SQL, with the columns of the canonical ratings) into cells, apart by a further factor, the column `by`.
+
+    ratings: the raw ratings that may occur. There may be no rows.
+    """
+    return _cells(_collapsed(rows, ratings, by), by)
 
 
-def _collapsed(rows: str) -> str:
-    """SQL for the cells of `rows` (SQL), with a column for each rating that may occur."""
-    low, high = connect().execute(f"select min(scale_low), max(scale_high) from ({rows})").fetchone()
-    levels = range(0) if low is None else range(low, high + 1)
-    counts = "".join(f", count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in levels)
+def _collapsed(rows: str, ratings: Iterable[int], *by: str) -> str:
+    """SQL for the cells of `rows` (SQL), with a column for each of `ratings`."""
+    counts = "".join(f", count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in ratings)
+    keys = ", ".join((*by, "dimension", "dataset", "judge", "model"))
     return f"""
-        select dense_rank() over (order by dimension, dataset, judge, model) as "group", * from (
-            select {", ".join(FACTORS)}, gt, gt_unit, scale_low, scale_high, count(*) as n{counts} from ({rows}) group by all)
-        order by dimension, dataset, judge, model, gt"""
+        select dense_rank() over (order by {keys}) as "group", * from (
+            select {", ".join((*by, *FACTORS))}, gt, gt_unit, scale_low, scale_high, count(*) as n{counts}
+            from ({rows}) group by all)
+        order by {keys}, gt"""
 
 
-def _cells(table: str) -> Cells:
-    connection = connect()
+def _cells(table: str, *by: str) -> Cells:
+    connection, factors = connect(), (*by, *FACTORS)
     connection.execute(f"create or replace temp table collapsed as {table}")
-    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from collapsed order by "group"').fetchnumpy()
-    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from collapsed").fetchnumpy()
+    groups = connection.execute(f'select distinct "group", {", ".join(factors)} from collapsed order by "group"').fetchnumpy()
+    columns = connection.execute(f"select * exclude ({', '.join(factors)}) from collapsed").fetchnumpy()
     ratings = sorted(int(column.removeprefix("count_")) for column in columns if column.startswith("count_"))
-    counts = [columns[f"count_{rating}"] for rating in ratings]
     return Cells(
-        factors={factor: groups[factor].astype(str) for factor in FACTORS},
+        factors={factor: groups[factor].astype(str) for factor in factors},
         group=np.asarray(columns["group"]) - 1,
         reference=np.asarray(columns["gt_unit"]),
         reference_raw=np.asarray(columns["gt"]),
-        counts=np.stack(counts, axis=1) if counts else np.zeros((0, 0), dtype=np.int64),
+        counts=np.stack([columns[f"count_{rating}"] for rating in ratings], axis=1),
         ratings=np.array(ratings),
         scale=np.stack([columns["scale_low"], columns["scale_high"]], axis=1),
     )

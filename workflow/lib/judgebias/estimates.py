@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
 from judgebias.fits import Coefficient, Fitted, fits
 from judgebias.formula import fits_by_formula
 from judgebias.spec import Spec
@@ -12,6 +14,7 @@ from judgebias.study import Study
 
 NO_ERROR = "no standard error: its rows leave no residual, or there are no more rows than terms"
 NO_LENGTHS = "the ratings have no lengths"
+ONE_FAMILY = "all judges are of one family: none is left to be judged by its reference"
 NO_TASK_TYPES = "the study declares no task types"
 
 
@@ -52,6 +55,8 @@ def _inapplicable(spec: Spec, study: Study) -> str | None:
     if spec.length is not None and not len(study.moments_for(spec).n):
         return NO_LENGTHS
     factors = study.all_cells().factors
+    if spec.reference is not None and len(np.unique(factors["judge_family"])) == 1:
+        return ONE_FAMILY
     if spec.slice == "task_type" and not factors["task_type"].astype(bool).any():
         return NO_TASK_TYPES
     absent = spec.absent_from(factors)

@@ -11,7 +11,7 @@ from judgebias.design import ALL_JUDGES, terms_of
 from judgebias.fits import NO_ROWS, Fitted, fitted_by_least_squares, without_rows
 from judgebias.lengths import with_normalised_length
 from judgebias.linear import LeastSquares
-from judgebias.references import with_family_reference
+from judgebias.references import REFERENCE_FAMILY, with_family_references
 from judgebias.spec import Spec
 from judgebias.study import Study
 
@@ -47,14 +47,14 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     rows = spec.rows(study.ratings)
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
-    for family in study.judge_families() if spec.reference else [""]:
-        frame = connect().execute(with_family_reference(rows, family) if family else rows).df()
-        factors = {factor: frame[factor].to_numpy(dtype=str) for factor in FACTORS}
-        for label, mask in spec.slices(factors, family):
-            if mask.any():
-                yield _fit(spec, label, frame[mask], {factor: values[mask] for factor, values in factors.items()})
-            else:
-                yield without_rows(label)
+    factors = (*FACTORS, REFERENCE_FAMILY) if spec.reference else FACTORS
+    frame = connect().execute(with_family_references(rows) if spec.reference else rows).df()
+    values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
+    for label, mask in spec.slices(values):
+        if mask.any():
+            yield _fit(spec, label, frame[mask], {factor: column[mask] for factor, column in values.items()})
+        else:
+            yield without_rows(label)
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:

@@ -7,6 +7,7 @@ import numpy as np
 
 from judgebias.database import text
 from judgebias.design import EQUATION_1
+from judgebias.references import REFERENCE_FAMILY
 
 DROPPED = "models_dropped"
 FACTOR_OF = {DROPPED: "model"}  # key of a subset -> factor, where they differ
@@ -60,18 +61,21 @@ class Spec:
             conditions.append(f"judge not in {chosen} and model not in {chosen}" if key == DROPPED else f"{key} in {chosen}")
         return f"select * from read_parquet({text(ratings)}) where {' and '.join(conditions)}"
 
-    def slices(self, factors: Mapping[str, np.ndarray], reference: str = "") -> Iterator[tuple[str, np.ndarray]]:
-        """Yield (label, mask over the entries of `factors`) of each fit: the whole first, then in alphabetical order.
+    def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield (label, mask over the entries of `factors`) of each fit: the whole first, with label "", then by alphabet.
 
-        The label of the whole is `reference`, the family whose judges are the reference, or "" where the humans are.
+        Of a spec with a reference, `factors` have the family that is the reference of each entry, and these are the slices.
         """
         kept = np.ones(len(factors["judge"]), dtype=bool)
         for key, values in self.subset.items():
             kept &= _without(factors, values) if key == DROPPED else np.isin(factors[key], values)
-        if self.reference == "family":
-            kept &= factors["model_family"] != reference
+        if self.reference is not None:
+            family = factors[REFERENCE_FAMILY]
+            kept &= (self.reference != "family") | (factors["model_family"] != family)
+            yield from ((str(level), kept & (family == level)) for level in np.unique(family))
+            return
         if self.slice is None or self.whole:
-            yield reference, kept
+            yield "", kept
         if self.slice == "model_dropped":
             for model in np.unique(factors["model"][kept]):
                 yield str(model), kept & _without(factors, [model])

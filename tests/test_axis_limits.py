@@ -73,7 +73,7 @@ def test_an_axis_is_drawn_out_no_further_than_its_next_number():
     assert 0.1 <= high < 0.12
 
 
-@pytest.mark.parametrize("scale", [0.1, 1.0, 2.2, 4.0, 10.0])
+@pytest.mark.parametrize("scale", [0.1, 0.3, 0.66, 1.0, 2.2, 10.0])
 def test_numbers_of_neighbouring_panels_do_not_meet(scale):
     table = by_slice(SIX)
     table[["estimate", "ci_low", "ci_high"]] *= scale

@@ -1,4 +1,5 @@
 # What every figure draws: its script, the tables it reads, and what the script is told beside the subject of the figure.
+from judgebias.spec_words import SLICED, changes_of, in_words
 
 
 def table(name):
@@ -18,8 +19,8 @@ def intervals_of(spec):
     return {"confidence": config["confidence"], "covariance": covariance_of(spec)}
 
 
-def by_slice(title, **headings):
-    """Self-bias, a panel for each slice of the specs; `headings` are the words over the panels, by spec."""
+def by_slice(title, words="", **headings):
+    """Self-bias, a panel for each slice of the specs: `headings` stand over the panels of each spec, `words` at the foot."""
     return {
         "script": "slices_of_specs.py",
         "tables": {
@@ -29,6 +30,7 @@ def by_slice(title, **headings):
         },
         "told": {
             "title": title,
+            "words": words,
             "blocks": [{"spec": spec, "heading": heading} for spec, heading in headings.items()],
             **intervals_of(next(iter(headings))),
         },
@@ -51,45 +53,52 @@ def compared(title, **labels):
     }
 
 
-def in_log_odds(spec):
-    """Self- and family-bias of an ordinal spec, a panel for each slice."""
-    slices = {"model_dropped": "when one model is left out", "task_type": "by task type"}
-    sliced_by = config["specs"][spec]["slice"]
+def in_log_odds(title, spec, words=""):
+    """Self- and family-bias of an ordinal spec, a panel for each slice; `words` stand at the foot."""
     return {
         "script": "fig08_ordinal.py",
         "tables": {"estimates": estimates(spec), "not_estimable": table("not_estimable")},
-        "told": {"spec": spec, "by": slices.get(sliced_by, f"by {sliced_by}"), **intervals_of(spec)},
+        "told": {
+            "title": title,
+            "words": words,
+            "spec": spec,
+            "by": SLICED[config["specs"][spec]["slice"]],
+            **intervals_of(spec),
+        },
     }
 
 
 def ablation(spec):
     """The figure of a spec that a user adds: what it changes of Equation 1."""
-    settings, words = config["specs"][spec], spec.replace("_", " ")
+    settings = config["specs"][spec]
+    ablation = {"name": spec, "words": in_words(settings)}
+    title = f"Ablation {spec}: {ablation['words']}"
     if "slice" not in settings:
-        label = f"{words}: {{slice}} judges as reference" if "reference" in settings else words
-        drawing = compared(f"Self- and family-bias by {words}", main="Equation 1", **{spec: label})
+        label = changes_of(settings, whose="{slice}", most=3) or spec
+        drawing = compared(title, main="Equation 1", **{spec: label})
     elif settings.get("estimator") == "ordinal_logit":
-        drawing = in_log_odds(spec)
+        drawing = in_log_odds(title, spec, f"{title}.")
     else:
-        drawing = by_slice(f"Self-bias by {words}", **{spec: words})
-    return {**drawing, "caption": f"ablation_{drawing['script'].removesuffix('.py')}"}
+        drawing = by_slice(title, f"{title}.", **{spec: f"Self-bias {SLICED[settings['slice']]}"})
+    told = drawing["told"] | {"ablation": ablation}
+    return {**drawing, "told": told, "caption": f"ablation_{drawing['script'].removesuffix('.py')}"}
 
 
 def subject_of(study):
     """What a figure says of the study that it shows, whatever the study it is drawn for."""
-    models = models_of(study)
     settings = config["studies"][study]
-    return {"models": models, "families": families_of(study), "label": settings["title"], "kind": kind_of(settings)}
+    # All families, so that one without a colour of its own has the same in every study.
+    families = config["families"]
+    return {"models": models_of(study), "families": families, "label": settings["title"], "kind": kind_of(settings)}
 
 
-WEAK = ", ".join(config["specs"]["weak_models_dropped"]["subset"]["models_dropped"])
 FIGURES = {
     "fig01_method": {"script": "fig01_method.py", "told": {"seed": config["seed"]}},
     "fig02_mean_scores": {"script": "fig02_mean_scores.py", "tables": {"mean_scores": table("mean_scores")}},
     "fig03_self_family_bias": {
         "script": "fig03_self_family_bias.py",
-        "tables": {"estimates": estimates("main")},
-        "told": intervals_of("main"),
+        "tables": {"estimates": estimates("main"), "not_estimable": table("not_estimable")},
+        "told": {"spec": "main", **intervals_of("main")},
     },
     "fig04_slices": by_slice(
         "Self-bias by dimension and task type", by_dimension="Self-bias by dimension", by_task_type="by task type"
@@ -109,15 +118,14 @@ FIGURES = {
         length_control="length-controlled, by prompt",
         length_control_global="length-controlled, over all completions",
     ),
-    "fig08_ordinal": in_log_odds("ordinal"),
+    "fig08_ordinal": in_log_odds("Self- and family-bias by dimension in a proportional-odds model", "ordinal"),
     "fig09_llm_reference": compared(
         "Self- and family-bias by reference", main="human scores as reference", llm_reference="{slice} judges as reference"
     ),
     "fig10_weak_models_dropped": compared(
         "Self- and family-bias with and without weak models",
         main="all data",
-        weak_models_dropped=f"without {WEAK}",
-        weak_models_and_claude_v2_dropped="and without Claude v2",
+        **{spec: changes_of(config["specs"][spec]) for spec in ("weak_models_dropped", "weak_models_and_claude_v2_dropped")},
     ),
     "by_dataset": by_slice("Self-bias by dataset", by_dataset="Self-bias by dataset"),
     "one_model_dropped": by_slice(
@@ -137,8 +145,11 @@ FIGURES = {
 FIGURES_OF_THE_PAPER = {
     "fig11_helm_instruct": {
         "script": "fig03_self_family_bias.py",
-        "tables": {"estimates": "results/helm_instruct/estimates/main.csv"},
-        "told": {**intervals_of("main"), "subject": subject_of("helm_instruct")},
+        "tables": {
+            "estimates": "results/helm_instruct/estimates/main.csv",
+            "not_estimable": "results/helm_instruct/tables/not_estimable.csv",
+        },
+        "told": {"spec": "main", **intervals_of("main"), "subject": subject_of("helm_instruct")},
     },
     "scorecard": {"script": "scorecard.py", "tables": {"scorecard": table("scorecard")}},
 }

@@ -69,12 +69,6 @@ def models_of(study):
     return {name: model for name, model in config["models"].items() if name in simulated}
 
 
-def families_of(study):
-    """The families of these models, with their settings."""
-    families = {model["family"] for model in models_of(study).values()}
-    return {name: settings for name, settings in config["families"].items() if name in families}
-
-
 def published_file(wildcards):
     """Repository, commit, path and git blob id of the file that holds a dimension."""
     source = config["sources"][config["studies"][wildcards.study]["source"]]

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.comparisons import compare, variants_of, without_variant
-from judgebias.gaps import sentence
+from judgebias.comparisons import beside_the_first, compare
 from judgebias.logs import logged
 from judgebias.style import Subject, read, save
 
@@ -18,12 +17,9 @@ def compare_specs(
     title: str,
     outputs: list[str],
 ) -> None:
-    drawn, missing, reasons = [], {}, read(not_estimable)
-    for path, entry in zip(estimates, variants, strict=True):
-        table = read(path)
-        drawn += variants_of(entry, table, subject.palette, confidence=confidence)
-        missing |= without_variant(entry, table, reasons)
-    save(compare(drawn, subject, note=sentence(missing)), outputs, title=f"{title}: {subject.label}")
+    tables = [read(path) for path in estimates]
+    drawn, note = beside_the_first(variants, tables, read(not_estimable), subject.palette, confidence=confidence)
+    save(compare(drawn, subject, note=note), outputs, title=f"{title}: {subject.label}")
 
 
 if __name__ == "__main__":

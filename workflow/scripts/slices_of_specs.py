@@ -1,10 +1,12 @@
-"""Draw self-bias slice by slice: Figure 4, by dataset, and with one model left out."""
+"""Draw self-bias slice by slice: Figure 4, by dataset, with one model left out, and users' own ablations."""
 
 from collections.abc import Mapping, Sequence
 
 from judgebias.logs import logged
-from judgebias.slices import Band, Block, note_of, slices
+from judgebias.slices import OWN_WHOLE, Band, Block, note_of, slices, whole_of
 from judgebias.style import Subject, interval_text, read, save
+
+SIDE = "Self-bias"
 
 
 def slices_of_specs(
@@ -17,19 +19,22 @@ def slices_of_specs(
     confidence: float,
     covariance: str,
     title: str,
+    words: str,
     outputs: list[str],
 ) -> None:
     drawn = [Block(block["heading"], block["spec"], read(path)) for path, block in zip(estimates, blocks, strict=True)]
-    pooled = read(whole).query("quantity == 'self_bias'").dropna(subset="estimate").set_index("term")["estimate"]
-    interval, note = interval_text(confidence, covariance), note_of(drawn, read(not_estimable))
-    figure = slices([Band("Self-bias", drawn, whole=pooled.to_dict())], subject, interval=interval, note=note)
-    save(figure, outputs, title=f"{title}: {subject.label}")
+    own = whole_of(drawn[0].table, SIDE)  # only a user's spec has one, and is drawn alone
+    ticks = (own, OWN_WHOLE) if own else (whole_of(read(whole), SIDE), "Equation 1, all ratings")
+    band = Band(SIDE, drawn, *ticks)
+    note = " ".join(filter(None, [words, note_of([band], read(not_estimable))]))
+    interval = interval_text(confidence, covariance)
+    save(slices([band], subject, interval=interval, note=note), outputs, title=f"{title}: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
         inputs = "estimates", "whole", "not_estimable"
-        params = "blocks", "confidence", "covariance", "title"
+        params = "blocks", "confidence", "covariance", "title", "words"
         settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
         subject = Subject.from_config(**snakemake.params.subject)
         slices_of_specs(**settings, subject=subject, outputs=list(snakemake.output))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from judgebias.gaps import left_out
-from judgebias.intervals import NEITHER, POINT, STROKE, Side, bias_page, bias_sides, significance_entries
+from judgebias.gaps import SIDES, absences, left_out, quantity_of, sentence
+from judgebias.intervals import POINT, STROKE, Side, bias_page, bias_sides, significance_entries
 from judgebias.page import Entry, family_entries, page_of_words
 from judgebias.palette import Palette
 from judgebias.style import FAINT, Subject, interval_text, language
@@ -24,6 +24,7 @@ SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7)
 POINTS = (POINT, *({**POINT, "marker": shape, "markersize": size} for shape, size in SHAPES))
 ORDER = "in each row, from the top:"
 GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
+QUANTITIES = [quantity_of(side) for side in SIDES]
 SLICE = "{slice}"  # in a label: one variant for each slice of the table
 
 
@@ -35,6 +36,11 @@ class Variant:
     table: pd.DataFrame
     interval: str
 
+    @property
+    def has_points(self) -> bool:
+        """True if there is anything of it to draw."""
+        return bool(self.table.loc[self.table["quantity"].isin(QUANTITIES), "estimate"].notna().any())
+
 
 @language()
 def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") -> Figure:
@@ -42,13 +48,14 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") ->
 
     The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
     unit scale. Colour is the family, shape the variant; a point is hollow where the interval includes 0. A variant without an
-    estimate of a term leaves a gap in its row. `note` stands at the foot. Shapes begin anew after the ninth variant.
+    estimate of a term leaves a gap in its row. `note` stands at the foot, and is all where no variant has a term. Shapes begin
+    anew after the ninth variant.
     """
     row = BETWEEN + PITCH * len(variants)
     tables = [variant.table for variant in variants]
     sides = bias_sides(tables, subject.palette, step=PITCH / row) if variants else []
     if not any(side.places for side in sides):
-        return page_of_words(subject, f"{NEITHER} {note}" if variants else note)
+        return page_of_words(subject, note)
     points = list(islice(cycle(POINTS), len(variants)))
     families = family_entries(subject.palette, list(sides[0].places), others="no family in config")
     legend = [families + _significance(variants), _shapes(variants, points)]
@@ -100,3 +107,34 @@ def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataF
     if SLICE not in entry["label"]:
         reasons = {name: reason for name, reason in reasons.items() if name in ("", entry["slice"])}
     return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
+
+
+def beside_the_first(
+    entries: Sequence[Mapping],
+    tables: Sequence[pd.DataFrame],
+    not_estimable: pd.DataFrame,
+    palette: Palette,
+    *,
+    confidence: float,
+) -> tuple[list[Variant], str]:
+    """The variants of `entries` of config with these estimates, and what the foot says of those without.
+
+    The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
+    """
+    specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
+    found = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
+    missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
+    said = sentence({name: reason for reasons in missing for name, reason in reasons.items()})
+    if any(variant.has_points for variants in found[1:] for variant in variants):
+        return [variant for variants in found for variant in variants], _joined(absences(SIDES, specs, not_estimable), said)
+    alone = f"Nothing to compare with: {found[0][0].label}." if found[0] else ""
+    others = {entry["spec"]: _estimated(specs[entry["spec"]]) for entry in entries[1:]}
+    return [], _joined(alone, absences(SIDES, others, not_estimable), said)
+
+
+def _estimated(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["estimate"].notna() | ~table["quantity"].isin(QUANTITIES)]
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from judgebias.axis_limits import bias_limits, note_beyond
+from judgebias.axis_limits import bias_limits, note_beyond, readable, ticks
 from judgebias.page import Entry, Page, family_entries, legend_width, page_of_words
 from judgebias.palette import Palette
 from judgebias.style import (
@@ -44,11 +43,6 @@ BELOW = 0.56  # inches for ticks and axis text
 LEAST_PANEL = 1.2  # inches
 BESIDE = 0.07  # inches between a point and the words beside it
 NO_ERROR = "no standard error"
-NEITHER = "No judge rates its own completions, and no family has two models."
-ABSENT = {
-    "Self-bias": "No self-bias: no judge rates its own completions.",
-    "Family-bias": "No family-bias: no family has two models.",
-}
 WORDS = {
     "color": FAINT,
     "style": "italic",
@@ -152,11 +146,14 @@ def family_places(judges: Sequence[str], families: Sequence[str], palette: Palet
     return places
 
 
-def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float], most_ticks: int = 5) -> None:
+def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float]) -> None:
     """Rows from the top down, a line at 0, a light grid, and a fine line at each of `breaks` between families."""
     axes.set(xlim=limits, ylim=(rows - 0.5, -0.5))
-    axes.xaxis.set_major_locator(MaxNLocator(most_ticks, steps=[1, 2, 5, 10] if most_ticks > 4 else [1, 2, 4, 5, 10]))
-    axes.grid(axis="x")
+    places, numbers, lines = ticks(limits, axes.get_position().width * axes.figure.get_size_inches()[0])
+    axes.set_xticks(places, numbers)
+    axes.set_xticks(lines, minor=True)
+    axes.grid(axis="x", which="both")
+    axes.tick_params(axis="x", which="minor", length=1.5, width=0.6, grid_linewidth=0.4)
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color=INK, lw=0.9, zorder=2)
     for place in breaks:
@@ -170,18 +167,18 @@ def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
 
 
 @language()
-def self_family_bias(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
+def self_family_bias(table: pd.DataFrame, subject: Subject, *, interval: str, note: str = "") -> Figure:
     """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
 
     `table` holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit
     scale; ci_low and ci_high are missing where there is no standard error. `interval` says what the intervals are. Where
-    one of the two quantities has no row there is one panel, and a note why; where both have none, that is said instead.
+    one of the two quantities has no row there is one panel; where both have none, `note`, which stands at the foot, is all.
     """
     sides = bias_sides([table], subject.palette)
     if not any(side.places for side in sides):
-        return page_of_words(subject, NEITHER)
+        return page_of_words(subject, note)
     legend = family_entries(subject.palette, list(sides[0].places), others="no family in config")
-    return bias_page(sides, subject, [legend + significance_entries("estimate", interval)])
+    return bias_page(sides, subject, [legend + significance_entries("estimate", interval)], note=note)
 
 
 def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:
@@ -224,7 +221,6 @@ def bias_page(
     """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values stand beside."""
     import pandas as pd
 
-    absent = [ABSENT[side.title] for side in sides if not side.places]
     breaks = family_breaks(list(sides[0].places), subject.palette)
     sides = [side for side in sides if side.places]
     beside = NUMBER if len(points) == 1 else RIGHT
@@ -236,13 +232,13 @@ def bias_page(
     width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
     rows = max(place for side in sides for place in side.places.values()) + 1
     drawn = pd.concat([side.rows for side in sides])
-    limits = bias_limits(drawn)
-    note = " ".join(filter(None, [*absent, note_beyond(drawn, limits), note]))
+    limits = readable(bias_limits(drawn), panel)
+    note = " ".join(filter(None, [note_beyond(drawn, limits), note]))
     page = Page(subject=subject, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
     left = EDGE
     for side, label in zip(sides, labels, strict=True):
         axes = page.axes(left + label, BELOW, panel, rows * row)
-        frame_rows(axes, limits=limits, rows=rows, breaks=breaks, most_ticks=5 if len(points) == 1 else 7)
+        frame_rows(axes, limits=limits, rows=rows, breaks=breaks)
         _draw_side(axes, side, points)
         write_axis_text(page, left + label + panel / 2, 0, side.target)
         left += label + panel + beside + GUTTER

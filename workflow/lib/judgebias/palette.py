@@ -8,11 +8,12 @@ from itertools import count
 from judgebias.registry import HUMAN
 
 NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
-# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/; yellow and black last, for they are hard to see on white or
-# are taken for text.
-OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#000000")
-# Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's.
-TOL = ("#332288", "#999933", "#882255", "#AA4499", "#DDCC77", "#117733", "#CC6677")
+# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on white, and black, in which the
+# line at 0 and the keys of legends are drawn.
+OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7")
+# Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's; the
+# palest, sand, last.
+TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
 GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
 
@@ -54,9 +55,9 @@ class Palette:
     colours: dict[str, str] = field(init=False)
 
     def __post_init__(self):
-        """Give every family its colour, also one that only a model names."""
-        named = {setting["family"]: {} for setting in self.models.values()}
-        object.__setattr__(self, "colours", family_colours({**named, **self.families}))
+        """Give every family its colour, in config's order, whatever models there are; then one that only a model names."""
+        named = {setting["family"]: {} for setting in self.models.values() if setting["family"] not in self.families}
+        object.__setattr__(self, "colours", family_colours({**self.families, **named}))
 
     def family(self, model: str) -> str | None:
         """Family of a model or judge; None if config does not know it."""

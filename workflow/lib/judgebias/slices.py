@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.axis_limits import bias_limits, note_beyond
-from judgebias.gaps import left_out, sentence
+from judgebias.axis_limits import bias_limits, note_beyond, readable
+from judgebias.gaps import absences, left_out, quantity_of, sentence
 from judgebias.intervals import (
-    ABSENT,
     BELOW,
     NUMBER,
     RIGHT,
@@ -42,12 +41,11 @@ HEADING = 0.18  # inches more for the title of a block
 TITLE = 0.44  # inches for the title of a panel, its number of ratings, and the space above
 SECOND = 13  # points from the axes to the title of a panel, over the number of ratings
 LEAST_PANEL = 0.9  # inches
-TICK = 0.4  # inches that a tick's number takes, with the space around it
-SHORT_TICK = 0.3  # inches, where the numbers are whole
 LOG_ODDS = "log-odds of a higher rating"
 WHOLE = {"color": FAINT, "marker": "|", "linestyle": "none", "markersize": 8, "markeredgewidth": 1.2}
 NO_ROWS = "no rows"
 LEFT_OUT = "left out"
+OWN_WHOLE = "the same spec, all its ratings"
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,15 @@ class Block:
 class Band:
     """Blocks side by side, of one quantity (Self-bias or Family-bias), with the same rows.
 
-    whole: estimate of each judge from all slices together, a tick in its row. effects: the estimates are log-odds, and the
-    average marginal effect (column `effect`, points of the unit scale) stands beside each row.
+    whole: estimate of each judge or family that is no slice's, a tick in its row; whole_is: what the legend calls it.
+    effects: the estimates are log-odds, and the average marginal effect (column `effect`, points of the unit scale) stands
+    beside each row.
     """
 
     quantity: str
     blocks: Sequence[Block]
     whole: Mapping[str, float] = field(default_factory=dict)
+    whole_is: str = ""
     effects: bool = False
 
     @property
@@ -125,21 +125,20 @@ class Layout:
         lines = 1 + max(panel.line for panel in self.panels)
         return BELOW + lines * (len(self.colours) * ROW + TITLE) + HEADING
 
+    def at(self, width: float) -> Layout:
+        """The same with axes that can be read in panels of `width` inches."""
+        return replace(self, panels=[replace(panel, limits=readable(panel.limits, width)) for panel in self.panels])
+
 
 @language()
 def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str = "") -> Figure:
     """Bands of panels below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
 
     A table holds the estimates of one spec: slice, quantity, term, estimate, ci_low, ci_high, n. The panels of a block share
-    an axis. `interval` says what the intervals are, `note` stands at the foot. A band without rows is left out, and that said.
+    an axis. `interval` says what the intervals are, `note` stands at the foot. A band without rows is left out; if all are, the
+    note is all there is.
     """
     layouts = [layout for layout in (_layout(band, subject.palette) for band in bands) if layout.panels]
-    shown = {layout.band.quantity for layout in layouts}
-    has_rows = any(len(block.table) for band in bands for block in band.blocks)
-    absent = [ABSENT[band.quantity] for band in bands if has_rows and band.quantity not in shown]
-    drawn = [(panel.rows, panel.limits) for layout in layouts for panel in layout.panels]
-    beyond = next(filter(None, (note_beyond(rows, limits) for rows, limits in drawn)), "")
-    note = " ".join(filter(None, [*absent, beyond, note]))
     if not layouts:
         return page_of_words(subject, note)
     legend = _legend(layouts, subject.palette, interval)
@@ -148,8 +147,12 @@ def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str 
     across = max((SINGLE_COLUMN, DOUBLE_COLUMN)[most > 1], legend_width(legend) + 2 * EDGE) - 2 * EDGE - label
     panel = min((across - layout.between) / layout.columns for layout in layouts)
     panel = max(panel, *(layout.least for layout in layouts))
+    layouts = [layout.at(panel) for layout in layouts]
     width = 2 * EDGE + label + max(layout.columns * panel + layout.between for layout in layouts)
     height = sum(layout.height for layout in layouts)
+    drawn = [item for layout in layouts for item in layout.panels]
+    beyond = next(filter(None, (note_beyond(item.rows, item.limits) for item in drawn)), "")
+    note = " ".join(filter(None, [beyond, note]))
     page = Page(subject=subject, width=width, body=height, legend=legend, note=note)
     for layout in layouts:
         height -= layout.height
@@ -157,17 +160,26 @@ def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str 
     return page.figure
 
 
-def note_of(blocks: Sequence[Block], not_estimable: pd.DataFrame) -> str:
-    """What the foot says of the slices, or blocks, that a study has no estimates of, with the reasons in `not_estimable`."""
+def note_of(bands: Sequence[Band], not_estimable: pd.DataFrame) -> str:
+    """What the foot says of bands, blocks and slices that a study has no estimates of, with the reasons in `not_estimable`."""
+    absent: list[str] = []
     reasons: dict[str, str] = {}
-    for block in blocks:
-        left = left_out(block.spec, block.table, not_estimable)
-        reasons |= {name or block.title: reason for name, reason in left.items()}
-    return sentence(reasons)
+    for band in bands:
+        absent.append(absences([band.quantity], {block.spec: block.table for block in band.blocks}, not_estimable))
+        for block in band.blocks:
+            left = left_out(block.spec, block.table, not_estimable)
+            reasons |= {name or block.title: reason for name, reason in left.items()}
+    return " ".join(filter(None, [*absent, sentence(reasons)]))
+
+
+def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:
+    """Estimate by judge, or family, of the rows of `table` that are of no slice; `quantity` as in Band."""
+    rows = table[table["slice"].isna() & (table["quantity"] == quantity_of(quantity))].dropna(subset="estimate")
+    return dict(zip(rows["term"], rows["estimate"], strict=True))
 
 
 def _layout(band: Band, palette: Palette) -> Layout:
-    quantity = band.quantity.lower().replace("-", "_")
+    quantity = quantity_of(band.quantity)
     sliced = {block.title: block.table[block.table["slice"].notna()] for block in band.blocks}
     tables = {title: table for title, table in sliced.items() if len(table)}
     terms = {term for table in tables.values() for term in table.loc[table["quantity"] == quantity, "term"]}
@@ -210,7 +222,7 @@ def _columns(counts: Sequence[int]) -> list[int]:
 def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[list[Entry]]:
     judges = [term for layout in layouts if layout.band.quantity == "Self-bias" for term in layout.colours]
     families = family_entries(palette, judges, others="no family in config")
-    extra = [Entry("estimate from all ratings", line=WHOLE)] if any(layout.band.whole for layout in layouts) else []
+    extra = [Entry(name, line=WHOLE) for name in dict.fromkeys(layout.band.whole_is for layout in layouts if layout.band.whole)]
     if any(layout.band.effects for layout in layouts):
         extra.append(Entry(f"number beside a row: average marginal effect, {UNIT}"))
     return [families, significance_entries("estimate", interval) + extra]
@@ -224,10 +236,7 @@ def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel:
     for number, item in enumerate(layout.panels):
         x = left + item.column * step + item.block * BETWEEN
         axes = page.axes(x, bottom + BELOW + (lines - 1 - item.line) * (height + TITLE), panel, height)
-        tick = TICK if item.limits[1] - item.limits[0] < 2 else SHORT_TICK
-        frame_rows(
-            axes, limits=item.limits, rows=len(layout.colours), breaks=layout.breaks, most_ticks=max(2, int(panel / tick))
-        )
+        frame_rows(axes, limits=item.limits, rows=len(layout.colours), breaks=layout.breaks)
         is_first = item.column == min(other.column for other in layout.panels if other.line == item.line)
         axes.set_yticks(range(len(layout.colours)), list(layout.colours) if is_first else [])
         axes.tick_params(labelbottom=item.is_last)

@@ -30,7 +30,7 @@ BAND = {"alpha": 0.25, "lw": 0, "zorder": 3}
 EQUAL = {"color": FAINT, "lw": 0.8, "linestyle": (0, (4, 3))}
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}
 ACROSS = "human score (unit scale 0–1)"
-UP = "expected rating (unit scale 0–1)"
+UP = "expected rating", "(unit scale 0–1)"  # two lines beside one row of panels, which is not as high as one is long
 NO_CURVE = "no curve"
 NO_CURVES = "No curve: the rows of no judge determine one."
 NO_BAND = "A curve without a band has no standard error."
@@ -51,10 +51,11 @@ def smooths(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
         return _page_without_curves(subject)
     by_slice = "" not in parts
     rows, columns = (len(parts), len(judges)) if by_slice else grid(len(judges), 5)
-    left = EDGE + LEFT + (SLICE if by_slice else 0.0)
+    left = EDGE + LEFT + (LINE if rows == 1 else 0.0) + (SLICE if by_slice else 0.0)
     across = SINGLE_COLUMN if columns <= 2 else DOUBLE_COLUMN
     panel = max(_longest_word(judges), (across - left - RIGHT - EDGE - (columns - 1) * GUTTER) / columns)
     height = max(_longest_word(parts), min(panel, TALLEST))
+    up = "\n".join(UP) if rows == 1 else " ".join(UP)
     titles = {judge: wrap(judge, BOLD * panel) for judge in judges}
     title = 0.08 + LINE * max(text.count("\n") + 1 for text in titles.values())
     step = panel + GUTTER, height + GUTTER + (0.0 if by_slice else title)
@@ -71,9 +72,9 @@ def smooths(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
         _draw_curve(axes, curve[curve["judge"] == judge], subject.palette.colour(judge))
     for number, part in enumerate(reversed(parts) if by_slice else ()):
         middle = BELOW + number * step[1] + height / 2
-        page.text(EDGE + 2 * LINE, middle, wrap(part, BOLD * height), weight="bold", **UPRIGHT)
+        page.text(left - LEFT - SLICE / 2 + LINE / 2, middle, wrap(part, BOLD * height), weight="bold", **UPRIGHT)
     page.centred(left + (columns * step[0] - GUTTER) / 2, 0.05, ACROSS)
-    page.text(EDGE + LINE / 2, BELOW + rows * step[1] / 2, UP, **UPRIGHT)
+    page.text(EDGE + LINE * (1 + up.count("\n")) / 2, BELOW + (rows * step[1] - GUTTER) / 2, up, **UPRIGHT)
     return page.figure
 
 

@@ -1,0 +1,72 @@
+"""The settings of a spec in words, for titles, headings, legends and captions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+SLICED = {
+    "dimension": "by dimension",
+    "dataset": "by dataset",
+    "task_type": "by task type",
+    "model_dropped": "with one model left out",
+}
+ESTIMATORS = {
+    "ordinal_logit": "as a proportional-odds model of the raw ratings",
+    "gam": "with a smooth curve of the human score for each judge",
+}
+LENGTHS = {
+    "prompt": "with length control by prompt",
+    "prompt_rows": "with length control over all rows of a prompt",
+    "global": "with length control over all completions",
+}
+SUBSETS = {"dimension": "dimension", "dataset": "dataset", "task_type": "task type"}
+REFERENCES = {
+    "family": "with {whose} judges as reference",
+    "family_completions_kept": "with {whose} judges as reference, completions kept",
+}
+EACH = "each family's"
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """`names` as in `a, b and c`."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def changes_of(settings: Mapping, *, whose: str = EACH, most: int | None = None) -> str:
+    """What a spec, an entry of config's `specs`, changes of Equation 1, but for its slices; nothing if it changes nothing.
+
+    `whose` judges are the reference where the spec has another than the humans. Of more than `most` names only some are given,
+    and the number of the others.
+    """
+    return ", ".join(_changes(settings, whose, most))
+
+
+def in_words(settings: Mapping) -> str:
+    """The model that a spec, an entry of config's `specs`, fits, as in `Equation 1 without Llama 3 8B, by dataset`."""
+    changes = [*_changes(settings, EACH, None), *([SLICED[settings["slice"]]] if settings.get("slice") else [])]
+    return " ".join(["Equation 1", *filter(None, [", ".join(changes)])])
+
+
+def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
+    subset = settings.get("subset", {})
+    if settings.get("estimator", "least_squares") != "least_squares":
+        yield ESTIMATORS[settings["estimator"]]
+    if "terms" in settings:
+        yield f"with the terms {enumerated(settings['terms'])}"
+    if settings.get("length"):
+        yield LENGTHS[settings["length"]]
+    if settings.get("reference"):
+        yield REFERENCES[settings["reference"]].format(whose=whose)
+    if "models_dropped" in subset:
+        yield f"without {_some(subset['models_dropped'], most)}"
+    for factor, name in SUBSETS.items():
+        if factor in subset:
+            yield f"on the {name}{'s' if len(subset[factor]) > 1 else ''} {_some(subset[factor], most)}"
+    if settings.get("covariance", "HC0") != "HC0":
+        yield f"with {settings['covariance']} standard errors"
+    if settings.get("engine", "cells") != "cells":
+        yield f"fitted by {settings['engine']}"
+
+
+def _some(names: Sequence[str], most: int | None) -> str:
+    if most is None or len(names) <= most:
+        return enumerated(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"

@@ -1,5 +1,4 @@
 # What the rules share: the checked configuration, and which library modules a script uses.
-import ast
 import os
 import re
 import sys
@@ -14,32 +13,26 @@ sys.path.insert(0, str(LIBRARY))
 from judgebias.errors import ConfigError
 from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
 
-PROJECT = yaml.safe_load(Path(workflow.basedir, "config.yaml").read_text("utf-8"))  # without what a user adds
+
+def yaml_of_project(*path):
+    return yaml.load(Path(workflow.basedir, *path).read_text("utf-8"), Loader=yaml.CSafeLoader)
+
+
+PROJECT = yaml_of_project("config.yaml")  # without what a user adds
 settings = in_order_of(PROJECT, config)
 config.clear()
 config.update(settings)
 
 try:
-    check(config, yaml.safe_load(Path(workflow.basedir, "workflow", "schemas", "config.schema.yaml").read_text("utf-8")))
+    check(config, yaml_of_project("workflow", "schemas", "config.schema.yaml"))
     check_redefined(config["specs"], PROJECT["specs"])
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 config["studies"] = with_stand_ins(config["studies"], os.path.isfile)
 
 
-def check_names_of_studies(rules):
-    """A study has a rule of its name; WorkflowError if another rule has it."""
-    for study in config["studies"]:
-        if study in rules:
-            raise WorkflowError(f"config: studies: {study}: the name of a rule of this workflow; choose another")
-
-
 def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
-
-
-def studies_with(key):
-    return one_of(name for name, study in config["studies"].items() if key in study)
 
 
 wildcard_constraints:
@@ -47,14 +40,17 @@ wildcard_constraints:
 
 
 @cache
+def modules_of(path):
+    """The library modules that a script or module imports, by the one form of import that the project uses."""
+    names = re.findall(r"^ *from judgebias\.([\w.]+) import ", path.read_text("utf-8"), re.MULTILINE)
+    return [LIBRARY.joinpath("judgebias", *name.split(".")).with_suffix(".py") for name in names]
+
+
 def code_of(script):
     """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content."""
     found, waiting = set(), [Path(workflow.basedir, "workflow", "scripts", script)]
     while waiting:
         path = waiting.pop()
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module.startswith("judgebias."):
-                used = LIBRARY.joinpath(*node.module.split(".")).with_suffix(".py")
-                waiting += [] if used in found else [used]
+        waiting += [module for module in modules_of(path) if module not in found]
     return [os.path.relpath(path) for path in sorted(found)]

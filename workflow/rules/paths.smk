@@ -5,6 +5,17 @@ WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
 DATA = f"{WORKFLOW}/data"
 
 
+def check_names_of_studies(rules):
+    """A study has a rule of its name; WorkflowError if another rule has it."""
+    for study in config["studies"]:
+        if study in rules:
+            raise WorkflowError(f"config: studies: {study}: the name of a rule of this workflow; choose another")
+
+
+def studies_with(key):
+    return one_of(name for name, study in config["studies"].items() if key in study)
+
+
 def is_of_the_paper(study):
     """True for the ratings of Play Favorites, published or simulated: what is compared with the paper's numbers."""
     settings = config["studies"][study]

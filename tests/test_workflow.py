@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT
 from judgebias.tables import read_table
-from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, PARTS, copy_project, products, snakemake
+from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -62,10 +62,9 @@ def test_every_import_of_the_library_is_one_that_the_rules_follow():
         ("studies: {mine: {files: none.csv}}\n", "config: studies: mine: files: 'none.csv': no such file"),
     ],
 )
-def test_wrong_setting_stops_before_anything_runs(project, setting, message):
-    (project / "results" / "overlay.yaml").write_text(setting, "utf-8")
-    result = snakemake(project, "-n", configs=["results/overlay.yaml"])
-    (project / "results" / "overlay.yaml").unlink()
+def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, message):
+    overlay(setting)
+    result = snakemake(project, "-n", configs=[OVERLAY])
     assert result.returncode == 1
     assert message in result.stdout + result.stderr
 

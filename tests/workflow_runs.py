@@ -19,6 +19,7 @@ FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES)
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
 PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
 BOTH = ("smoke", "mine")
+OVERLAY = "results/overlay.yaml"
 
 
 def copy_project(folder):
@@ -81,3 +82,10 @@ def edit(project):
     yield append
     for path, content in before.items():
         path.write_bytes(content)
+
+
+@pytest.fixture
+def overlay(project):
+    """Write a further config file of the project, OVERLAY, and remove it afterwards."""
+    yield lambda text: (project / OVERLAY).write_text(text, "utf-8")
+    (project / OVERLAY).unlink()

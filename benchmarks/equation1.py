@@ -45,6 +45,7 @@ def prepare(ratings: str, folder: str) -> None:
     import yaml
 
     from judgebias.database import write_parquet
+    from judgebias.published import JUDGES
     from judgebias.ratings import StudyFiles, normalise
     from judgebias.registry import Registry
     from judgebias.simulate import simulate
@@ -53,7 +54,7 @@ def prepare(ratings: str, folder: str) -> None:
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"]["twin"], config["models"]
-    families = {name: model["family"] for name, model in models.items()}
+    families = {name: models[name]["family"] for name in JUDGES}
     world = published_world(**load_published(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
     write_parquet(simulate(world, prompts=596, seed=config["seed"]).ratings, f"{folder}/raw.parquet")
     source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], settings["scales"], {}, Registry.from_config(models))

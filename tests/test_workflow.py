@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -88,7 +89,10 @@ TAKEN_UP = ("results/smoke/tables/recovery.csv", "results/smoke/figures/fig03_se
 def test_interrupted_run_is_taken_up_again(project, tmp_path):
     folder = copy_project(tmp_path)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *TAKEN_UP, "--configfile", "tests/smoke/config.yaml"]
-    run = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    # A shell in the background has its children ignore what is sent here.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    run = subprocess.Popen(command, cwd=folder, **quiet, start_new_session=True, preexec_fn=heed)
     log = folder / "results" / "smoke" / "logs" / "fit.log"
     for _ in range(600):
         if log.exists():

@@ -19,7 +19,7 @@ def intervals_of(spec):
     return {"confidence": config["confidence"], "covariance": covariance_of(spec)}
 
 
-def by_slice(title, words="", **headings):
+def by_slice(title, words="", /, **headings):
     """Self-bias, a panel for each slice of the specs: `headings` stand over the panels of each spec, `words` at the foot."""
     return {
         "script": "slices_of_specs.py",
@@ -37,7 +37,7 @@ def by_slice(title, words="", **headings):
     }
 
 
-def compared(title, **labels):
+def compared(title, /, **labels):
     """Self- and family-bias of the specs on one axis; `labels` are the words of the legend, by spec."""
     return {
         "script": "compare_specs.py",

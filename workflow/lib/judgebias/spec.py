@@ -22,7 +22,7 @@ class Spec:
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
     All else, the normalisation of the length and the reference too, is computed from the rows that are kept.
     terms: of the model, as named in judgebias.design.TERMS.
-    length: add a term judge:length with this normalisation (judgebias.lengths.NORMALISATIONS).
+    length: add a term judge:length with this normalisation (judgebias.lengths.NORMALISATIONS), over all slices together.
     reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
     and under `family` its completions as well.
     estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).

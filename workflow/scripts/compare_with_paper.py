@@ -11,17 +11,11 @@ from judgebias.scorecard import scorecard
 from judgebias.scorecard_page import page
 from judgebias.tables import CLAIMS, SCORECARD, write_table
 
+TABLES = ("estimates", "mean_scores", "correlations", "agreement")  # of the study; the last may be missing
+
 
 def judge(
-    *,
-    study: str,
-    kind: str,
-    label: str,
-    tables: Mapping,
-    helm: Sequence[str],
-    published: str,
-    template: str,
-    outputs: Mapping[str, str],
+    *, study: str, kind: str, label: str, tables: Mapping, helm: Sequence[str], published: str, template: str, outputs: Mapping
 ) -> None:
     paper, ours = read_published(Path(published).parent), Results.read(**tables)
     of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
@@ -37,16 +31,10 @@ if __name__ == "__main__":
     with logged(snakemake.log[0]):
         judge(
             study=snakemake.wildcards.study,
-            kind=snakemake.params.kind,
-            label=snakemake.params.label,
-            tables={
-                "estimates": list(snakemake.input.estimates),
-                "mean_scores": snakemake.input.mean_scores,
-                "correlations": snakemake.input.correlations,
-                "agreement": snakemake.input.get("agreement"),
-            },
+            tables={key: snakemake.input.get(key) for key in TABLES},
             helm=list(snakemake.input.helm),
             published=snakemake.input.published[0],
             template=snakemake.input.template,
             outputs=dict(snakemake.output.items()),
+            **{key: snakemake.params[key] for key in ("kind", "label")},
         )

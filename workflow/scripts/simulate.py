@@ -34,10 +34,6 @@ if __name__ == "__main__":
         simulate_study(
             study=snakemake.wildcards.study,
             published=snakemake.input.published[0],
-            settings=snakemake.params.settings,
-            families=snakemake.params.families,
-            scales=snakemake.params.scales,
-            task_types=snakemake.params.task_types,
-            seed=snakemake.params.seed,
             outputs=dict(snakemake.output.items()),
+            **{key: snakemake.params[key] for key in ("settings", "families", "scales", "task_types", "seed")},
         )

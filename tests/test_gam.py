@@ -283,3 +283,11 @@ def test_equal_ratings_have_flat_curves_and_no_error():
     cells = cells_of(*rows)
     result = fit_gam(cells, carried_terms(cells), covariance="HC0")
     assert all((curve.value == 0).all() and (curve.std_error == 0).all() for curve in result.curves)
+
+
+def test_a_judge_has_ten_basis_functions_at_most():
+    """A curve that turns too often to be smoothed takes what the weakest penalty leaves of ten, mgcv's default."""
+    rows = rows_of(references=on(*np.linspace(0, 1, 25)), curve=lambda judge, x: 0.5 + 0.3 * np.sin(15 * x), spread=0.01)
+    cells = cells_of(*rows)
+    fit = fit_gam(cells, carried_terms(cells), covariance="HC0")
+    assert all(8.5 < curve.edof < 10 for curve in fit.curves)

@@ -15,6 +15,8 @@ if Path("config.yaml").exists():
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/paths.smk"
+include: "workflow/rules/comparison_paths.smk"
+include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fits.smk"
 include: "workflow/rules/comparisons.smk"
@@ -22,6 +24,14 @@ include: "workflow/rules/drawings.smk"
 include: "workflow/rules/comparison_drawings.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/figures.smk"
+
+
+# After all that Snakemake says of a failure, the rule, its log and the log's last lines.
+onerror:
+    from judgebias.failures import failures_in_short
+
+    for line in failures_in_short("".join(Path(path).read_text("utf-8") for path in log)):
+        print(line, file=sys.stderr)
 
 
 # `snakemake --cores N` builds the studies that config names under `build`.

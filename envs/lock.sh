@@ -11,3 +11,4 @@ lock() {
 lock requirements.txt
 lock requirements-test.txt --extra test --constraint requirements.txt
 lock requirements-slurm.txt --extra slurm --constraint requirements.txt
+lock requirements-cluster-generic.txt --extra cluster-generic --constraint requirements.txt

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from judgebias.drawing.intervals import NO_ERROR
 from judgebias.drawing.palette import Palette
-from judgebias.drawing.style import SMALL, Subject, interval_text, language
+from judgebias.drawing.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
 from judgebias.tables import ESTIMATES, NOT_ESTIMABLE
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
@@ -91,6 +91,12 @@ def on_paper(figure):
         drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
     inside = min(drawn.x0, drawn.y0) >= 0 and drawn.x1 <= paper[0] and drawn.y1 <= paper[1]
     return inside and min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+
+
+def is_page_of(figure, text):
+    """True if a figure says `text` and has nothing to draw."""
+    lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
+    return not figure.axes and set(lines) <= set(texts(figure)) and on_paper(figure)
 
 
 COMMON = {"subject": subject()}

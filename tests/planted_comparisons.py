@@ -37,4 +37,4 @@ def recovered(coded, planted, folder, *, seed=1):
 
 def as_texts(rows):
     """Rows as they are read from a file."""
-    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+    return [{name: "" if value is None or value != value else str(value) for name, value in row.items()} for row in rows]

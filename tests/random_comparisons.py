@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import duckdb
 import numpy as np
+from scipy.special import betaincinv
 
 from judgebias.comparisons.bootstrap import percentile_intervals
 from judgebias.comparisons.schemas import COMPARISONS
@@ -15,18 +16,22 @@ TYPES = dict.fromkeys(COMPARISONS, "varchar") | {"length_a": "double", "length_b
 
 
 def random_rows(seed, *, questions=7):
-    """Verdicts of three judges under three conditions; `unlabelled` has no human label, `Blind` makes nothing but errors."""
+    """Verdicts of three judges under three conditions; `unlabelled` has no human label, `Blind` makes nothing but errors.
+
+    A second experiment, `again`, has one of the conditions, with the same items and other labels and lengths.
+    """
     draw = np.random.default_rng(seed)
     rows = []
     pairs = [("m", "n"), ("m", "o"), ("o", "n")]
-    for condition, item, (a, b) in itertools.product(("one", "two", "unlabelled"), range(questions), pairs):
+    places = [(condition, "") for condition in ("one", "two", "unlabelled")] + [("one", "again")]
+    for (condition, experiment), item, (a, b) in itertools.product(places, range(questions), pairs):
         human = None if condition == "unlabelled" else draw.choice(["a", "b", "tie", None], p=[0.4, 0.4, 0.1, 0.1])
         lengths = [None if draw.random() < 0.05 else float(draw.integers(0, 9)) for _ in "ab"]
         for judge, vote, order in itertools.product(("Blind", "Careful", "Hasty"), (1, 2), ("ab", "ba")):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
             outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, "", None, vote)
+            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote)
             rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
     return rows
 
@@ -68,12 +73,24 @@ def verdicts(pair, order):
 
 
 def groups(rows):
-    """Comparisons by label of the condition and judge."""
+    """Comparisons by experiment, label of the condition and judge."""
     found = defaultdict(list)
     for pair in compared(rows):
         for label in labels_of(pair["condition"]):
-            found[label, pair["judge"]].append(pair)
+            found[pair["experiment"], label, pair["judge"]].append(pair)
     return found
+
+
+def resampled_ends(values, by_question, *, confidence=0.9):
+    """Ends of the interval of a share: quantiles of its resamples, or, where all questions have the same one, exact ends."""
+    known = [share for share in by_question if not np.isnan(share)]
+    tail = (1 - confidence) / 2
+    if len(known) < 2:
+        return [np.nan, np.nan]
+    if len(set(known)) > 1:
+        return list(np.quantile([value for value in values if np.isfinite(value)], [tail, 1 - tail]))
+    differ = float(betaincinv(1, len(known), 1 - tail))  # the upper end for none of them
+    return [known[0] - known[0] * differ, known[0] + (1 - known[0]) * differ]
 
 
 def few_replicates(monkeypatch, replicates):

@@ -6,7 +6,7 @@ import pytest
 from judgebias.comparisons.agreement import agreement
 from judgebias.comparisons.questions import open_pairs
 from judgebias.comparisons.schemas import AGREEMENT
-from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, verdicts, write
+from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, verdicts, write
 from verdict_files import released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
@@ -28,7 +28,7 @@ def naive(pairs, order, times=None):
 def table(path, pools=POOLS):
     rows = list(agreement(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == AGREEMENT[1:] for row in rows)
-    return {(row["condition"], row["judge"], row["order"]): row for row in rows}
+    return {(row["experiment"], row["condition"], row["judge"], row["order"]): row for row in rows}
 
 
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
@@ -38,7 +38,8 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     expected = set()
     for key, pairs in groups(rows).items():
         labelled = [pair for pair in pairs if pair["human"] is not None]
-        drawn = list(resampled(sorted({pair["item"] for pair in labelled}), seed=7, replicates=REPLICATES)) if labelled else []
+        items = sorted({pair["item"] for pair in labelled})
+        drawn = list(resampled(items, seed=7, replicates=REPLICATES)) if labelled else []
         for order in ORDERS:
             agree, n, errors = naive(labelled, order)
             if n + errors == 0:
@@ -50,14 +51,36 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
             assert row["value_errors_wrong"] == pytest.approx(agree / (n + errors), abs=1e-14)
             used = {pair["item"] for pair in labelled for verdict in verdicts(pair, order) if verdict != "error"}
             assert row["questions"] == len(used)
-            if n:
-                values = [counts[0] / counts[1] for times in drawn for counts in [naive(labelled, order, times)] if counts[1]]
-                assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-12)
-            else:
-                assert row["ci_low"] is row["ci_high"] is None
+            values = [counts[0] / counts[1] for times in drawn for counts in [naive(labelled, order, times)] if counts[1]]
+            single = [naive([pair for pair in labelled if pair["item"] == item], order) for item in items]
+            ends = resampled_ends(values, [agree / n if n else np.nan for agree, n, _ in single])
+            assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
     assert set(found) == expected
     assert any(row["n"] == 0 and row["errors"] for row in found.values())
-    assert not any(key[0] == "unlabelled" for key in found)
+    assert not any(key[1] == "unlabelled" for key in found)
+
+
+def judged(outcomes, **settings):
+    """One verdict on each question, with the human label `a`."""
+    row = {"judge": "j", "model_a": "m", "model_b": "n", "order": "ab", "human": "a", "length_a": None, "length_b": None}
+    row |= {"condition": "", "experiment": "", "favoured": None, "vote": 1}
+    return [row | {"item": str(number), "outcome": outcome} | settings for number, outcome in enumerate(outcomes)]
+
+
+def test_experiments_are_not_merged(tmp_path):
+    rows = judged("aaaa", experiment="right") + judged("bbbb", experiment="wrong")
+    found = table(write(rows, tmp_path / "c.parquet"), pools={})
+    right, wrong = (found[experiment, "", "j", "ab"] for experiment in ("right", "wrong"))
+    assert (right["value"], right["questions"], wrong["value"], wrong["questions"]) == (1, 4, 0, 4)
+    end = 0.05 ** (1 / 4)  # exact, for 4 of 4 and 0 of 4 questions
+    ends = [right["ci_low"], right["ci_high"], wrong["ci_low"], wrong["ci_high"]]
+    assert ends == pytest.approx([end, 1, 0, 1 - end], abs=1e-12)
+
+
+def test_one_question_that_counts_has_no_interval(tmp_path):
+    found = table(write(judged(["a", "error"]), tmp_path / "c.parquet"), pools={})["", "", "j", "ab"]
+    assert (found["value"], found["questions"], found["errors"]) == (1, 1, 1)
+    assert np.isnan([found["ci_low"], found["ci_high"]]).all()
 
 
 def test_without_human_labels_there_is_no_row(tmp_path):
@@ -70,10 +93,10 @@ def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
     found = table(comparisons, pools={})
-    agree = {judge: (row["agree"], row["n"]) for (_, judge, order), row in found.items() if order == "pooled"}
+    agree = {judge: (row["agree"], row["n"]) for (*_, judge, order), row in found.items() if order == "pooled"}
     expected = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
     assert agree == {judge: (count, 1600) for judge, count in expected.items()}
-    values = {judge: found["", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")}
+    values = {judge: found["", "", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")}
     assert values == {"GPT-4": 0.6425, "GPT-3.5": 0.620625, "Claude": 0.606875}
     assert all(row["questions"] == 80 and row["errors"] == 0 for row in found.values())
 
@@ -85,8 +108,8 @@ def test_verdicts_of_llmbar(tmp_path):
     found = table(comparisons, pools={})
     expected = {"Natural": 0.935, "Neighbor": 0.6418, "GPTInst": 0.7663, "GPTOut": 0.766, "Manual": 0.75}
     for subset, value in expected.items():
-        assert found[subset, "GPT-4", "pooled"]["value"] == pytest.approx(value, abs=5e-5)
+        assert found["", subset, "GPT-4", "pooled"]["value"] == pytest.approx(value, abs=5e-5)
     errors = {}
-    for (_, judge, order), row in found.items():
+    for (*_, judge, order), row in found.items():
         errors[judge] = errors.get(judge, 0) + row["errors"] * (order == "pooled")
     assert errors == {"GPT-4": 0, "ChatGPT": 0, "ChatGPT-0301": 0, "LLaMA2": 1, "PaLM2": 16, "Falcon": 0}

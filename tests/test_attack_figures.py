@@ -8,6 +8,7 @@ from attacks import attacks
 from length_bias_curve import length_bias_curve as length_bias_curve_script
 from length_confound import length_confound as length_confound_script
 from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 from votes_by_position import votes_by_position as votes_by_position_script
 
 from attack_votes import random_votes, write_votes
@@ -16,9 +17,9 @@ from drawings import artists, filled, on_paper, texts
 from judgebias.comparisons.schemas import LENGTH_CONFOUND
 from judgebias.comparisons.text_lengths import LEVELS, PERTURBATIONS
 from judgebias.drawing.attack_success import attack_success
-from judgebias.drawing.length_bias_curve import length_bias_curve
+from judgebias.drawing.length_bias_curve import ABOVE, HEIGHT, length_bias_curve
 from judgebias.drawing.length_confound import length_confound
-from judgebias.drawing.style import Subject, read
+from judgebias.drawing.style import LINE, Subject, language, read
 from judgebias.drawing.votes_by_position import votes_by_position
 from judgebias.paper.published_attacks import read_attacks
 
@@ -130,7 +131,8 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
         ("weak", "fake_reference", "another", "Ernie", np.nan),
     ]
     table = pd.DataFrame(keys, columns=["experiment", "condition", "model_b", "judge", "printed"])
-    table = table.assign(model_a="x", asr=0.5, ci_low=0.4, ci_high=0.6, n=60)
+    anchor = table["experiment"].map({"weak": "GPT-3.5-Turbo", "perturbations": "x"})
+    table = table.assign(model_a=anchor, asr=0.5, ci_low=0.4, ci_high=0.6, n=60)
     ranks = pd.DataFrame({"experiment": ["perturbations", "weak"], "judge": "Ernie", "average_rank": 1.0})
     figure = attack_success(table, ranks, published=published, **DRAWN)
     marks = {
@@ -143,13 +145,15 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles.index("LLaMA2-Chat-7B") < titles.index("LLaMA2-Chat-13B")
     assert any("as printed" in text for text in texts(figure))
+    for rows in (table[3:4].assign(model_b="another"), table[3:4].assign(model_a="another")):  # one pair, the paper's four
+        assert not artists(attack_success(rows, ranks, published=published, **DRAWN), "printed")
 
 
 def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollow():
     rows = [("near", 0.3, 0.5, 0.2, 0.1, -0.1, 0.3), ("first", 0.7, 0.2, 0.1, 0.6, 0.5, 0.7), ("second", 0, 0, 1, -1, -1, -0.9)]
     table = pd.DataFrame(rows, columns=["judge", "first", "tie", "second", "difference", "ci_low", "ci_high"])
-    table = table.assign(n=[12, 3456, 78], errors=0)
-    empty = {"judge": "errors", "n": 0, "errors": 9}
+    table = table.assign(n=[12, 3456, 78], errors=0, experiment=np.nan)
+    empty = {"experiment": np.nan, "judge": "errors", "n": 0, "errors": 9}
     figure = votes_by_position(pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN)
     bars, points = figure.axes
     assert [label.get_text() for label in bars.get_yticklabels()] == ["near", "first", "second", "errors"]
@@ -161,6 +165,34 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
     assert [filled(mark) for mark in marks] == [False, True, True]
     assert texts(figure).count("errors only") == 2
     assert {"3456", "78", "12", "0"} <= set(texts(figure))
+
+
+def test_votes_by_position_stand_under_their_experiment(tables):
+    table = tables["votes_by_position"]
+    figure = votes_by_position(table, **DRAWN)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [labels.index(name) for name in ("main", "weak")] == [0, 4]
+    bars = artists(figure, "first")
+    assert len(bars) == 6
+    for bar in bars:
+        place = round(bar.get_y() + bar.get_height() / 2)
+        experiment = "main" if place < 4 else "weak"
+        (row,) = table[(table["experiment"] == experiment) & (table["judge"] == labels[place])].to_dict("records")
+        assert bar.get_width() == pytest.approx(row["first"])
+
+
+def test_what_the_length_curve_leaves_out_is_said(tables):
+    told = {"equal_lengths": 1234, "no_length": 0, "errors": 3}
+    table = tables["length_curve"]
+    table = table[(table["judge"] == "J1") & (table["experiment"] == "main")].assign(**told)
+    nothing = {"experiment": "main", "judge": "K", "n": 0, "questions": 0, "equal_lengths": 1, "no_length": 2, "errors": 0}
+    both = pd.concat([table, pd.DataFrame([nothing])], ignore_index=True)
+    said = " ".join(texts(length_bias_curve(both, **DRAWN))).replace("\n", " ")
+    counts = "1,235 votes on answers of equal length, 2 votes on answers of unknown length, 3 errors"
+    assert f"Left out: {counts}. Without any other vote in an experiment: K." in said
+    page = length_bias_curve(both[-1:], **DRAWN)
+    assert not page.axes
+    assert any("Left out: 1 votes on answers of equal" in text for text in texts(page))
 
 
 def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
@@ -179,6 +211,35 @@ def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
         assert sorted(counts) == sorted(map(str, table.loc[table["judge"] == judge, "n"]))
         intervals = [line for line in axes.get_lines() if line.get_gid() == "interval"]
         assert len(intervals) == table.loc[table["judge"] == judge, "ci_low"].notna().sum()
+
+
+def test_a_row_of_panels_has_a_head_as_high_as_its_own_counts_need():
+    judges = {f"J{number}": ["main"] for number in range(6)} | {"J6": ["main", "weak", "other"]}
+    rows = [{"judge": judge, "experiment": name} for judge, names in judges.items() for name in names]
+    table = pd.DataFrame(rows).assign(bin_low=0, bin_high=10, preference=0.5, ci_low=0.4, ci_high=0.6, n=12)
+    table = table.assign(equal_lengths=0, no_length=0, errors=0)
+    figure = length_bias_curve(table, **DRAWN)
+    with language():
+        figure.draw_without_rendering()
+    inches = [axes.get_position().y0 * figure.get_figheight() for axes in figure.axes]
+    first, second, third = inches[0], inches[3], inches[6]
+    assert first - second == pytest.approx(HEIGHT + ABOVE + 2.5 * LINE)
+    assert second - third == pytest.approx(HEIGHT + ABOVE + 4.5 * LINE)  # three lines of counts, not one
+    assert on_paper(figure)
+
+
+def test_the_legend_of_the_length_curve_names_experiments_and_bars_as_they_are_drawn(tables):
+    table = tables["length_curve"]
+    several = [text.get_text() for text in length_bias_curve(table, **DRAWN).texts]
+    interval = "90 % bootstrap interval over questions"
+    assert several[:4] == ["experiment:", "main", "weak", f"bars, in the colour of their experiment: {interval}"]
+    single = length_bias_curve(table[table["experiment"] == "main"], **DRAWN)
+    bar = artists(single, "interval")[0]
+    assert f"bar: {interval}" in texts(single)
+    key = [line for line in single.findobj(Line2D) if line.axes is None and line.get_marker() == "None"]
+    assert to_hex(key[0].get_color()) == to_hex(bar.get_color())
+    unnamed = texts(length_bias_curve(table[table["experiment"] == "main"].assign(experiment=np.nan), **DRAWN))
+    assert "experiment:" not in unnamed
 
 
 def test_changes_of_perturbed_answers_stand_in_percent_by_level():

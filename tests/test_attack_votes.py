@@ -25,9 +25,10 @@ def connected(tmp_path, rows):
 
 def test_shares_by_position_equal_plain_loops(tmp_path, rows):
     found = list(votes_by_position(connected(tmp_path, rows), **SAMPLING))
-    assert [row["judge"] for row in found] == ["J1", "J2", "J3"]
+    judges = [(experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")]
+    assert [(row["experiment"], row["judge"]) for row in found] == judges
     for row in found:
-        own = [vote for vote in rows if vote["judge"] == row["judge"]]
+        own = [vote for vote in rows if (vote["experiment"], vote["judge"]) == (row["experiment"], row["judge"])]
         valid = [vote for vote in own if vote["outcome"] != "error"]
         shown_first = sum(vote["outcome"] == vote["order"][0] for vote in valid)
         shown_second = sum(vote["outcome"] == vote["order"][1] for vote in valid)
@@ -93,7 +94,8 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
 def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left_out(tmp_path):
     gaps = [0, 1, 9, 10, 49, 50, 300]
     rows = [row for gap in gaps for row in sample(f"q{gap}", "control", "b tie", length_a=100, length_b=100 + gap)]
-    rows += sample("unknown", "control", "a", length_a=None, length_b=3)
+    rows += sample("unknown", "control", "a b tie", length_a=None, length_b=3)
+    rows += sample("unknown", "control", "a error", length_a=3, length_b=None)
     rows += sample("q1", "rich_content", "a", length_a=100, length_b=101)
     found = list(length_curve(connected(tmp_path, rows), **SAMPLING))
     assert [(row["bin_low"], row["bin_high"], row["n"]) for row in found] == [
@@ -103,9 +105,17 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
         (50, None, 4),
     ]
     assert {row["preference"] for row in found} == {0.75}
+    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in found} == {(2, 4, 1)}
     one = found[1]
     assert one["questions"] == 1
     assert (one["ci_low"], one["ci_high"]) == (None, None)
+
+
+def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_without_a_bin(tmp_path):
+    rows = sample("q1", "control", "b error", length_a=7, length_b=7) + sample("q2", "control", "a", length_a=7)
+    (row,) = length_curve(connected(tmp_path, rows), **SAMPLING)
+    counts = {"n": 0, "questions": 0, "equal_lengths": 1, "no_length": 1, "errors": 1}
+    assert row == {"experiment": "main", "judge": "J", **counts}
 
 
 def test_vote_shares_are_those_of_the_control_group(tmp_path, rows):

@@ -6,11 +6,12 @@ from attacks import attacks
 from scipy.stats import binomtest
 
 from attack_votes import preference, random_votes, sample, write_votes
-from judgebias.comparisons.attacks import exact_interval, success_rates
+from judgebias.comparisons.attacks import exact_interval, success_rates, worsening_among
 from judgebias.comparisons.preferences import create_samples, create_votes
 from judgebias.comparisons.ranks import average_ranks, with_ranks
 from judgebias.comparisons.schemas import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION
 from judgebias.database import connect
+from judgebias.errors import ConfigError
 from judgebias.tables import read_table
 
 PAIR = ("experiment", "model_a", "model_b", "judge")
@@ -98,6 +99,38 @@ def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_p
     assert np.isnan([weak["asr"], weak["ci_low"], weak["ci_high"]]).all()
 
 
+def test_the_control_group_of_another_experiment_is_none(tmp_path):
+    """The same judge, pair and item in two experiments, of which one asked for the other answer before."""
+    votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b")
+    votes += sample("q1", "control", "b", experiment="other") + sample("q1", "rich_content", "b", experiment="other")
+    votes += sample("q2", "control", "b", experiment="other") + sample("q2", "fake_reference", "b", experiment="third")
+    votes += sample("q2", "control", "a", experiment="third")
+    found = rates_of(write_votes(tmp_path / "votes.parquet", votes))
+    counts = [tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out")) for row in found]
+    assert counts == [
+        ("main", "rich_content", 1, 1, 0),
+        ("other", "rich_content", 0, 1, 1),
+        ("third", "fake_reference", 1, 1, 0),
+    ]
+
+
+def test_conditions_of_cognitive_biases_beside_a_control_group_are_no_attack(tmp_path):
+    votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b", judge="J") + sample("q2", "control", "b")
+    plain = write_votes(tmp_path / "plain.parquet", votes)
+    for condition in ("order", "compassion", "bandwagon", "attentional"):
+        votes += sample("q1", condition, "a b tie error")
+    mixed = write_votes(tmp_path / "mixed.parquet", votes)
+    settings = {"study": "s", "worsening": [], "confidence": 0.9, "seed": 5}
+    written = []
+    for path in (plain, mixed):
+        outputs = [f"{path}.{name}.csv" for name in "abcde"]
+        attacks(comparisons=path, **settings, outputs=outputs)
+        written.append([read_table(output) for output in outputs])
+    assert written[0] == written[1]
+    assert [(row["condition"], row["n"], row["rank"]) for row in written[1][0]] == [("rich_content", "1", "1")]
+    assert [(row["average_rank"], row["place"]) for row in written[1][1]] == [("1.0", "1")]
+
+
 @pytest.mark.parametrize(("count", "n"), [(0, 20), (3, 20), (20, 20), (71, 142), (1, 1)])
 def test_exact_intervals_equal_scipy_and_the_closed_form(count, n):
     low, high = exact_interval(count, n, 0.9)
@@ -130,6 +163,24 @@ def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column(tmp
     ]
 
 
+def test_judges_are_ranked_within_their_pair_of_models():
+    """Two first answers against one second."""
+    rows = judged({"A": (1, 4), "B": (2, 4)}) + [{**row, "model_a": "other"} for row in judged({"A": (3, 4), "B": (0, 4)})]
+    ranked = with_ranks(rows)
+    assert [row["rank"] for row in ranked] == [1, 2, 2, 1]
+    assert [(row["judge"], row["average_rank"], row["columns"]) for row in average_ranks(ranked)] == [
+        ("A", 1.5, 2),
+        ("B", 1.5, 2),
+    ]
+
+
+def test_a_column_without_an_eligible_sample_takes_no_average_away():
+    rows = judged({"A": (1, 4), "B": (2, 4)}) + judged({"A": (0, 0), "B": (0, 0)}, "empty")
+    rows += judged({"C": (0, 0)}, experiment="nothing")
+    averages = [tuple(row.values()) for row in average_ranks(with_ranks(rows))]
+    assert averages == [("main", "A", 1.0, 1, 1), ("main", "B", 2.0, 1, 2), ("nothing", "C", None, 0, None)]
+
+
 def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", random_votes(4))
     schemas = {"asr": ASR, "ranks": RANKS, "position": VOTES_BY_POSITION, "curve": LENGTH_CURVE, "shares": VOTE_SHARES}
@@ -151,3 +202,12 @@ def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     outputs = [str(tmp_path / f"{name}.csv") for name in "abcde"]
     attacks(study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs)
     assert [read_table(output) for output in outputs] == [[]] * 5
+
+
+def test_a_worsening_condition_that_no_vote_has_is_named():
+    rates = [{"condition": "beauty"}, {"condition": "factual_error"}]
+    said = worsening_among(rates, ["factual_error"], study="s")
+    assert said == "perturbations: beauty, factual_error; worsening: factual_error"
+    assert worsening_among(rates[:1], ["factual_error"], study="s").endswith("worsening: none")  # so by default
+    with pytest.raises(ConfigError, match="comparisons: s: worsening: 'beuty': no condition of its votes; found: beauty, "):
+        worsening_among(rates, ["beuty"], study="s")

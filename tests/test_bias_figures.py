@@ -1,4 +1,4 @@
-"""The figures of cognitive biases and of rank-biased overlap show what the tables hold."""
+"""The figures of cognitive biases show what the tables hold."""
 
 import itertools
 
@@ -8,23 +8,21 @@ import pytest
 from bias_by_size import bias_by_size as script_by_size
 from bias_jitter import bias_jitter as script_jitter
 from bias_polygon import bias_polygon as script_polygon
-from rbo import rbo as script_rbo
+from matplotlib.colors import to_hex
 
-from drawings import artists, on_paper, subject, texts
+from drawings import artists, is_page_of, on_paper, subject, texts
 from judgebias.comparisons.random_thresholds import CLOSED_FORM
-from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM, RBO, VALID
+from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM
 from judgebias.drawing.bias_by_size import ALL, NO_COMMON, PARTLY, bias_by_size
-from judgebias.drawing.bias_jitter import bias_jitter
+from judgebias.drawing.bias_jitter import INTERVALS, bias_jitter
 from judgebias.drawing.bias_polygon import FEW, bias_polygon
 from judgebias.drawing.bias_words import NAMES, NOTHING, ORIGINS
-from judgebias.drawing.rank_overlap_bars import NOTHING as NO_RANKINGS
-from judgebias.drawing.rank_overlap_bars import SHOWN, rank_overlap_bars
-from judgebias.drawing.style import EDGE, SINGLE_COLUMN, read, wrap
+from judgebias.drawing.palette import OKABE_ITO
+from judgebias.drawing.style import read
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]
 THRESHOLDS = pd.DataFrame([("s", b, c, c + 0.001, 0.002, 1000) for b, c in CLOSED_FORM.items()], columns=RANDOM)
-STATISTICS = "listing_order", "inter_annotator", "judges_with_annotators", "aggregate"
 
 
 def biases(judges=JUDGES, *, names=tuple(CLOSED_FORM), origin="computed", sizes=None, human=False):
@@ -53,11 +51,6 @@ def marks(figure, gid):
     return [(float(point.get_xdata()[0]), float(point.get_ydata()[0])) for point in artists(figure, gid)]
 
 
-def is_page_of(figure, text):
-    lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
-    return not figure.axes and set(lines) <= set(texts(figure)) and on_paper(figure)
-
-
 def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     table = biases(human=True)
     figure = jitter(table)
@@ -75,6 +68,43 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     assert on_paper(figure)
     assert "humans, mean of the released shares, 90 % bootstrap interval" in texts(figure)
     assert "1,000 comparisons a bias: within 0.0010 of the line (standard error up to 0.0020)" in " ".join(texts(figure))
+
+
+def test_experiments_and_a_judge_called_human_are_told_apart():
+    one, two = biases(JUDGES[:3]), biases(JUDGES[:2])
+    two["share"] = two["share"] / 2
+    table = pd.concat([one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True)
+    said = "A judge counts once in each experiment."
+    names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
+    for figure in (jitter(table), bias_polygon(table, subject()), bias_by_size(table, subject())):
+        assert said in " ".join(texts(figure)).replace("\n", " ")
+        assert on_paper(figure)
+    assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
+    titles = [text.replace("\n", " ") for text in texts(bias_polygon(table, subject()))]
+    assert set(names) <= set(titles)
+    assert len(artists(bias_polygon(table, subject()), "judge")) == 5
+    assert [label.get_text() for label in bias_by_size(table, subject()).axes[0].get_yticklabels()] == [f"{ALL} (5)"]
+    human = biases(["Human", *JUDGES[:2]])  # a judge of the user's, and no released shares
+    assert len(marks(jitter(human), "judge")) == 27
+    assert artists(jitter(human), "human") == []
+    assert "Human (judge)" in [text.replace("\n", " ") for text in texts(bias_polygon(human, subject()))]
+
+
+def test_biases_without_a_share_are_said():
+    table = biases(JUDGES[:3])
+    table.loc[(table["bias"] == "bandwagon") | ((table["bias"] == "salience") & (table["judge"] == "Judge A")), "share"] = (
+        np.nan
+    )
+    said = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
+    for figure in (jitter(table), bias_polygon(table, subject()), bias_by_size(table, subject())):
+        assert said in " ".join(texts(figure)).replace("\n", " ")
+        assert on_paper(figure)
+    assert len(marks(jitter(table), "judge")) == 23
+    empty = table.assign(share=np.nan)
+    everything = "; ".join(f"{name} (3)" for name in NAMES.values())
+    words = f"{NOTHING} Without a share, as all comparisons are left out, by number of judges: {everything}."
+    for figure in (jitter(empty), bias_polygon(empty, subject()), bias_by_size(empty, subject())):
+        assert is_page_of(figure, words)
 
 
 def test_points_are_scattered_alike_by_one_seed_only():
@@ -115,6 +145,33 @@ def test_figures_say_what_is_quoted_and_what_computed(draw, origin):
     assert ORIGINS[origin] in said
     assert all(text not in said for other, text in ORIGINS.items() if other != origin)
     assert "closed form" in said
+
+
+def test_whose_a_share_is_has_one_mark_in_every_figure():
+    drawn = {origin: biases(JUDGES[:2], origin=origin, human=True) for origin in ORIGINS}
+    found = {
+        (origin, gid): {
+            (to_hex(mark.get_color()).upper(), mark.get_marker())
+            for figure in (jitter(table), bias_polygon(table, subject()))
+            for mark in artists(figure, gid)
+        }
+        for origin, table in drawn.items()
+        for gid in ("judge", "human")
+    }
+    looks = {gid: [found[origin, gid] for origin in ORIGINS] for gid in ("judge", "human")}
+    assert looks["human"][0] == looks["human"][1]
+    assert [len(look) for look in (*looks["judge"], looks["human"][0])] == [1, 1, 1]
+    colours, markers = zip(*(next(iter(look)) for look in (*looks["judge"], looks["human"][0])), strict=True)
+    assert len(set(colours)) == len(set(markers)) == 3
+    by_size = bias_by_size(drawn["computed"], subject())
+    tests = {to_hex(bar.get_facecolor()).upper() for bias in CLOSED_FORM for bar in artists(by_size, bias)}
+    assert len(tests) == 6
+    assert not tests & set(OKABE_ITO)
+
+
+def test_that_judges_have_intervals_is_said_where_they_are_computed():
+    said = {origin: " ".join(texts(jitter(biases(origin=origin, human=True)))).replace("\n", " ") for origin in ORIGINS}
+    assert [INTERVALS in said[origin] for origin in ("computed", "quoted")] == [True, False]
 
 
 def test_a_polygon_for_each_judge_scaled_to_the_most_biased():
@@ -186,51 +243,11 @@ def test_pages_of_words(tmp_path):
     drawn = (jitter(empty), bias_polygon(empty, subject()), bias_by_size(empty, subject()))
     assert all(is_page_of(figure, NOTHING) for figure in drawn)
     assert is_page_of(bias_polygon(biases(names=["bandwagon", "salience"]), subject()), FEW)
-    assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NO_RANKINGS)
 
 
-def overlaps(shown=SHOWN, judges=JUDGES, listing=0.5):
-    rows = []
-    for systems, form, ties, _ in shown:
-        values = {statistic: listing + 0.05 * number for number, statistic in enumerate(STATISTICS)}
-        table = [(statistic, None, value) for statistic, value in values.items()]
-        table += [("judges_with_annotators", judge, 0.2 + 0.03 * number) for number, judge in enumerate(judges)]
-        table += [("judges_with_annotators", judge, 0.99) for judge in ["other form"]]
-        for statistic, judge, value in table:
-            kind = "no such form" if judge == "other form" else form
-            rows.append(("s", statistic, kind, systems, ties, judge, value, None, 50))
-    return pd.DataFrame(rows, columns=RBO)
-
-
-def valid():
-    rows = [("s", "Judge A", prompt, 100, 25, 0.25, None, None) for *_, prompt in SHOWN]
-    return pd.DataFrame(rows, columns=VALID)
-
-
-@pytest.mark.parametrize("shown", [SHOWN, SHOWN[:1]])
-def test_bars_are_filled_where_a_judge_beats_the_list(shown):
-    figure = rank_overlap_bars(overlaps(shown), valid(), subject())
-    assert len(figure.axes) == len(shown)
-    for axes in figure.axes:
-        bars = [child for child in axes.get_children() if child.get_gid() == "judge"]
-        expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
-        np.testing.assert_allclose([bar.get_width() for bar in bars], expected)
-        assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [value > 0.5 for value in expected]
-        lines = [child.get_xdata()[0] for child in axes.get_children() if child.get_gid() in STATISTICS]
-        assert lines == pytest.approx([0.5, 0.55, 0.6, 0.65])
-        assert axes.get_xlim()[1] > 0.65
-        assert axes.get_yticklabels()[-1].get_text() == "Judge A"
-    assert texts(figure).count("25.0 %") == len(shown)
-    assert "list 0.5000, annotators 0.5500, judges 0.6000, aggregate 0.6500." in " ".join(texts(figure)).replace("\n", " ")
-    assert on_paper(figure)
-
-
-@pytest.mark.parametrize("draw", [script_jitter, script_polygon, script_by_size, script_rbo])
+@pytest.mark.parametrize("draw", [script_jitter, script_polygon, script_by_size])
 def test_same_bytes_every_time_and_a_title_within(draw, tmp_path):
-    tables = {
-        "cognitive_biases": biases(JUDGES[:3], sizes=SIZES, human=True), "random_thresholds": THRESHOLDS,
-        "rbo": overlaps(judges=JUDGES[:3]), "valid_rates": valid(),
-    }  # fmt: skip
+    tables = {"cognitive_biases": biases(JUDGES[:3], sizes=SIZES, human=True), "random_thresholds": THRESHOLDS}
     settings = {"subject": subject(), "seed": 1, "confidence": 0.9}
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from judgebias.comparisons import bootstrap as module
-from judgebias.comparisons.bootstrap import percentile_intervals, quotient
+from judgebias.comparisons.bootstrap import ends_without_variation, percentile_intervals, quotient
+from judgebias.comparisons.questions import Group, share_intervals
 from random_comparisons import resampled
 
 
@@ -64,3 +66,29 @@ def test_the_interval_covers_as_often_as_it_says():
         low, high = percentile_intervals(sums, shares, confidence=0.9, seed=replicate, replicates=300)
         covered += low[0] <= 0.6 <= high[0]
     assert abs(covered / 600 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 600)
+
+
+@pytest.mark.parametrize(("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)])
+def test_ends_without_variation_are_exact(n, confidence):
+    for share in (0.0, 1.0):
+        ends = ends_without_variation(np.array([share]), np.array([n]), confidence=confidence)
+        exact = binomtest(int(share * n), n).proportion_ci(confidence, "exact")
+        assert [float(end[0]) for end in ends] == pytest.approx([exact.low, exact.high], abs=1e-12)
+        assert ends[0][0] <= share <= ends[1][0]
+
+
+@pytest.mark.parametrize(("share", "questions"), [(0.01, 80), (0.99, 80), (0.03, 40), (0.5, 6)])
+def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
+    """1000 studies of questions with one verdict each: some have no variation."""
+    covered = 0
+    draw = np.random.default_rng(9)
+    groups = [
+        Group("", str(number), np.stack([draw.binomial(1, share, questions), np.ones(questions)], axis=1))
+        for number in range(1000)
+    ]
+    without = sum(len(set(group.sums[:, 0])) == 1 for group in groups)
+    assert without > 20
+    for ends in share_intervals(groups, shares, confidence=0.9, seed=1):
+        covered += ends.low[0] <= share <= ends.high[0]
+    print(f"{share} of {questions}: {covered / 1000} covered, {without} without variation")
+    assert covered / 1000 > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 1000)

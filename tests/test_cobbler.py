@@ -60,7 +60,7 @@ def test_every_table_has_its_columns(tables):
     for name, columns in TABLES.items():
         assert tuple(tables[name][0]) == columns
         assert {row["study"] for row in tables[name]} == {"cobbler"}
-    assert [len(tables[name]) for name in TABLES] == [15 * 9 + 5, 9, 288, 105]
+    assert [len(tables[name]) for name in TABLES] == [15 * 9 + 5, 9, 296, 105]
 
 
 def test_shares_of_the_judges_are_those_of_the_released_table(tables):
@@ -116,20 +116,22 @@ def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
 def test_a_missing_model(spoilt):
     folder, _ = spoilt
     rewrite(folder, GPT4, lambda content: content[2].pop("llama"))
-    said = complaint(released_overlap, str(folder))
+    said = complaint(released_overlap, str(folder), **SETTINGS)
     assert said.startswith(f"{folder}/{BATCHES}/{GPT4}: instruction 3: found no wins of 'llama'; needed the wins of vicuna, ")
 
 
 def test_a_model_too_many(spoilt):
     folder, _ = spoilt
     rewrite(folder, GPT4, lambda content: content[0].update(llamav2=3))
-    assert "instruction 1: found wins of 'llamav2', which is not among them" in complaint(released_overlap, str(folder))
+    assert "instruction 1: found wins of 'llamav2', which is not among them" in complaint(
+        released_overlap, str(folder), **SETTINGS
+    )
 
 
 def test_an_instruction_too_few(spoilt):
     folder, _ = spoilt
     rewrite(folder, ANNOTATOR, lambda content: content.pop())
-    said = complaint(released_overlap, str(folder))
+    said = complaint(released_overlap, str(folder), **SETTINGS)
     assert said == f"{folder}/{BATCHES}/{ANNOTATOR}: found 49 instructions where 50 were released; fetch the file again"
 
 
@@ -138,7 +140,7 @@ def test_wins_that_are_no_count(spoilt, wins, found):
     folder, _ = spoilt
     rewrite(folder, ANNOTATOR, lambda content: content[4].update(koala=wins))
     assert f"instruction 5: found {found} wins of 'koala'; needed a whole number from 0" in complaint(
-        released_overlap, str(folder)
+        released_overlap, str(folder), **SETTINGS
     )
 
 
@@ -153,13 +155,13 @@ def test_more_wins_than_comparisons(spoilt):
 def test_a_file_of_another_form(spoilt, content):
     folder, _ = spoilt
     (folder / BATCHES / ANNOTATOR).write_text(content, "utf-8")
-    assert str(folder / BATCHES / ANNOTATOR) in complaint(released_overlap, str(folder))
+    assert str(folder / BATCHES / ANNOTATOR) in complaint(released_overlap, str(folder), **SETTINGS)
 
 
 def test_a_file_that_is_not_there(spoilt):
     folder, _ = spoilt
     (folder / BATCHES / GPT4).unlink()
-    assert f"{folder}/{BATCHES}/{GPT4}: no such file" in complaint(released_overlap, str(folder))
+    assert f"{folder}/{BATCHES}/{GPT4}: no such file" in complaint(released_overlap, str(folder), **SETTINGS)
     (folder / QUOTED).unlink()
     assert f"{folder}/{QUOTED}: no such file" in complaint(released_biases, str(folder), **SETTINGS)
 

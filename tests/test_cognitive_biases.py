@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from cognitive_biases import tabulate
 
-from judgebias.comparisons.cognitive import cognitive_biases
+from judgebias.comparisons.cognitive import cognitive_biases, judges_without_answers
 from judgebias.comparisons.random_thresholds import CLOSED_FORM, random_thresholds
 from judgebias.comparisons.schemas import COGNITIVE_BIASES, COMPARISONS, RANDOM
 from judgebias.database import write_parquet
 from judgebias.tables import read_table
-from random_comparisons import SETTINGS, compared, resampled, write
+from random_comparisons import SETTINGS, compared, resampled, resampled_ends, write
 
 MODELS = "GPT-4", "Koala", "LLaMA"
-KEY = "condition", "judge", "item", "model_a", "model_b", "order"
+KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"
 TESTS = {  # in which conditions each bias is looked for
     **dict.fromkeys(["order_first", "order_last", "egocentric_order", "salience"], ("", "order")),
     **dict.fromkeys(["compassion_first", "compassion_last", "egocentric_comp"], ("compassion",)),
@@ -24,9 +24,9 @@ TESTS = {  # in which conditions each bias is looked for
 }
 
 
-def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(None, None), favoured=None, vote=1):
-    values = (judge, item, *models, order, outcome, None, *lengths, condition, "", favoured, vote)
-    return dict(zip(COMPARISONS, values, strict=True))
+def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(None, None), favoured=None, **settings):
+    values = (judge, item, *models, order, outcome, None, *lengths, condition, "", favoured, 1)
+    return dict(zip(COMPARISONS, values, strict=True)) | settings
 
 
 def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **settings):
@@ -40,23 +40,29 @@ def drawn(seed, *, questions=8):
     draw = np.random.default_rng(seed)
     rows = []
     conditions = ("", "order", "compassion", "bandwagon", "attentional", "control")
-    for condition, item, models in itertools.product(conditions, range(questions), itertools.combinations(MODELS, 2)):
+    places = [(condition, "") for condition in conditions] + [("order", "again"), ("bandwagon", "again")]
+    pairs = list(itertools.combinations(MODELS, 2))
+    for (condition, experiment), item, models in itertools.product(places, range(questions), pairs):
         lengths = [None if draw.random() < 0.1 else float(draw.integers(1, 4)) for _ in "ab"]
         for judge, order in itertools.product(("GPT-4", "nobody", "mute"), ("ab", "ba")):
             outcome = "error" if judge == "mute" else str(draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.1, 0.1]))
             told = condition in ("bandwagon", "attentional") and draw.random() < 0.9
             favoured = str(draw.choice(["a", "b"])) if told else None
             if draw.random() < 0.9:
-                settings = {"condition": condition, "lengths": lengths, "favoured": favoured}
+                settings = {"condition": condition, "lengths": lengths, "favoured": favoured, "experiment": experiment}
                 rows.append(verdict(judge, f"q{item}", models, order, outcome, **settings))
     return rows
 
 
+LEFT_OUT = "left out"
+
+
 def shown(bias, pair, favoured):
-    """None if a comparison does not count for a bias, else whether it shows it."""
+    """None if a bias is not looked for in a comparison, LEFT_OUT if it does not tell, else whether it shows it."""
     ab, ba = pair.get("ab"), pair.get("ba")
     if ab is None or ba is None:
-        return None
+        own = pair["judge"] in (pair["model_a"], pair["model_b"])
+        return None if bias == "salience" or (bias.startswith("egocentric") and not own) else LEFT_OUT
     places = {"a": "first", "b": "last"}.get(ab), {"a": "last", "b": "first"}.get(ba)
     if bias.endswith(("_first", "_last")):
         return places == (bias.split("_")[1],) * 2
@@ -66,23 +72,24 @@ def shown(bias, pair, favoured):
         return answer == own[0] if own else None
     if bias == "salience":
         a, b = pair["length_a"], pair["length_b"]
-        return None if answer is None or a is None or b is None or a == b else answer == ("a" if a > b else "b")
-    return None if None in favoured else (ab, ba) == favoured
+        if answer is None:
+            return None
+        return LEFT_OUT if a is None or b is None or a == b else answer == ("a" if a > b else "b")
+    return LEFT_OUT if None in favoured else (ab, ba) == favoured
 
 
 def by_hand(rows):
-    """By judge and bias: question and whether the bias is shown, of each comparison that counts; whether verdicts are valid."""
+    """By experiment, judge and bias: question and what `shown` says of each comparison; whether verdicts are valid."""
     told = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
     found, valid = {}, {}
     for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items()):
         if pair["condition"] in conditions:
             favoured = tuple(told.get((*(pair[name] for name in KEY[:-1]), order)) for order in ("ab", "ba"))
             result = shown(bias, pair, favoured)
-            valid.setdefault((pair["judge"], bias), []).extend(
-                pair[order] != "error" for order in ("ab", "ba") if order in pair
-            )
+            key = pair["experiment"], pair["judge"], bias
+            valid.setdefault(key, []).extend(pair[order] != "error" for order in ("ab", "ba") if order in pair)
             if result is not None:
-                found.setdefault((pair["judge"], bias), []).append((pair["item"], result))
+                found.setdefault(key, []).append((pair["item"], result))
     return found, valid
 
 
@@ -91,7 +98,7 @@ def table(rows, folder, **settings):
 
 
 def shares(rows, folder):
-    return {(row["judge"], row["bias"]): (row["biased"], row["n"]) for row in table(rows, folder)}
+    return {(row["judge"], row["bias"]): (row["biased"], row["n"], row["left_out"]) for row in table(rows, folder)}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -99,17 +106,19 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = drawn(seed)
     found, (expected, valid) = table(rows, tmp_path), by_hand(rows)
     order = list(CLOSED_FORM)
-    assert [(row["judge"], row["bias"]) for row in found] == sorted(expected, key=lambda key: (key[0], order.index(key[1])))
-    for row in found:
-        key = row["judge"], row["bias"]
-        counted = [result for _, result in expected[key]]
+    keys = [(row["experiment"], row["judge"], row["bias"]) for row in found]
+    assert keys == sorted(expected, key=lambda key: (*key[:2], order.index(key[2])))
+    for key, row in zip(keys, found, strict=True):
+        counted = [result for _, result in expected[key] if result != LEFT_OUT]
         assert (row["biased"], row["n"]) == (sum(counted), len(counted))
+        assert row["left_out"] == len(expected[key]) - len(counted)
         assert row["share"] == sum(counted) / len(counted)
         assert row["valid"] == sum(valid[key]) / len(valid[key])
         assert row["random"] == (0.5 if row["bias"] == "salience" else 0.25)
         assert row["above_random"] == ("yes" if row["share"] > row["random"] else "no")
         assert row["origin"] == "computed"
-    present = {row["judge"]: {other["bias"] for other in found if other["judge"] == row["judge"]} for row in found}
+    assert all(any(row["left_out"] for row in found if row["bias"] == bias) for bias in CLOSED_FORM)
+    present = {judge: {bias for _, other, bias in keys if other == judge} for _, judge, _ in keys}
     assert present["GPT-4"] == set(CLOSED_FORM)
     assert present["nobody"] == set(CLOSED_FORM) - {"egocentric_order", "egocentric_comp"}
     assert present["mute"] == present["nobody"] - {"salience"}
@@ -117,16 +126,16 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
 
 
 def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path):
-    rows = [row for row in drawn(3) if row["judge"] == "GPT-4"]
+    rows = [row for row in drawn(3) if row["judge"] == "GPT-4" and not row["experiment"]]
     found, (expected, _) = table(rows, tmp_path), by_hand(rows)
     replicates = list(resampled([f"q{number}" for number in range(8)], seed=SETTINGS["seed"], replicates=10_000))
     for row in found:
         count, total = Counter(), Counter()
-        for item, result in expected["GPT-4", row["bias"]]:
-            count[item] += result
-            total[item] += 1
+        for item, result in expected["", "GPT-4", row["bias"]]:
+            count[item] += result is True
+            total[item] += result != LEFT_OUT
         sums = [[sum(times[item] * of[item] for item in total) for of in (count, total)] for times in replicates]
-        low, high = np.quantile([biased / n for biased, n in sums if n], [0.05, 0.95])
+        low, high = resampled_ends([b / n for b, n in sums if n], [count[item] / n for item, n in total.items() if n])
         assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
         assert low < high
 
@@ -144,10 +153,10 @@ def test_what_counts_for_which_bias(tmp_path):
         *both("GPT-4", "8", ("b", "b"), models=("Koala", "GPT-4"), vote=2),  # its own, of unknown length
     ]
     assert shares(rows, tmp_path) == {
-        ("GPT-4", "order_first"): (1, 7),
-        ("GPT-4", "order_last"): (1, 7),
-        ("GPT-4", "egocentric_order"): (2, 6),
-        ("GPT-4", "salience"): (1, 1),
+        ("GPT-4", "order_first"): (1, 7, 1),
+        ("GPT-4", "order_last"): (1, 7, 1),
+        ("GPT-4", "egocentric_order"): (2, 6, 1),
+        ("GPT-4", "salience"): (1, 1, 2),
     }
 
 
@@ -160,7 +169,52 @@ def test_statements_may_speak_for_either_answer_in_each_pass(tmp_path):
         *both("j", "5", ("error", "b"), condition="attentional", favoured=("b", "b")),
         *both("j", "6", ("b", "b"), condition="control", favoured=("b", "b")),  # no test of a cognitive bias
     ]
-    assert shares(rows, tmp_path) == {("j", "bandwagon"): (2, 3), ("j", "attentional"): (0, 1)}
+    assert shares(rows, tmp_path) == {("j", "bandwagon"): (2, 3, 1), ("j", "attentional"): (0, 1, 0)}
+
+
+def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
+    rows = [row for item in "12" for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))]
+    rows += [row for item in "12" for row in both("j", item, ("a", "a"))]
+    found = {row["bias"]: row for row in table(rows, tmp_path)}
+    assert set(found) == {"bandwagon", "order_first", "order_last", "salience"}
+    for bias in ("bandwagon", "salience"):
+        row = found[bias]
+        assert (row["share"], row["above_random"], row["n"], row["left_out"], row["valid"]) == (None, None, 0, 2, 1)
+        assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+
+
+def test_experiments_are_not_merged(tmp_path):
+    rows = [row for item in "123" for row in both("j", item, ("a", "b"), experiment="one")]
+    rows += [row for item in "123" for row in both("j", item, ("b", "a"), experiment="two")]
+    found = {(row["experiment"], row["bias"]): row for row in table(rows, tmp_path)}
+    assert {key: row["share"] for key, row in found.items()} == {
+        ("one", "order_first"): 1, ("one", "order_last"): 0, ("two", "order_first"): 0, ("two", "order_last"): 1,
+    }  # fmt: skip
+    end = 0.05 ** (1 / 3)  # exact, for 3 of 3 questions
+    first = found["one", "order_first"]
+    assert (first["ci_low"], first["ci_high"]) == pytest.approx((end, 1), abs=1e-12)
+
+
+def test_one_question_has_no_interval(tmp_path):
+    rows = [*both("j", "1", ("a", "b")), verdict("j", "2", ("x", "y"), "ab", "a")]
+    first = table(rows, tmp_path)[0]
+    assert (first["bias"], first["share"], first["left_out"]) == ("order_first", 1, 1)
+    assert np.isnan([first["ci_low"], first["ci_high"]]).all()
+
+
+def test_judges_without_answers_of_their_own(tmp_path, capsys):
+    own = {"models": ("GPT-4", "Koala")}
+    rows = both("gpt-4", "1", ("a", "a"), **own) + both("GPT-4", "1", ("a", "a"), **own)
+    rows += both("x", "1", ("a", "a")) + both("x", "1", ("a", "a"), condition="compassion", experiment="e", **own)
+    rows += both("z", "1", ("a", "a"), condition="bandwagon", favoured=("a", "a"))
+    path = write(rows, tmp_path / "comparisons.parquet")
+    assert judges_without_answers(path) == [("", "gpt-4"), ("e", "x")]
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("biases", "thresholds")}
+    tabulate(study="mine", comparisons=path, **outputs, **SETTINGS)
+    assert capsys.readouterr().out.splitlines() == [
+        "egocentric bias: these judges are no models here: gpt-4",
+        "egocentric bias: these judges are no models of experiment 'e' here: x",
+    ]
 
 
 def test_one_question_gives_no_interval(tmp_path):

@@ -193,6 +193,22 @@ def test_rows_about_the_same_answers_agree(tmp_path, line, message):
     assert "v.csv, line 2; write the same in each row about these answers" in text
 
 
+def test_a_length_of_0_is_not_a_missing_one(tmp_path):
+    lines = ["J,q,A,B,ab,a,,0,5", "J,q,A,B,ba,a,,,5"]
+    assert "line 3, column length_a: found no length of the answer of 'A' for item 'q'" in said(tmp_path, lines)
+
+
+def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
+    header = f"{NEEDED},human,experiment"
+    lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
+    text = said(tmp_path, lines, header)
+    assert "v.csv, line 4, column judge: found 'Human', experiment 'e', which stands for the labels of the column human" in text
+    assert text.endswith("write another name, such as 'Human judge'")
+    apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]  # an experiment without labels
+    _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])
+    assert [row["judge"] for row in completeness] == ["J", "Human"]
+
+
 def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
     lines = [f"{line},control" for line in GOOD[:2]] + [f"{line},fake".replace(",b,120,80", ",,120,95") for line in GOOD[:2]]
     comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{HEADER},condition")])
@@ -211,3 +227,39 @@ def test_files_that_are_no_table(tmp_path):
     assert "v.parquet: cannot be read" in complaint(tmp_path, [tmp_path / "v.parquet"])
     duckdb.sql(f"copy (select 1 as judge) to '{tmp_path}/v.parquet'")
     assert "column item: not there" in complaint(tmp_path, [tmp_path / "v.parquet"])
+
+
+def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
+    lines = [
+        "judge,item,model_a,model_b,order,outcome,length_a,length_b",
+        *(f"J,q,A,B,{order},a,10,20" for order in ("ab", "ba")),
+        *(f"J,q,C,A,{order},a,30,99" for order in ("ab", "ba")),
+    ]
+    (tmp_path / "v.csv").write_text("\n".join(lines), "utf-8")
+    said = complaint(tmp_path, [tmp_path / "v.csv"])
+    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 in" in said
+    assert "v.csv, line 2; write the same" in said
+
+
+@pytest.mark.parametrize(("column", "meant"), [("lenght_a", "length_a"), ("Favored", "favoured"), ("experimnt", "experiment")])
+def test_a_misspelt_optional_column_is_named(tmp_path, column, meant):
+    (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome,{column}\nJ,q,A,B,ab,a,1\n", "utf-8")
+    assert f"v.csv, line 1, column {column}: not known; write '{meant}'" in complaint(tmp_path, [tmp_path / "v.csv"])
+
+
+def test_columns_of_ones_own_are_not_read(tmp_path):
+    rows = "\n".join(f"J,q,A,B,{order},a,x,y" for order in ("ab", "ba"))
+    (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome,text_a,model\n{rows}\n", "utf-8")
+    assert len(run(tmp_path, [tmp_path / "v.csv"])[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("J,q,A,B,ab,a,b", "line 2: cannot be read: found 7 fields, expected 6 as in the header; put a field"),
+        ('J,"q,A,B,ab,a', "line 2: cannot be read: found a double quote that is not closed; close it"),
+    ],
+)
+def test_a_ragged_line_is_told_with_its_mend(tmp_path, row, said):
+    (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome\n{row}\n", "utf-8")
+    assert said in complaint(tmp_path, [tmp_path / "v.csv"])

@@ -12,17 +12,19 @@ from score_curves import score_curves as script_of_scores
 from verbosity import tabulate
 from verbosity_bias import verbosity_bias as script_of_verbosity
 
+from conftest import DATA
 from drawings import artists, filled, on_paper, subject, texts
 from judgebias.drawing.alignment_curves import alignment_curves
+from judgebias.drawing.palette import BLUE
 from judgebias.drawing.position import position
 from judgebias.drawing.score_curves import score_curves
 from judgebias.drawing.style import FAINT, read
-from judgebias.drawing.verbosity_bias import MAIN, verbosity_bias
+from judgebias.drawing.verbosity_bias import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
 from random_comparisons import POOLS, random_rows, write
 
 PUBLISHED = [{"judge": "Careful", "value": 0.3}, {"judge": "nobody", "value": 0.4}]
 SCRIPTS = {
-    "verbosity": (script_of_verbosity, {"confidence": 0.9, "published": PUBLISHED}),
+    "verbosity": (script_of_verbosity, {"confidence": 0.9, "published": str(DATA / "comparisons_published.csv")}),
     "score_curves": (script_of_scores, {}),
     "alignment_curves": (script_of_alignment, {"confidence": 0.9}),
     "position": (script_of_position, {"confidence": 0.9}),
@@ -33,15 +35,19 @@ SCRIPTS = {
 def tables(tmp_path_factory):
     """Paths of the tables of random comparisons under several conditions."""
     folder = tmp_path_factory.mktemp("tables")
-    path = write(random_rows(8, questions=30), folder / "c.parquet")
+    return tabulated([row for row in random_rows(8, questions=30) if not row["experiment"]], folder)
+
+
+def tabulated(rows, folder):
+    path = write(rows, folder / "c.parquet")
     outputs = {name: str(folder / f"{name}.csv") for name in (*SCRIPTS, "agreement")}
-    tabulate(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
+    tabulate(study="s", comparisons=path, pools=POOLS, intervals={"confidence": 0.9, "seed": 1}, outputs=outputs)
     return outputs
 
 
-def bias(judge, value, ends, *, condition=None, order="debiased", draws="excluded", n=(50, 60)):
-    row = {"condition": condition, "judge": judge, "order": order, "draws": draws, "verbosity_bias": value}
-    return row | {"ci_low": ends[0], "ci_high": ends[1], "n_shorter": n[0], "n_longer": n[1]}
+def bias(judge, value, ends, *, condition=None, order="debiased", draws="excluded", n=(50, 60), few="no"):
+    row = {"experiment": None, "condition": condition, "judge": judge, "order": order, "draws": draws, "verbosity_bias": value}
+    return row | {"ci_low": ends[0], "ci_high": ends[1], "few": few, "n_shorter": n[0], "n_longer": n[1]}
 
 
 @pytest.mark.parametrize("table", SCRIPTS)
@@ -56,11 +62,13 @@ def test_same_bytes_every_time_on_paper_and_a_title_within(table, tables, tmp_pa
     assert b": a study</title>" in files["first"][1]
 
 
-def test_nothing_leaves_the_paper(tables):
+def test_nothing_leaves_the_paper(tables, tmp_path):
     several = {name: read(path) for name, path in tables.items()}
+    experiments = {name: read(path) for name, path in tabulated(random_rows(8), tmp_path).items()}
     single = {name: table[table["condition"] == "one"].assign(condition=np.nan) for name, table in several.items()}
     many = {name: pd.concat([table.assign(judge=table["judge"] + f" {n}") for n in range(4)]) for name, table in single.items()}
-    for found in (several, single, many):
+    alone = {name: table[table["judge"] == "Hasty"] for name, table in single.items()}
+    for found in (several, single, many, experiments, alone):
         for figure in (
             verbosity_bias(found["verbosity"], subject(), confidence=0.9, published=PUBLISHED),
             score_curves(found["score_curves"], subject()),
@@ -73,28 +81,70 @@ def test_nothing_leaves_the_paper(tables):
 
 
 def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it():
-    rows = [bias("GPT-4", 0.4, (0.3, 0.5)), bias("Claude", -0.1, (-0.3, 0.1)), bias("Bard", 0.2, (0.1, 0.3), n=(40, 9))]
+    rows = [bias("GPT-4", 0.4, (0.3, 0.5)), bias("Claude", -0.1, (-0.3, 0.1)), bias("Bard", 0.2, (0.1, 0.3), few="yes")]
     rows += [bias("Claude", value, (-0.9, 0.9), order=order) for order, value in (("ab", 0.31), ("ba", 0.32), ("pooled", 0.33))]
     rows += [bias("Claude", 0.77, (0.7, 0.8), draws="half"), bias("none", np.nan, (np.nan, np.nan), n=(3, 0))]
+    rows += [bias("alike", 0.3, (np.nan, np.nan))]
     published = [{"judge": "GPT-4", "value": 0.328}, {"judge": "GPT-3.5", "value": 0.428}]
     figure = verbosity_bias(pd.DataFrame(rows), subject("published"), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["Bard", "Claude", "GPT-4", "none"]
+    assert labels == ["Bard", "Claude", "GPT-4", "alike", "none"]
     points = {labels[round(point.get_ydata()[0])]: point for point in artists(figure, "point")}
-    assert {judge: point.get_xdata()[0] for judge, point in points.items()} == {"GPT-4": 0.4, "Claude": -0.1, "Bard": 0.2}
-    assert [filled(points[judge]) for judge in ("Bard", "Claude", "GPT-4")] == [True, False, True]
-    assert [to_hex(points[judge].get_color()).upper() for judge in ("Bard", "GPT-4")] == [FAINT, MAIN]  # few on one side
+    values = {"GPT-4": 0.4, "Claude": -0.1, "Bard": 0.2, "alike": 0.3}
+    assert {judge: point.get_xdata()[0] for judge, point in points.items()} == values
+    assert [filled(points[judge]) for judge in ("Bard", "Claude", "GPT-4", "alike")] == [False, False, True, False]
+    assert [to_hex(points[judge].get_color()).upper() for judge in ("Bard", "GPT-4")] == [FAINT, BLUE]  # few on one side
     small = {rule: [mark.get_xdata()[0] for mark in artists(figure, rule)] for rule in ("ab", "ba", "pooled")}
     assert small == {"ab": [0.31], "ba": [0.32], "pooled": [0.33]}
     (cross,) = artists(figure, "published")
     assert (cross.get_xdata()[0], labels[round(cross.get_ydata()[0])]) == (0.328, "GPT-4")
-    assert {"50 + 60", "40 + 9", "3 + 0", "no comparison on one side"} <= set(texts(figure))
+    assert {"50 + 60", "3 + 0", NO_VALUE} <= set(texts(figure))
+    note = " ".join(texts(figure)).replace("\n", " ")
+    assert NO_MARK in note
+    assert NO_BAR in note
     assert any("other data" in text for text in texts(figure))
+    assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
     assert "← prefers shorter      prefers longer →" in texts(figure)
     alone = verbosity_bias(pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
+    assert not any(words.strip() in " ".join(texts(alone)).replace("\n", " ") for words in (NO_MARK, NO_BAR))
+
+
+def test_words_in_a_row_stand_where_no_mark_does():
+    nothing = (np.nan, np.nan)
+    rows = [bias("pooled alone", np.nan, nothing, n=(0, 9)), bias("pooled alone", 0.1, nothing, order="pooled")]
+    rows += [
+        bias("cross alone", np.nan, nothing, n=(0, 8)),
+        bias("bare", 0.2, nothing),
+        bias("empty", np.nan, nothing, n=(0, 7)),
+    ]
+    published = [{"judge": "cross alone", "value": 0.3}]
+    figure = verbosity_bias(pd.DataFrame(rows), subject(), confidence=0.9, published=published)
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    words = [text for text in axes.texts if "+" not in text.get_text()]
+    assert [(labels[text.get_position()[1]], text.get_text()) for text in words] == [("empty", NO_VALUE)]
+    assert "fewer than" not in " ".join(texts(figure))
+
+
+def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
+    rows = [row for row in random_rows(8, questions=4) if not row["experiment"]]
+    single = "an error or one order alone"  # which random rows have anyway
+    changes = {
+        "an unknown length": {"length_a": None, "human": "a", "outcome": "a"},
+        "a draw of the judge": {"length_a": 3, "length_b": 5, "human": "a", "outcome": "tie"},
+        single: {"length_a": 3, "length_b": 5, "human": "a", "outcome": "error"},
+    }
+    for number, (reason, change) in enumerate(changes.items()):
+        (tmp_path / str(number)).mkdir()
+        paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
+        figure = verbosity_bias(read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED)
+        assert not figure.axes
+        said = " ".join(reversed(texts(figure))).partition("Left out is what has: ")[2]  # the lowest line comes first
+        assert [words in said for words in changes] == [words in (reason, single) for words in changes]
+        assert on_paper(figure)
 
 
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
@@ -102,29 +152,67 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     figure = score_curves(table, subject())
     judges = ["Careful", "Hasty", "Human"]
     conditions = ["one", "two", "unlabelled", "one and two"]
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == judges * 4  # from the lowest condition up
-    assert set(conditions) <= set(texts(figure))
-    assert texts(figure).count("no comparisons") == 1  # of the humans, without labels
-    for number, axes in enumerate(figure.axes):
-        condition, judge = conditions[3 - number // 3], judges[number % 3]
+    panels = [(condition, judge) for condition in conditions for judge in judges]
+    panels.remove(("unlabelled", "Human"))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for _, judge in panels]
+    assert [text for text in texts(figure) if text in conditions] == conditions
+    for axes, (condition, judge) in zip(figure.axes, panels, strict=True):
         rows = table[(table["condition"] == condition) & (table["judge"] == judge)]
-        if rows.empty:
-            continue
         drawn = [line for line in axes.lines if line.get_gid() in ("points", "beyond")]
         values = np.concatenate([line.get_ydata() for line in drawn])
         np.testing.assert_allclose(values, rows.sort_values("bin_low")["mean"])
         places = np.concatenate([line.get_xdata() for line in drawn])
         np.testing.assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
         assert f"n = {rows['n'].sum()}" in [text.get_text() for text in axes.texts]
+        assert 0 < rows["no_length"].max() <= table["no_length"].max()
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
         np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
 
 
+def test_a_condition_has_the_panels_of_its_own_judges_and_numbers_under_them():
+    judges = {"one": [f"j{number}" for number in range(9)], "two": ["j3"], "three": ["j3", "j5", "j8"]}
+    rows = [{"condition": name, "judge": judge} for name, own in judges.items() for judge in own]
+    table = pd.DataFrame(rows).assign(experiment=None, bin_low=-10, bin_high=10, n=3, mean=0.5, std_dev=0.1, no_length=0)
+    figure = score_curves(table, subject())
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for own in judges.values() for judge in own]
+    assert numbered(figure) == [False] * 4 + [True] * 9  # of nine in two rows, the fifth has none beneath
+    assert on_paper(figure)
+    figure.draw_without_rendering()
+    headings = {text.get_text(): text.get_window_extent() for text in figure.texts if text.get_text() in judges}
+    for axes in figure.axes:
+        assert not any(axes.get_tightbbox().overlaps(box) for box in headings.values())
+    even = score_curves(table[table["judge"] == "j3"], subject())
+    assert numbered(even) == [False, False, True]
+
+
+def numbered(figure):
+    """Whether each panel has numbers under it."""
+    return ["+100" in [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes]
+
+
+def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
+    tables = {name: read(path) for name, path in tabulated(random_rows(8), tmp_path).items()}
+    headings = {"no experiment: one", "no experiment: one and two", "again: one", "again: one and two"}
+    for name, draw, settings in (
+        ("score_curves", score_curves, {}),
+        ("alignment_curves", alignment_curves, {"confidence": 0.9}),
+    ):
+        figure = draw(tables[name], subject(), **settings)
+        assert headings <= set(texts(figure))
+        most = tables[name]["no_length"].max()
+        note = " ".join(texts(figure)).replace("\n", " ")
+        assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
+        assert "Left out" not in " ".join(texts(draw(tables[name].assign(no_length=0), subject(), **settings)))
+    assert headings <= set(texts(position(tables["position"], subject(), confidence=0.9)))
+    figure = verbosity_bias(tables["verbosity"], subject(), confidence=0.9, published=[])
+    assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
+
+
 def test_a_curve_has_a_gap_where_a_bin_is_empty():
-    rows = [{"condition": None, "judge": "j", "bin_low": low, "bin_high": low + 20, "n": 3} for low in (-30, -10, 30)]
-    figure = score_curves(pd.DataFrame(rows).assign(mean=0.5, std_dev=0.1), subject())
+    rows = [{"judge": "j", "bin_low": low, "bin_high": low + 20, "n": 3} for low in (-30, -10, 30)]
+    table = pd.DataFrame(rows).assign(experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0)
+    figure = score_curves(table, subject())
     (line,) = artists(figure, "curve")
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
     assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]
@@ -155,7 +243,8 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
         ("Ties", "consistency", 1.0, 1.0, 1.0, 95),
         ("Ties", "first_preference", np.nan, np.nan, np.nan, 0),
     ]
-    table = pd.DataFrame(rows, columns=["judge", "statistic", "value", "ci_low", "ci_high", "n"]).assign(condition=np.nan)
+    table = pd.DataFrame(rows, columns=["judge", "statistic", "value", "ci_low", "ci_high", "n"])
+    table = table.assign(condition=np.nan, experiment=np.nan)
     figure = position(table, subject(), confidence=0.9)
     consistency, preference = figure.axes
     points = [[line for line in axes.lines if line.get_gid() == "point"] for axes in figure.axes]

@@ -95,6 +95,14 @@ def test_wrong_ranks_averages_and_differences_are_called_impossible():
     assert [row["verdict"] for row in published_ranks(rows)] == ["impossible", "equal", "impossible", "equal", "impossible"]
 
 
+def test_a_difference_is_possible_where_rounding_of_all_three_numbers_allows_it():
+    """0.195 is within the slack of the shares, 0.0005 and 0.00005, and rounds to what is printed; without them it is not."""
+    shares = [("A", "First", "first", "0.500", ""), ("A", "Second", "second", "0.3055", "")]
+    for value, verdict in (("0.20", "possible"), ("0.200", "impossible"), ("0.21", "impossible"), ("0.19", "equal")):
+        (row,) = published_ranks(printed(*shares, ("A", "Diff", "difference", value, "")))
+        assert row["verdict"] == verdict
+
+
 def test_an_average_that_no_whole_ranks_give_is_impossible():
     tied = [(judge, column, "asr", "0.10", "") for judge in "ABC" for column in "xyz"]
     rows = printed(*tied, ("A", "", "average_rank", "1.67", ""), ("B", "", "average_rank", "1.50", ""))
@@ -195,6 +203,17 @@ def test_a_small_folder_by_hand(folder):
     absent = found["gender", "Evaluating", "words", "perturbed"]
     assert absent["n"] == 0
     assert "relative_change" not in absent
+
+
+def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(folder):
+    """One question of two is perturbed: there is nothing to resample it with."""
+    write(folder, "gender", [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")])
+    found = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    one = found["gender", "", "words", "perturbed"]
+    assert (one["relative_change"], one["n"]) == (1.0, 1)
+    assert np.isnan([one["ci_low"], one["ci_high"]]).all()
+    both = found["gender", "", "words", "both"]
+    assert (both["ci_low"], both["ci_high"]) == (0.0, 0.5)
 
 
 GOOD = question("q_1-gender", "a", "b b")

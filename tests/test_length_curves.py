@@ -29,7 +29,9 @@ def curve(rows, columns):
     rows = list(rows)
     assert all(tuple(row) == columns[1:] for row in rows)
     assert all(row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows)
-    return {(row["condition"], row["judge"], row["bin_low"]): row for row in rows}
+    found = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}
+    assert len(found) == len(rows)
+    return found
 
 
 def scores(path, pools=POOLS):
@@ -44,23 +46,35 @@ def known(pair):
     return pair["length_a"] is not None and pair["length_b"] is not None
 
 
+def check_unknown(found, expected):
+    """The comparisons without both lengths, which `expected` has under no bin, are counted in every row of their curve."""
+    unknown = {key: len(expected.get((*key[:-1], None), ())) for key in found}
+    assert {key: row["no_length"] for key, row in found.items()} == unknown
+    assert set(unknown.values()) > {0, 1}
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_scores_are_those_of_a_loop(tmp_path, seed):
     rows = random_rows(seed)
     found = scores(write(rows, tmp_path / "c.parquet"))
     expected, labelled = defaultdict(list), {}
-    for pair in filter(known, compared(rows)):
-        bin_low = place(pair["length_a"], pair["length_b"])
+    for pair in compared(rows):
+        bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
         for label in labels_of(pair["condition"]):
+            group = pair["experiment"], label
             if pair["debiased"] != "error":
-                expected[label, pair["judge"], bin_low].append(SCORE[pair["debiased"]])
+                expected[*group, pair["judge"], bin_low].append(SCORE[pair["debiased"]])
             if pair["human"] is not None:
-                labelled[label, pair["condition"], pair["item"], pair["model_a"], pair["model_b"]] = bin_low, pair["human"]
-    for (label, *_), (bin_low, human) in labelled.items():
-        expected[label, "Human", bin_low].append(SCORE[human])
-    assert set(found) == set(expected)
-    assert {key[2] for key in found} >= {-110, -10, 110}
+                answers = pair["condition"], pair["item"], pair["model_a"], pair["model_b"]
+                labelled[*group, *answers] = bin_low, pair["human"]
+    for (experiment, label, *_), (bin_low, human) in labelled.items():
+        expected[experiment, label, "Human", bin_low].append(SCORE[human])
+    assert set(found) == {key for key in expected if key[-1] is not None}
+    assert {key[-1] for key in found} >= {-110, -10, 110}
+    check_unknown(found, expected)
     for key, values in expected.items():
+        if key[-1] is None:
+            continue
         row = found[key]
         assert (row["n"], row["mean"]) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
         assert row["std_dev"] == (pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None)
@@ -71,13 +85,17 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
     rows = random_rows(seed)
     found = alignment(write(rows, tmp_path / "c.parquet"))
     expected = defaultdict(list)
-    for pair in filter(known, compared(rows)):
+    for pair in compared(rows):
         if pair["human"] in ("a", "b") and pair["debiased"] in ("a", "b"):
             chosen, rejected = (pair[f"length_{side}"] for side in (pair["human"], "ba"["ab".index(pair["human"])]))
+            bin_low = place(chosen, rejected) if known(pair) else None
             for label in labels_of(pair["condition"]):
-                expected[label, pair["judge"], place(chosen, rejected)].append(pair["debiased"] == pair["human"])
-    assert set(found) == set(expected)
+                expected[pair["experiment"], label, pair["judge"], bin_low].append(pair["debiased"] == pair["human"])
+    assert set(found) == {key for key in expected if key[-1] is not None}
+    check_unknown(found, expected)
     for key, agrees in expected.items():
+        if key[-1] is None:
+            continue
         row = found[key]
         assert (row["agree"], row["n"], row["agreement"]) == (sum(agrees), len(agrees), sum(agrees) / len(agrees))
         interval = binomtest(row["agree"], row["n"]).proportion_ci(0.9, "wilson")
@@ -117,8 +135,8 @@ def test_bins_hold_their_lower_end(tmp_path, lengths, bin_low):
     row = {"judge": "j", "item": "q", "model_a": "m", "model_b": "n", "outcome": "a", "human": "a", "condition": ""}
     row |= {"experiment": "", "favoured": None, "vote": 1, "length_a": lengths[0], "length_b": lengths[1]}
     path = write([row | {"order": order} for order in ("ab", "ba")], tmp_path / "c.parquet")
-    assert [key[2] for key in scores(path, pools={})] == [bin_low, bin_low]
-    assert [key[2] for key in alignment(path, pools={})] == [bin_low]
+    assert [key[-1] for key in scores(path, pools={})] == [bin_low, bin_low]
+    assert [key[-1] for key in alignment(path, pools={})] == [bin_low]
 
 
 @pytest.mark.mirror
@@ -127,11 +145,11 @@ def test_verdicts_of_prd(tmp_path):
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
     first, aligned = scores(comparisons, pools={}), alignment(comparisons, pools={})
     for judge in ("Bard", "Claude", "GPT-3.5", "GPT-4", "Vicuna-13B", "Human"):
-        rows = [row for key, row in first.items() if key[1] == judge]
+        rows = [row for key, row in first.items() if key[2] == judge]
         assert sum(row["n"] for row in rows) == 800
         assert [row["bin_low"] for row in rows] == sorted(row["bin_low"] for row in rows)
-    assert list(dict.fromkeys(key[1] for key in first))[-1] == "Human"
-    decided = {judge: sum(row["n"] for key, row in aligned.items() if key[1] == judge) for judge in ("GPT-4", "Claude")}
+    assert list(dict.fromkeys(key[2] for key in first))[-1] == "Human"
+    decided = {judge: sum(row["n"] for key, row in aligned.items() if key[2] == judge) for judge in ("GPT-4", "Claude")}
     assert decided["GPT-4"] == 67 + 395 + 4
-    assert sum(row["agree"] for key, row in aligned.items() if key[1] == "Claude" and key[2] <= -30) == 6
-    assert aligned["", "GPT-4", 10]["n"] == 85
+    assert sum(row["agree"] for key, row in aligned.items() if key[2] == "Claude" and key[3] <= -30) == 6
+    assert aligned["", "", "GPT-4", 10]["n"] == 85

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from judgebias.comparisons.position import position
 from judgebias.comparisons.questions import open_pairs
 from judgebias.comparisons.schemas import POSITION
-from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, write
+from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, write
 from verdict_files import released, run
 
 REPLICATES = 300
@@ -34,25 +35,26 @@ def naive(pairs, times=None):
 def table(path, pools=POOLS):
     rows = list(position(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == POSITION[1:] for row in rows)
-    return {(row["condition"], row["judge"], row["statistic"]): row for row in rows}
+    return {(row["experiment"], row["condition"], row["judge"], row["statistic"]): row for row in rows}
 
 
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(4)
     found = table(write(rows, tmp_path / "c.parquet"))
-    assert {key[:2] for key in found} == {key for key in groups(rows) if key[1] != "Blind"}  # who makes nothing but errors
+    assert {key[:3] for key in found} == {key for key in groups(rows) if key[2] != "Blind"}  # who makes nothing but errors
     for key, pairs in groups(rows).items():
-        if key[1] == "Blind":
+        if key[2] == "Blind":
             continue
         both = [pair for pair in pairs if not {pair.get("ab"), pair.get("ba")} & {None, "error"}]
-        drawn = resampled(sorted({pair["item"] for pair in both}), seed=7, replicates=REPLICATES)
-        resamples = [naive(both, times) for times in drawn]
+        items = sorted({pair["item"] for pair in both})
+        resamples = [naive(both, times) for times in resampled(items, seed=7, replicates=REPLICATES)]
+        single = [naive([pair for pair in both if pair["item"] == item]) for item in items]
         for name, (value, n, questions) in naive(pairs).items():
             row = found[*key, name]
             assert (row["value"], row["n"], row["questions"]) == (pytest.approx(value, abs=1e-14), n, questions)
-            ends = np.quantile([resample[name][0] for resample in resamples], [0.05, 0.95])
-            assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12)
+            ends = resampled_ends([resample[name][0] for resample in resamples], [one[name][0] for one in single])
+            assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
 
 
 def verdicts_of(outcomes):
@@ -68,13 +70,24 @@ def verdicts_of(outcomes):
 
 def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
     first = table(write(verdicts_of([("a", "b")] * 3), tmp_path / "first.parquet"), pools={})
-    values = {name: row["value"] for (_, _, name), row in first.items()}
+    values = {name: row["value"] for (*_, name), row in first.items()}
     assert values == {"consistency": 0, "first_preference": 1, "first_both": 1, "second_both": 0}
+    for row in first.values():  # the exact interval of 0, or 3, of 3 questions
+        ends = binomtest(int(3 * row["value"]), 3).proportion_ci(0.9, "exact")
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([ends.low, ends.high], abs=1e-12)
+    same = table(write(verdicts_of([("a", "a"), ("b", "b")]), tmp_path / "same.parquet"), pools={})
+    half = same["", "", "j", "first_preference"]
+    differ = 1 - 0.05 ** (1 / 2)  # most of the questions that may be other than one half
+    assert (half["value"], half["ci_low"], half["ci_high"]) == pytest.approx((0.5, 0.5 - differ / 2, 0.5 + differ / 2))
     ties = table(write(verdicts_of([("tie", "tie"), ("tie", "tie")]), tmp_path / "ties.parquet"), pools={})
-    assert ties["", "j", "consistency"]["value"] == 1.0
-    preference = ties["", "j", "first_preference"]
-    assert np.isnan(preference["value"])
-    assert (preference["n"], preference["questions"], preference["ci_low"]) == (0, 0, None)
+    assert ties["", "", "j", "consistency"]["value"] == 1.0
+    preference = ties["", "", "j", "first_preference"]
+    assert np.isnan([preference["value"], preference["ci_low"], preference["ci_high"]]).all()
+    assert (preference["n"], preference["questions"]) == (0, 0)
+    one = table(write(verdicts_of([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={})
+    preference = one["", "", "j", "first_preference"]  # of one question that counts, and one that does not
+    assert (preference["value"], preference["questions"]) == (1, 1)
+    assert np.isnan([preference["ci_low"], preference["ci_high"]]).all()
 
 
 @pytest.mark.mirror
@@ -82,10 +95,10 @@ def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="llmbar")
     found = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
-    assert found["Adversarial", "GPT-4", "consistency"]["n"] == 319
-    shares = {name: found["Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}
+    assert found["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
+    shares = {name: found["", "Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}
     assert shares == {"consistency": 0.97, "first_preference": 0.505}
     for judge in ("ChatGPT", "Falcon"):  # which choose the answer shown first far more often, in every subset
-        lows = [row["ci_low"] for key, row in found.items() if key[1:] == (judge, "first_preference")]
+        lows = [row["ci_low"] for key, row in found.items() if key[2:] == (judge, "first_preference")]
         assert len(lows) == 6
         assert min(lows) > 0.55

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from judgebias.comparisons.cobbler import BATCHES, SYSTEMS, read_wins, wins_of_judge
 from judgebias.comparisons.cobbler_overlap import BY_NAME, LISTED, released_overlap
 from judgebias.comparisons.rank_overlap import places, rank_biased_overlap
 from verdict_files import released
@@ -37,6 +38,9 @@ JUDGES_OF_13 = [
     "GPT-4", "ChatGPT", "InstructGPT", "LLaMAv2", "LLaMA", "Cohere", "Falcon", "Alpaca", "Vicuna", "OpenAssist", "Baize",
     "Koala", "WizardLM", "MPT", "Mistral", "OLMo",
 ]  # fmt: skip
+
+
+SAMPLING = {"confidence": 0.9, "seed": 5}
 
 
 def by_definition(first, second, p, *, extrapolated):
@@ -87,7 +91,7 @@ def test_what_is_no_ranking(first, second):
 @pytest.fixture(scope="module")
 def overlaps():
     folder, _ = released("cobbler")
-    return released_overlap(str(folder))
+    return released_overlap(str(folder), **SAMPLING)
 
 
 def one(rows, statistic, systems, form, ties, judge=None):
@@ -144,9 +148,51 @@ def test_a_list_that_sees_no_answer_does_no_worse_than_any_judge(overlaps, ties)
 
 
 @pytest.mark.mirror
+def test_with_the_annotators_together_some_judges_do_better_than_the_list(overlaps):
+    better = {}
+    for systems, form, ties in itertools.product((15, 13), ("truncated", "extrapolated"), (LISTED, BY_NAME)):
+        listing = one(overlaps, "listing_order_with_annotators_together", systems, form, ties)
+        assert listing["rankings"] == 50
+        judges = JUDGES_OF_15 if systems == 15 else JUDGES_OF_13
+        rows = [one(overlaps, "judges_with_annotators_together", systems, form, ties, judge) for judge in judges]
+        better[systems, form, ties] = [row["judge"] for row in rows if row["value"] > listing["value"] + 1e-12]
+        for row in rows:
+            assert row["above_list"] == pytest.approx(row["value"] - listing["value"], abs=1e-12)
+            assert not row["ci_low"] > 0  # none is told from the list
+    assert all(judges == (["ChatGPT"] if key[0] == 15 else ["ChatGPT", "Mistral"]) for key, judges in better.items())
+    for systems, form, listed, best in ((13, "extrapolated", 0.648, 0.663), (15, "truncated", 0.607, 0.619)):
+        row = one(overlaps, "listing_order_with_annotators_together", systems, form, LISTED)
+        chatgpt = one(overlaps, "judges_with_annotators_together", systems, form, LISTED, "ChatGPT")
+        assert [round(found["value"], 3) for found in (row, chatgpt)] == [listed, best]
+
+
+@pytest.mark.mirror
+def test_intervals_of_what_a_judge_is_above_the_list(overlaps):
+    """Of ChatGPT with single annotators, by loops over the definition and a bootstrap of its own; DollyV2 is the list."""
+    folder, _ = released("cobbler")
+    of_humans = f"{folder}/{BATCHES}/human_annotations"
+    annotators = [read_wins(f"{of_humans}/annot_{number}.json", SYSTEMS) for number in range(1, 7)]
+    judge = wins_of_judge(folder, "model_annotations", "chatgpt").of(annotators[0].systems)
+    differences = []
+    for number, wins in enumerate(judge):
+        humans = [np.argsort(-annotator.counts[number], kind="stable").tolist() for annotator in annotators]
+        own = np.argsort(-wins, kind="stable").tolist()
+        overlaps_of = [[by_definition(r, h, 0.8, extrapolated=False) for h in humans] for r in (own, list(range(15)))]
+        differences.append(np.subtract(*np.mean(overlaps_of, axis=1)))
+    row = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "ChatGPT")
+    assert row["above_list"] == pytest.approx(np.mean(differences), abs=1e-12)
+    draw = np.random.default_rng(1).integers(50, size=(20_000, 50))
+    ends = np.quantile(np.array(differences)[draw].mean(axis=1), [0.05, 0.95])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends, abs=0.001)
+    assert row["ci_low"] < 0 < row["ci_high"]
+    dolly = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "DollyV2")
+    assert -1e-4 < dolly["ci_low"] < dolly["above_list"] < 0 <= dolly["ci_high"]
+
+
+@pytest.mark.mirror
 def test_every_form_of_every_statistic_has_one_row(overlaps):
     keys = [tuple(row.get(name) for name in ("statistic", "form", "systems", "ties", "judge")) for row in overlaps]
-    assert len(set(keys)) == len(keys) == 4 * (2 * 15 + 5) + 4 * (2 * 16 + 5)
+    assert len(set(keys)) == len(keys) == 4 * (2 * 15 + 6) + 4 * (2 * 16 + 6)
     for row in overlaps:
         if row["form"] == "truncated":
             other = one(overlaps, row["statistic"], row["systems"], "extrapolated", row["ties"], row.get("judge"))

@@ -16,17 +16,11 @@ from planted_comparisons import BIASED, as_texts, recovered
 REPLICATES, AT_ONCE = 150, 50
 QUESTIONS = 60
 NOMINAL = 0.9
+CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
 POSITION = [
-    {"condition": "order", "judge": "J", "statistic": "consistency", "value": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50},
-    {
-        "condition": "compassion",
-        "judge": "J",
-        "statistic": "consistency",
-        "value": 0.5,
-        "ci_low": None,
-        "ci_high": None,
-        "n": 9,
-    },
+    CONSISTENCY | {"experiment": "", "value": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50},
+    CONSISTENCY | {"experiment": "other", "value": 0.9, "ci_low": 0.85, "ci_high": 0.95, "n": 40},
+    CONSISTENCY | {"experiment": "", "condition": "compassion", "value": 0.5, "ci_low": None, "ci_high": None, "n": 9},
 ]
 
 
@@ -39,7 +33,10 @@ def one(planted, **tables):
     return list(recovery_of_biases([planted], **{name: as_texts(rows) for name, rows in tables.items()}))
 
 
-@pytest.mark.parametrize(("planted", "inside"), [(0.6, "yes"), (0.8, "yes"), (0.59, "no"), (0.81, "no")])
+@pytest.mark.parametrize(
+    ("planted", "inside"),
+    [(0.6, "yes"), (0.8, "yes"), (0.59, "no"), (0.81, "no"), (0.6 - 1e-12, "yes"), (0.8 + 1e-12, "yes")],
+)
 def test_inside_is_of_the_interval(planted, inside):
     (row,) = one(plan("consistency", planted), position=POSITION)
     numbers = {"planted": planted, "estimate": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50}
@@ -56,6 +53,19 @@ def test_a_value_without_an_interval_is_neither_in_nor_out():
     assert one(plan("bandwagon", 0.5), position=POSITION) == []  # no table of cognitive biases
 
 
+def test_experiments_are_told_apart():
+    (row,) = one(plan("consistency", 0.9, experiment="other"), position=POSITION)
+    assert (row["estimate"], row["n"], row["inside"]) == (0.9, 40, "yes")
+    (absent,) = one(plan("consistency", 0.9, experiment="third"), position=POSITION)
+    assert "estimate" not in absent
+    shares = [
+        {"experiment": e, "judge": "J", "bias": "bandwagon", "share": share, "n": 7} for e, share in (("e", 0.2), ("f", 0.4))
+    ]
+    rows = [row | {"ci_low": 0.1, "ci_high": 0.3} for row in shares]
+    inside = [one(plan("bandwagon", 0.2, experiment=e), cognitive_biases=rows)[0]["estimate"] for e in "ef"]
+    assert inside == [0.2, 0.4]
+
+
 def test_attacks_are_told_apart_by_experiment_and_answers():
     groups = [("e", "second"), ("f", "second"), ("e", "third")]
     base = {"condition": "rich_content", "judge": "J", "ci_low": 0, "ci_high": 1}
@@ -67,7 +77,7 @@ def test_attacks_are_told_apart_by_experiment_and_answers():
 
 
 def test_verbosity_is_told_apart_by_order_and_draws():
-    base = {"condition": "order", "judge": "J", "ci_low": -1, "ci_high": 1, "n_shorter": 3, "n_longer": 4}
+    base = {"experiment": "", "condition": "order", "judge": "J", "ci_low": -1, "ci_high": 1, "n_shorter": 3, "n_longer": 4}
     found = {("debiased", "half"): 0.1, ("debiased", "excluded"): 0.2, ("ab", "excluded"): 0.3}
     rows = [base | {"order": order, "draws": draws, "verbosity_bias": value} for (order, draws), value in found.items()]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)

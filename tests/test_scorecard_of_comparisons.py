@@ -15,7 +15,13 @@ from judgebias.comparisons.schemas import AGREEMENT, ASR, RANKS, RBO, VERBOSITY,
 from judgebias.drawing.scorecard_figure import cause_text, scorecard
 from judgebias.drawing.style import read
 from judgebias.paper.published_attacks import read_attacks
-from judgebias.paper.scorecard_of_comparisons import OTHER_VOTES, PLANTED, scorecard_of_comparisons
+from judgebias.paper.scorecard_of_comparisons import (
+    NO_VALUE,
+    OTHER_RANKED,
+    OTHER_VOTES,
+    PLANTED,
+    scorecard_of_comparisons,
+)
 from judgebias.tables import SCORECARD, read_table, write_table
 from planted_comparisons import as_texts
 from verdict_files import released
@@ -55,11 +61,12 @@ def own_tables(attacks):
     votes = [row(VOTE_SHARES, **weak, judge=judge, model_b=f"LLaMA2-Chat-{size}", a=s["a"] + shift, b=s["b"] - shift)
              for judge, s in shares.items() for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))]  # fmt: skip
     votes += [row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3) for judge in shares]
-    places_of = [row(VOTES_BY_POSITION, judge=judge, **values) for judge, values in by_place.items()]
+    main = {"experiment": "perturbations"}
+    places_of = [row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()]
     return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": places_of}
 
 
-def judged(published, attacks, tables, *, source="judgement_bias", kind="user"):
+def judged(published, attacks, tables, *, source="judgement_bias", kind="published"):
     return list(scorecard_of_comparisons(published, attacks, tables, study="s", source=source, kind=kind))
 
 
@@ -73,8 +80,12 @@ def test_chen_s_tables_match_themselves(published, attacks):
     assert set().union(*rows) <= set(SCORECARD)
 
 
-@pytest.mark.parametrize(("kind", "wide"), [("user", 0.0), ("simulated", 2.576 * np.sqrt(0.08 * 0.92 / 60))])
-def test_tolerance_is_half_a_digit_and_chance_where_planted(published, attacks, kind, wide):
+CHANCE = 2.576 * np.sqrt(0.08 * 0.92 / 60)
+CAUSES = {"simulated": PLANTED, "user": OTHER_VOTES, "published": ""}
+
+
+@pytest.mark.parametrize(("kind", "wide"), [("published", 0.0), ("user", CHANCE), ("simulated", CHANCE)])
+def test_tolerance_is_half_a_digit_and_chance_in_other_votes(published, attacks, kind, wide):
     tables = own_tables(attacks)
     for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
         tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
@@ -83,7 +94,7 @@ def test_tolerance_is_half_a_digit_and_chance_where_planted(published, attacks, 
         assert first["tolerance"] == pytest.approx(0.005 + wide, abs=1e-6)
         assert first["deviation"] == pytest.approx(size, abs=1e-4)
         assert first["verdict"] == verdict
-        assert first["cause"] == (PLANTED if kind == "simulated" else OTHER_VOTES if verdict == "differs" else "")
+        assert first["cause"] == ("unknown" if (kind, verdict) == ("published", "differs") else CAUSES[kind])
 
 
 def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
@@ -94,13 +105,16 @@ def test_what_is_not_planted_is_shown_and_not_judged(published, attacks):
         assert all("not planted" in r["cause"] and r["verdict"] == ABSENT for r in of_item)
         assert all("ours" in r and "deviation" not in r for r in of_item)
     of_users = judged(published, attacks, own_tables(attacks), kind="user")
-    assert {r["verdict"] for r in of_users if r["item"] == "votes_by_position"} <= {"match", "differs"}
+    assert {(r["verdict"], r["cause"]) for r in of_users if r["item"] == "votes_by_position"} == {(ABSENT, OTHER_VOTES)}
 
 
 def test_a_judge_that_was_not_asked_is_absent(published, attacks):
     tables = {name: [r for r in rows if r["judge"] != "Ernie"] for name, rows in own_tables(attacks).items()}
     rows = judged(published, attacks, tables)
-    assert {r["term"] for r in rows if r["verdict"] == ABSENT} == {"Ernie"}
+    of_all = ("rank", "ranks")  # which the absent judge stands among
+    absent = [r for r in rows if r["verdict"] == ABSENT and r["item"] not in of_all]
+    assert {r["term"] for r in absent} == {"Ernie"}
+    assert {r["cause"] for r in absent} == {NO_VALUE}
     assert {r["verdict"] for r in judged(published, attacks, {})} == {ABSENT}
     assert not any("ours" in r for r in judged(published, attacks, {}))
 
@@ -110,8 +124,65 @@ def test_answers_may_have_other_names_where_there_is_one_pair(published, attacks
     tables["asr"] = [r | {"model_a": "A1", "model_b": "A2"} if r["experiment"] == "perturbations" else r for r in tables["asr"]]
     assert {r["verdict"] for r in judged(published, attacks, tables) if r["figure"] == "Chen et al., Table 1"} == {"match"}
     tables["asr"] = [r | {"model_b": "B"} if r["model_b"] == "LLaMA2-Chat-7B" else r for r in tables["asr"]]
-    absent = [r for r in judged(published, attacks, tables) if r["verdict"] == ABSENT]
-    assert {(r["item"], r["model"]) for r in absent} == {("asr", "LLaMA2-Chat-7B")}
+    absent = [r for r in judged(published, attacks, tables) if r["verdict"] == ABSENT and r["item"] == "asr"]
+    assert {(r["figure"], r["model"]) for r in absent} == {("Chen et al., Table 4", "LLaMA2-Chat-7B")}
+
+
+@pytest.mark.parametrize("names", [{}, {"model_b": "B"}, {"model_a": "A"}])
+def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names):
+    """Votes on one of the four pairs of Table 4, the names as printed or others."""
+    asr = [r | names for r in own_tables(attacks)["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
+    rows = [r for r in judged(published, attacks, {"asr": asr}) if r["item"] == "asr" and "ours" in r]
+    assert {r["model"] for r in rows} == (set() if names else {"LLaMA2-Chat-7B"})
+    assert len(rows) == (0 if names else 7)
+
+
+def ranked(rows, verdicts, *, item, table="4"):
+    found = [r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"]
+    assert found
+    assert {r["verdict"] for r in found} == verdicts
+    return {r["cause"] for r in found if "ours" in r}
+
+
+def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, attacks):
+    tables = own_tables(attacks)
+    fewer = [r for r in tables["asr"] if r["model_b"] != "LLaMA2-Chat-7B"]
+    more = [*tables["asr"], *(r | {"condition": "gender"} for r in fewer if r["experiment"] == "weak")]
+    other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in tables["asr"]]
+    missing = [r | {"asr": ""} if (r["experiment"], r["judge"]) == ("weak", "Ernie") else r for r in tables["asr"]]
+    for asr in (fewer, more, other, missing):
+        rows = judged(published, attacks, tables | {"asr": asr})
+        assert ranked(rows, {ABSENT}, item="ranks") == {OTHER_RANKED}
+    one_more = [*tables["asr"], *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error")]
+    rows = judged(published, attacks, tables | {"asr": one_more})
+    assert ranked(rows, {"match"}, item="ranks") == {""}
+    assert ranked(rows, {ABSENT}, item="ranks", table="1") == {OTHER_RANKED}
+    of_column = {r["slice"]: r["verdict"] for r in rows if r["item"] == "rank"}
+    assert of_column == {"factual_error": ABSENT, "fake_reference": "match", "rich_content": "match"}
+    # What no sample is eligible for is no column.
+    empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
+    rows = judged(published, attacks, tables | {"asr": [*tables["asr"], *empty]})
+    assert ranked(rows, {"match"}, item="ranks") == {""}
+
+
+def test_table_6_judges_its_own_experiment_alone(published, attacks):
+    tables = own_tables(attacks)
+    others = [r | {"experiment": "weak", "first": "0.999"} for r in tables["votes_by_position"]]
+    rows = judged(published, attacks, tables | {"votes_by_position": [*others, *tables["votes_by_position"]]})
+    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {"match"}
+    rows = judged(published, attacks, tables | {"votes_by_position": others})
+    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {ABSENT}
+
+
+def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor(published, attacks):
+    tables = own_tables(attacks)
+    shares = tables["vote_shares"]
+    others = [r | change | {"a": "0.99", "b": "0.01"} for r in shares for change in ({"experiment": "x"}, {"model_a": "x"})]
+    rows = judged(published, attacks, tables | {"vote_shares": [*others, *shares]})
+    assert {r["verdict"] for r in rows if r["item"] == "vote_shares"} == {"match"}
+    for partial in (others, [r for r in shares if r["model_b"] != "LLaMA2-Chat-70B"]):
+        rows = judged(published, attacks, tables | {"vote_shares": partial})
+        assert {(r["verdict"], "ours" in r) for r in rows if r["item"] == "vote_shares"} == {(ABSENT, False)}
 
 
 def test_other_data_are_shown_but_not_judged(published, attacks):
@@ -144,6 +215,9 @@ def test_overlap_is_that_of_the_first_release(published, attacks):
     assert len(rows) == 17
     assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == ("aggregate", "match", 0.49630142557)
     assert {r["verdict"] for r in rows[1:]} == {ABSENT}
+    causes = {r["quantity"]: r["cause"] for r in rows[1:]}
+    assert causes["share_biased"].startswith("the abstract does not say how it averages")
+    assert causes["judges_with_annotators_together"] == NO_VALUE
 
 
 @pytest.mark.mirror
@@ -165,7 +239,7 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together(published
     assert {judge: round(float(value), 3) for judge, value in found.items()} == bars
 
 
-@pytest.fixture(params=["user", "simulated"])
+@pytest.fixture(params=["published", "simulated"])
 def drawn(request, attacks, tmp_path):
     """The scorecard of a study, as the scripts make it: path of the table."""
     tables = {}

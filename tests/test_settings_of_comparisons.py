@@ -11,6 +11,13 @@ from judgebias.errors import ConfigError
 from judgebias.settings import check, with_stand_ins
 
 
+def world(**judge):
+    return {"models": ["A", "B"], "judges": {"J": judge}}
+
+
+WORLD = world()
+
+
 def checked(name, study):
     config = copy.deepcopy(CONFIG)
     config["comparisons"][name] = study
@@ -24,8 +31,34 @@ def checked(name, study):
         ("mine", {"title": "t"}, "comparisons: mine: found none of simulate, files, source; write one of them"),
         ("mine", {"files": "v.csv"}, "comparisons: mine: 'title' is a required property"),
         ("twin", {"title": "t", "files": "v.csv"}, "comparisons: twin: a study of ratings has this name; choose another"),
-        ("mine", {"title": "t", "source": "prdd"}, "'prdd' is not one of the sources of comparisons; did you mean 'prd'?"),
+        (
+            "mine",
+            {"title": "t", "source": "prdd"},
+            "'prdd' is not one of the sources of comparisons that",
+        ),
         ("mine", {"title": "t", "source": "play_favorites"}, "'play_favorites' is not one of the sources of comparisons"),
+        (
+            "mine",
+            {"title": "t", "source": "prd", "files": "v.csv"},
+            "found source prd with files, of which only one",
+        ),
+        ("mine", {"title": "t", "source": "cobbler", "simulate": WORLD}, "found source cobbler with simulate, of which only"),
+        ("mine", {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}}, "pools: its source holds no single verdicts"),
+        ("mine", {"title": "t", "files": ["{a}.csv"]}, "files: '{a}.csv': braces mean a wildcard to Snakemake; rename"),
+        ("mine", {"title": "t", "files": "v.csv", "worsening": ["x"]}, "worsening: only the analysis attacks reads it"),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "analyses": ["attacks"], "pools": {"A": ["a"]}},
+            "only the analysis verb",
+        ),
+        ("mine", {"title": "t", "simulate": {"votes": "published"}}, "these are attacks alone; write `analyses: [attacks]`"),
+        (
+            "mine",
+            {"title": "t", "simulate": world(attacks={"control": 0.1})},
+            "attacks: control: no attack; choose another",
+        ),
+        ("mine", {"title": "t", "simulate": world(own=0.7)}, "judges: J: own: it is none of `models`; leave `own` out"),
+        ("mine", {"title": "t", "simulate": world(first=0.6, second=0.6)}, "comparisons: mine: simulate: judges: J"),
         ("mine", {"title": "t", "source": "cobbler", "analyses": ["verbosity"]}, "its source holds no single verdicts; leave"),
         ("mine", {"title": "t", "files": "v.csv", "analyses": ["verbose"]}, "analyses: 0: 'verbose' is not one of"),
         ("mine", {"title": "t", "files": "v.csv", "pool": {}}, "mine: unknown key 'pool'; did you mean 'pools'?"),
@@ -42,7 +75,8 @@ def test_wrong_study_is_named(name, study, message):
 
 def test_studies_of_the_project_and_a_users_are_valid():
     check_comparisons(CONFIG)
-    checked("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False, "worsening": ["shuffled"]})
+    checked("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False})
+    checked("mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]})
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,13 @@ def test_a_judge_without_biases_is_never_off(tmp_path):
     assert rows["consistency"]["estimate"] == rows["egocentric_order"]["estimate"] == 1
 
 
+def test_where_the_humans_tie_either_answer_is_chosen():
+    drawn = simulate_comparisons(world({"Stranger": {}}, human_tie=1, questions=100), seed=1)
+    plain = texts(drawn, "condition") == "order"
+    assert set(texts(drawn, "human")[plain]) == {"tie"}
+    assert np.mean(texts(drawn, "outcome")[plain] == "a") == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(1000))
+
+
 def test_questions_make_their_comparisons_alike():
     """Between questions, shares vary more than independent comparisons do; without difficulty as much as these."""
     variances = []

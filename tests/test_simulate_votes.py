@@ -78,11 +78,32 @@ def test_shares_of_votes_by_place():
     assert tie == pytest.approx((0.2 + by_answers * 0.3) / (1 - 1 / 15), abs=0.01)
 
 
+def test_lengths_are_those_of_the_control_group_alone():
+    """An attack changes the second answer, and its length is not simulated."""
+    samples = Samples("e", "one", "two", 5, {"J": FIRM}, ("factual_error",))
+    parts = {part["condition"]: part for part in draw_votes(samples, np.random.SeedSequence(0))}
+    assert list(parts) == [CONTROL, *SUCCESS]
+    for condition, part in parts.items():
+        assert (part["length_a"] > 0).all()
+        assert (part["length_b"] > 0).all() == (condition == CONTROL)
+        if condition != CONTROL:
+            assert (part["length_b"] == -1).all()  # unknown
+            assert (part["length_a"] == parts[CONTROL]["length_a"]).all()
+
+
 def test_a_judge_that_is_not_attacked_may_vote_by_place_alone():
     votes = votes_of(Attacked(success={}, tie=0, second=0.5, by_first=0.9), questions=3000)
     assert list(votes) == [CONTROL]
     first = np.mean([vote in (("ab", "a"), ("ba", "b")) for given in votes[CONTROL].values() for vote in given])
     assert first == pytest.approx(0.95, abs=0.01)
+
+
+def test_only_answers_before_an_attack_have_lengths():
+    samples = Samples("e", "one", "two", 50, {"J": FIRM}, ("factual_error",))
+    for part in draw_votes(samples, np.random.SeedSequence(0)):
+        assert part["length_a"].min() > 0
+        perturbed = part["condition"] != CONTROL
+        assert (part["length_b"] == -1).all() if perturbed else part["length_b"].min() > 0
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +155,11 @@ def test_the_same_seed_gives_the_same_votes(rows):
     first, second, other = (published_votes(rows, seed=seed)[0].numbers["outcome"] for seed in (1, 1, 2))
     assert (first == second).all()
     assert (first != other).any()
+
+
+def test_votes_as_published_pass_the_checks_of_verdicts(tmp_path):
+    votes, _ = published_votes(read_attacks(PUBLISHED), seed=3)
+    write(votes, str(tmp_path / "votes.parquet"))
+    _, rows = run(tmp_path, [tmp_path / "votes.parquet"])
+    assert {row["one_order"] for row in rows} == {"0"}
+    assert {row["experiment"] for row in rows} == {"perturbations", "generator", "flawed", "weak"}

@@ -36,9 +36,9 @@ def fate(pair, verdict):
 
 
 def counted(pairs, order, treatment, times=None):
-    """wrong and n by side, and what is left out; each question counts `times` times."""
+    """wrong and n by side, what is left out, and the questions of each side; each question counts `times` times."""
     wrong, n, left = defaultdict(float), defaultdict(float), defaultdict(int)
-    questions = set()
+    questions = {"shorter": set(), "longer": set()}
     for pair in pairs:
         for verdict in verdicts(pair, order):
             why, weight = fate(pair, verdict), times[pair["item"]] if times else 1
@@ -48,7 +48,7 @@ def counted(pairs, order, treatment, times=None):
             left["judge_draws"] += verdict == "tie"
             if verdict == "tie" and treatment == "excluded":
                 continue
-            questions.add(pair["item"])
+            questions[why].add(pair["item"])
             n[why] += weight
             if verdict == "tie":
                 wrong[why] += weight * {"disagreement": 1, "half": 0.5}[treatment]
@@ -60,8 +60,8 @@ def counted(pairs, order, treatment, times=None):
 
 def table(path, pools=POOLS, **settings):
     rows = list(verbosity(open_pairs(path, pools), **(SETTINGS | settings)))
-    assert all(tuple(row) == VERBOSITY[1:12] + tuple(key for key in row if key in VERBOSITY[12:]) for row in rows)
-    return {(row["condition"], row["judge"], row["order"], row["draws"]): row for row in rows}
+    assert all(tuple(row) == VERBOSITY[1:14] + tuple(key for key in row if key in VERBOSITY[14:]) for row in rows)
+    return {(row["experiment"], row["condition"], row["judge"], row["order"], row["draws"]): row for row in rows}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -70,7 +70,9 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     found = table(write(rows, tmp_path / "c.parquet"))
     naive = {key: pairs for key, pairs in groups(rows).items() if any(pair["human"] for pair in pairs)}
     assert set(found) == {(*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS}
-    assert {key[0] for key in found} == {"one", "two", "one and two"}  # no human label, no row
+    # No human label, no row; a pool is of one experiment.
+    labels = {("", "one"), ("", "two"), ("", "one and two"), ("again", "one"), ("again", "one and two")}
+    assert {key[:2] for key in found} == labels
     for key, pairs in naive.items():
         for order in ORDERS:
             for draws in TREATMENTS:
@@ -82,7 +84,8 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
                     assert (row[f"wrong_{side}"], row[f"n_{side}"]) == (wrong[side], n[side])
                     assert row[f"rate_{side}"] == (pytest.approx(rates[side]) if n[side] else None)
                 assert [row[reason] for reason in REASONS] == [left[reason] for reason in REASONS]
-                assert row["questions"] == len(questions)
+                assert row["questions"] == len(set.union(*questions.values()))
+                assert row["few"] == ("yes" if min(map(len, questions.values())) < 10 else "no")
                 out = sum(row[reason] for reason in REASONS) if draws == "excluded" else sum(row[r] for r in REASONS[:-1])
                 assert row["n_shorter"] + row["n_longer"] + out == sum(len(verdicts(pair, order)) for pair in pairs)
 
@@ -93,17 +96,17 @@ def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkey
     found = table(write(rows, tmp_path / "c.parquet"))
     checked = 0
     for key, pairs in groups(rows).items():
-        if key[1] == "Blind" or key[0] == "unlabelled":
+        if "Blind" in key or "unlabelled" in key:
             continue
         drawn = list(resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES))
         for order, draws in (("debiased", "excluded"), ("pooled", "half")):
             values = np.array([counted(pairs, order, draws, times)[0] for times in drawn])
             values = values[np.isfinite(values)]
             row = found[*key, order, draws]
-            checked += len(values) > 0
-            if not len(values):
-                assert np.isnan(row["verbosity_bias"])
+            if min(map(len, counted(pairs, order, draws)[-1].values())) < 2:
+                assert row["ci_low"] is row["ci_high"] is None
                 continue
+            checked += 1
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-12)
     assert checked >= 10
 
@@ -120,11 +123,11 @@ def test_a_judge_that_takes_the_longer_answer_has_bias_one(tmp_path):
     rows += [verdict(order, "b", item="equal", lengths=(3.0, 3.0)) for order in ("ab", "ba")]
     rows += [verdict(order, "b", item="none", lengths=(None, 3.0)) for order in ("ab", "ba")]
     rows += [verdict("ab", "a", item="one order")]
-    row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "j", "debiased", "excluded"]
-    assert (row["verbosity_bias"], row["ci_low"], row["ci_high"]) == (1.0, 1.0, 1.0)
+    row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
+    assert (row["verbosity_bias"], row["ci_low"], row["ci_high"]) == (1.0, None, None)  # resamples do not vary
     assert [row[reason] for reason in REASONS] == [0, 1, 1, 1, 1, 0]
     short = [verdict(order, "a", item=f"q{i}", human=human) for order in ("ab", "ba") for i, human in enumerate("abab")]
-    row = table(write(short, tmp_path / "s.parquet"), pools={})["", "j", "debiased", "excluded"]
+    row = table(write(short, tmp_path / "s.parquet"), pools={})["", "", "j", "debiased", "excluded"]
     assert (row["verbosity_bias"], row["accuracy_parity_gap"]) == (-1.0, 1.0)
 
 
@@ -137,15 +140,36 @@ def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     rows = [verdict(order, "b", item="q", judge=judge) for order in ("ab", "ba") for judge in "jk"]
     rows += [verdict(order, "b", item="other", human="b", judge="k") for order in ("ab", "ba")]
     found = table(write(rows, tmp_path / "c.parquet"), pools={})
-    one_side = found["", "j", "debiased", "excluded"]
+    one_side = found["", "", "j", "debiased", "excluded"]
     assert math.isnan(one_side["verbosity_bias"])
     assert (one_side["rate_shorter"], one_side["rate_longer"], one_side["ci_low"]) == (1.0, None, None)
-    assert found["", "k", "debiased", "excluded"]["verbosity_bias"] == 1.0
+    several = found["", "", "k", "debiased", "excluded"]
+    assert (several["verbosity_bias"], several["ci_low"], several["few"]) == (1.0, None, "yes")
+
+
+@pytest.mark.parametrize(("n_longer", "few"), [(1, "yes"), (2, "yes"), (9, "yes"), (10, "no")])
+def test_each_side_needs_questions_of_its_own(tmp_path, n_longer, few):
+    """Twelve questions where the humans prefer the shorter answer, and n_longer, of two comparisons each, where the longer."""
+    sides = [("b", (9.0, 5.0)), ("b", (5.0, 9.0))]
+    rows = [
+        verdict(order, outcome, item=f"{human}{lengths}{i}", human=human, lengths=lengths) | {"vote": vote}
+        for (human, lengths), questions in zip(sides, (12, n_longer), strict=True)
+        for i in range(questions)
+        for vote, outcome in enumerate("ab" if i % 2 else "bb", start=1)
+        for order in ("ab", "ba")
+    ]
+    row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
+    assert (row["n_shorter"], row["n_longer"], row["few"]) == (24, 2 * n_longer, few)
+    assert row["verbosity_bias"] == pytest.approx(0.25 - (n_longer // 2) / (2 * n_longer))
+    assert (row["ci_low"] is None) == (n_longer == 1)
 
 
 @pytest.mark.parametrize(
     ("pools", "words"),
-    [({"one": ["two"]}, "'one' has the name of a condition"), ({"p": ["one", "Two"]}, "'p' names 'Two'.*found: one, two, unl")],
+    [
+        ({"one": ["two"]}, "pools: one: the name of a condition"),
+        ({"p": ["one", "Two"]}, "pools: p: 'Two' is no cond.*found: one, two, unl"),
+    ],
 )
 def test_impossible_pools_are_said(tmp_path, pools, words):
     with pytest.raises(ConfigError, match=words):
@@ -164,16 +188,17 @@ def test_verdicts_of_prd(tmp_path):
         "GPT-4": (35, 67, 33, 395),
         "Vicuna-13B": (34, 47, 39, 215),
     }
-    assert {key[1] for key in found} == set(expected)
+    assert {key[2] for key in found} == set(expected)
     for judge, (wrong_shorter, n_shorter, wrong_longer, n_longer) in expected.items():
-        row = found["", judge, "debiased", "excluded"]
+        row = found["", "", judge, "debiased", "excluded"]
         counts = row["wrong_shorter"], row["n_shorter"], row["wrong_longer"], row["n_longer"]
         assert counts == (wrong_shorter, n_shorter, wrong_longer, n_longer)
         assert row["verbosity_bias"] == pytest.approx(wrong_shorter / n_shorter - wrong_longer / n_longer, abs=1e-15)
+        assert row["few"] == "no"
         assert 0.05 < row["ci_low"] < row["verbosity_bias"] - 0.05
         assert row["verbosity_bias"] + 0.05 < row["ci_high"] < 0.85
         assert (row["human_ties"], row["equal_lengths"], row["errors"], row["no_human"]) == (96, 4, 0, 0)
         assert n_shorter + n_longer + row["judge_draws"] == 700
-        assert found["", judge, "pooled", "half"]["n_shorter"] == 2 * 141
-    rounded = {judge: round(found["", judge, "debiased", "excluded"]["verbosity_bias"], 3) for judge in expected}
+        assert found["", "", judge, "pooled", "half"]["n_shorter"] == 2 * 141
+    rounded = {judge: round(found["", "", judge, "debiased", "excluded"]["verbosity_bias"], 3) for judge in expected}
     assert rounded == {"Bard": 0.378, "Claude": 0.667, "GPT-3.5": 0.565, "GPT-4": 0.439, "Vicuna-13B": 0.542}

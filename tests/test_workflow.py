@@ -153,6 +153,7 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
     assert not list((folder / "results" / "mine").rglob("*.parquet"))
     assert not list((folder / "results" / "mine").rglob("*.csv"))
     assert "line 5, column rating" in (folder / "results" / "mine" / "logs" / "ratings.log").read_text("utf-8")
+    assert "\nFailed: ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line 5" in result.stderr
 
 
 def test_every_fit_of_the_smoke_studies_equals_statsmodels(project):

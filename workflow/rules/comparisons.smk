@@ -1,55 +1,4 @@
 # From files of verdicts on pairs of answers, or a simulation of them, to tables of biases.
-from judgebias.comparisons.settings import WITH_VERDICTS, kind_of_verdicts, origin_of_verdicts
-
-COMPARISONS = config["comparisons"]
-
-
-def source_of(study):
-    """The key of the published repository of a study of comparisons, None if it has none."""
-    return COMPARISONS[study].get("source")
-
-
-def comparisons_from(*sources):
-    return one_of(study for study in COMPARISONS if source_of(study) in sources)
-
-
-def analyses_of(study):
-    """What is computed of the verdicts of a study; nothing where it has none."""
-    settings = COMPARISONS[study]
-    return settings.get("analyses", ["verbosity"]) if origin_of_verdicts(settings) else []
-
-
-def comparisons_with(analysis):
-    return one_of(study for study in COMPARISONS if analysis in analyses_of(study))
-
-
-@cache
-def manifest_of(source):
-    """(path, blob) of every file of a source of comparisons."""
-    with open(f"{DATA}/sources/{config['sources'][source]['manifest']}", newline="", encoding="utf-8") as table:
-        return [(row["path"], row["blob"]) for row in csv.DictReader(table)]
-
-
-def released_files(study):
-    return [f"results/{study}/raw/{path}" for path, _ in manifest_of(source_of(study))]
-
-
-def verdict_files(study):
-    """The files that the verdicts of a study are read from."""
-    origin = origin_of_verdicts(COMPARISONS[study])
-    if origin == "source":
-        return released_files(study)
-    if origin == "simulate":
-        return [f"results/{study}/raw/comparisons.parquet"]
-    files = COMPARISONS[study]["files"]
-    return [there(study, "files", path, of="comparisons") for path in ([files] if isinstance(files, str) else files)]
-
-
-def recovered_tables(wildcards):
-    """The tables of a simulated study that estimate what was planted, by name."""
-    tables = {"verbosity": ["verbosity", "position"], "cognitive_biases": ["cognitive_biases"], "attacks": ["asr"]}
-    names = [name for analysis in analyses_of(wildcards.study) for name in tables[analysis]]
-    return {name: f"results/{wildcards.study}/tables/{name}.csv" for name in names}
 
 
 for study in (study for study in COMPARISONS if source_of(study)):
@@ -63,13 +12,14 @@ for study in (study for study in COMPARISONS if source_of(study)):
             raw=released_files(study),
         log:
             f"results/{study}/logs/fetch.log",
+        retries: 0
         localrule: True
         conda:
             "../../envs/judge-bias.yaml"
         params:
             source={key: config["sources"][source_of(study)][key] for key in ("repository", "commit")},
             files=manifest_of(source_of(study)),
-            folder=f"results/{study}/raw",
+            folder=lambda wildcards, study=study: f"results/{study}/raw",
         message:
             f"Fetch the published files of {study} and verify their git blob ids."
         script:
@@ -78,7 +28,7 @@ for study in (study for study in COMPARISONS if source_of(study)):
 
 rule simulate_comparisons:
     input:
-        published=f"{DATA}/judgement_bias_published.csv",
+        published=lambda wildcards: published_attacks(wildcards, needed="votes" in COMPARISONS[wildcards.study]["simulate"]),
         code=code_of("simulate_comparisons.py"),
     output:
         comparisons="results/{study}/raw/comparisons.parquet",
@@ -89,11 +39,15 @@ rule simulate_comparisons:
         "results/{study}/benchmarks/simulate_comparisons.tsv"
     wildcard_constraints:
         study=one_of(study for study, settings in COMPARISONS.items() if "simulate" in settings),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=1000, runtime=10),
     params:
         settings=lookup("comparisons/{study}/simulate", within=config),
-        worsening=lookup("comparisons/{study}/worsening", within=config, default=["factual_error"]),
+        worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
         seed=lookup("seed", within=config),
     message:
         "Simulate the verdicts of {wildcards.study}."
@@ -114,8 +68,12 @@ rule comparisons:
         "results/{study}/benchmarks/comparisons.tsv"
     wildcard_constraints:
         study=one_of(study for study, settings in COMPARISONS.items() if origin_of_verdicts(settings)),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         format=lambda wildcards: (
             "table" if origin_of_verdicts(COMPARISONS[wildcards.study]) != "source" else source_of(wildcards.study)
@@ -144,8 +102,12 @@ rule verbosity:
         "results/{study}/benchmarks/verbosity.tsv"
     wildcard_constraints:
         study=comparisons_with("verbosity"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         pools=lookup("comparisons/{study}/pools", within=config, default={}),
         confidence=lookup("confidence", within=config),
@@ -169,8 +131,12 @@ rule cognitive_biases:
         "results/{study}/benchmarks/cognitive_biases.tsv"
     wildcard_constraints:
         study=comparisons_with("cognitive_biases"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         confidence=lookup("confidence", within=config),
         seed=lookup("seed", within=config),
@@ -196,8 +162,12 @@ rule released_rankings:
         "results/{study}/benchmarks/released_rankings.tsv"
     wildcard_constraints:
         study=comparisons_from("cobbler"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=10),
     params:
         folder="results/{study}/raw",
         confidence=lookup("confidence", within=config),
@@ -224,10 +194,14 @@ rule attacks:
         "results/{study}/benchmarks/attacks.tsv"
     wildcard_constraints:
         study=comparisons_with("attacks"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
-        worsening=lookup("comparisons/{study}/worsening", within=config, default=["factual_error"]),
+        worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
         confidence=lookup("confidence", within=config),
         seed=lookup("seed", within=config),
     message:
@@ -246,8 +220,12 @@ rule text_lengths:
         "results/{study}/logs/text_lengths.log",
     wildcard_constraints:
         study=comparisons_from("judgement_bias"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
     params:
         folder="results/{study}/raw",
         confidence=lookup("confidence", within=config),
@@ -268,6 +246,7 @@ rule published_ranks:
         "results/{study}/logs/published_ranks.log",
     wildcard_constraints:
         study=comparisons_from("judgement_bias"),
+    localrule: True
     conda:
         "../../envs/judge-bias.yaml"
     message:
@@ -287,8 +266,12 @@ rule recovery_of_comparisons:
         "results/{study}/logs/recovery_of_comparisons.log",
     wildcard_constraints:
         study=one_of(study for study, settings in COMPARISONS.items() if "simulate" in settings),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
     message:
         "Compare the estimates of {wildcards.study} with what was planted."
     script:

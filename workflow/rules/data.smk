@@ -21,6 +21,7 @@ rule fetch:
     wildcard_constraints:
         study=studies_with("source"),
         dimension=one_of({name for source in config.get("sources", {}).values() for name in source.get("files", {})}),
+    retries: 0
     localrule: True
     conda:
         "../../envs/judge-bias.yaml"
@@ -46,8 +47,12 @@ rule simulate:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
         study=studies_with("simulate"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=1000, runtime=10),
     params:
         settings=lookup("studies/{study}/simulate", within=config),
         scales=lookup("studies/{study}/scales", within=config),
@@ -71,8 +76,12 @@ rule ratings:
         "results/{study}/logs/ratings.log",
     benchmark:
         "results/{study}/benchmarks/ratings.tsv"
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
         scales=lookup("studies/{study}/scales", within=config),
@@ -94,8 +103,12 @@ rule cells:
         "results/{study}/logs/cells.log",
     benchmark:
         "results/{study}/benchmarks/cells.tsv"
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     message:
         "Collapse the ratings of {wildcards.study} into cells."
     script:

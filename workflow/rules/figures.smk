@@ -17,8 +17,12 @@ for figure, drawing in (FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS)
             f"results/{{study}}/benchmarks/{figure}.tsv"
         wildcard_constraints:
             study=drawing.get("studies", one_of(config["studies"])),
+        group:
+            "figures_{study}"
         conda:
             "../../envs/judge-bias.yaml"
+        resources:
+            **asks(mem_mb=600, runtime=5),
         params:
             **{"subject": subject_for(drawing), **drawing.get("told", {})},
             script=drawing["script"],

@@ -19,8 +19,12 @@ rule fit:
         "results/{study}/logs/fit.log",
     benchmark:
         "results/{study}/benchmarks/fit.tsv"
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
@@ -42,8 +46,12 @@ rule describe:
         "results/{study}/logs/describe.log",
     benchmark:
         "results/{study}/benchmarks/describe.tsv"
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         confidence=lookup("confidence", within=config),
     message:
@@ -66,8 +74,12 @@ rule agreement:
         "results/{study}/benchmarks/agreement.tsv"
     wildcard_constraints:
         study=one_of(filter(has_raters, config["studies"])),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         models=lambda wildcards: models_of(wildcards.study),
     message:
@@ -90,8 +102,12 @@ rule recovery:
         "results/{study}/benchmarks/recovery.tsv"
     wildcard_constraints:
         study=studies_with("simulate"),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
     params:
         specs=lookup("specs", within=config),
     message:
@@ -113,6 +129,8 @@ rule crosscheck:
         "results/{study}/benchmarks/crosscheck.tsv"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=4000, runtime=60),
     params:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),

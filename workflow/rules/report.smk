@@ -27,8 +27,12 @@ rule compare_with_paper:
         "results/{study}/logs/compare_with_paper.log",
     benchmark:
         "results/{study}/benchmarks/compare_with_paper.tsv"
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
     params:
         label=lookup("studies/{study}/title", within=config),
         kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
@@ -38,19 +42,11 @@ rule compare_with_paper:
         "../scripts/compare_with_paper.py"
 
 
-def compared_tables(wildcards):
-    """The tables of a study of comparisons that hold what its paper prints, by name."""
-    analyses, source = analyses_of(wildcards.study), source_of(wildcards.study)
-    names = ["verbosity", "agreement"] if "verbosity" in analyses else []
-    names += ["asr", "ranks", "votes_by_position", "vote_shares"] if "attacks" in analyses else []
-    names += ["rbo"] if source == "cobbler" else []
-    return {name: f"results/{wildcards.study}/tables/{name}.csv" for name in names}
-
-
 rule compare_comparisons:
     input:
         unpack(compared_tables),
-        published=[f"{DATA}/comparisons_published.csv", f"{DATA}/judgement_bias_published.csv"],
+        published=f"{DATA}/comparisons_published.csv",
+        attacks=published_attacks,
         code=code_of("compare_comparisons.py"),
     output:
         scorecard="results/{study}/tables/scorecard.csv",
@@ -58,8 +54,12 @@ rule compare_comparisons:
         "results/{study}/logs/compare_comparisons.log",
     wildcard_constraints:
         study=one_of(study for study in COMPARISONS if source_of(study)),
+    group:
+        "tables_{study}"
     conda:
         "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
     params:
         source=lambda wildcards: source_of(wildcards.study),
         kind=lambda wildcards: kind_of_verdicts(COMPARISONS[wildcards.study]),

@@ -19,7 +19,7 @@ if __name__ == "__main__":
         attack_success(
             asr=snakemake.input.asr,
             ranks=snakemake.input.ranks,
-            published=snakemake.input.get("published") or None,
+            published=next(iter(snakemake.input.published), None),
             subject=Subject.from_config(**snakemake.params.subject),
             confidence=snakemake.params.confidence,
             outputs=list(snakemake.output),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judgebias.comparisons.attacks import success_rates
+from judgebias.comparisons.attacks import success_rates, worsening_among
 from judgebias.comparisons.preferences import create_samples, create_votes
 from judgebias.comparisons.ranks import average_ranks
 from judgebias.comparisons.schemas import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION
@@ -17,8 +17,7 @@ def attacks(*, study: str, comparisons: str, worsening: Sequence[str], confidenc
     create_votes(connection, comparisons)
     create_samples(connection)
     rates = success_rates(connection, worsening=worsening, confidence=confidence)
-    conditions = sorted({row["condition"] for row in rates})
-    print(f"perturbations: {', '.join(conditions)}; worsening: {', '.join(set(worsening) & set(conditions)) or 'none'}")
+    print(worsening_among(rates, worsening, study=study))
     sampling = {"confidence": confidence, "seed": seed}
     by_position, curve = votes_by_position(connection, **sampling), length_curve(connection, **sampling)
     rows = rates, average_ranks(rates), by_position, curve, vote_shares(connection)

@@ -18,7 +18,7 @@ def tabulate(
     found = {
         "cognitive_biases": released_biases(folder, confidence=confidence, seed=seed),
         "random_thresholds": random_thresholds(seed=seed),
-        "rbo": released_overlap(folder),
+        "rbo": released_overlap(folder, confidence=confidence, seed=seed),
         "valid_rates": valid_rates(raw, folder),
     }
     for table, columns in TABLES.items():

@@ -1,6 +1,6 @@
 """Tabulate the cognitive biases of each judge of a study of comparisons, and their random thresholds."""
 
-from judgebias.comparisons.cognitive import cognitive_biases
+from judgebias.comparisons.cognitive import cognitive_biases, judges_without_answers
 from judgebias.comparisons.random_thresholds import random_thresholds
 from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM
 from judgebias.database import bounded_memory
@@ -9,6 +9,12 @@ from judgebias.tables import write_table
 
 
 def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, biases: str, thresholds: str) -> None:
+    strangers: dict[str, list[str]] = {}
+    for experiment, judge in judges_without_answers(comparisons):
+        strangers.setdefault(experiment, []).append(judge)
+    for experiment, judges in strangers.items():
+        among = f" of experiment '{experiment}'" if experiment else ""
+        print(f"egocentric bias: these judges are no models{among} here: {', '.join(judges)}")
     found = cognitive_biases(comparisons, confidence=confidence, seed=seed)
     write_table(biases, COGNITIVE_BIASES, ({"study": study, **row} for row in found))
     write_table(thresholds, RANDOM, ({"study": study, **row} for row in random_thresholds(seed=seed)))

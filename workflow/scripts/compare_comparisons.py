@@ -14,7 +14,7 @@ def compare(
     *, study: str, source: str, kind: str, published: str, attacks: str, tables: Mapping[str, str], output: str
 ) -> None:  # fmt: skip
     found = {name: read_table(path) for name, path in tables.items()}
-    values = read_table(published), read_attacks(attacks)
+    values = read_table(published), read_attacks(attacks) if attacks else []
     write_table(output, SCORECARD, scorecard_of_comparisons(*values, found, study=study, source=source, kind=kind))
 
 
@@ -22,8 +22,8 @@ if __name__ == "__main__":
     with logged(snakemake.log[0]):
         compare(
             study=snakemake.wildcards.study,
-            published=snakemake.input.published[0],
-            attacks=snakemake.input.published[1],
+            published=snakemake.input.published,
+            attacks=next(iter(snakemake.input.attacks), ""),
             tables={name: path for name in TABLES if (path := snakemake.input.get(name))},
             output=snakemake.output.scorecard,
             **{key: snakemake.params[key] for key in ("source", "kind")},

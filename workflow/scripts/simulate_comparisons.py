@@ -33,7 +33,7 @@ if __name__ == "__main__":
     with logged(snakemake.log[0]):
         simulate(
             study=snakemake.wildcards.study,
-            published=snakemake.input.published,
+            published=next(iter(snakemake.input.published), ""),
             outputs=dict(snakemake.output.items()),
             **{key: snakemake.params[key] for key in ("settings", "worsening", "seed")},
         )

@@ -1,16 +1,17 @@
 """Draw the verbosity bias of each judge, by condition, beside the values that Saito et al. print of other data."""
 
-from collections.abc import Mapping, Sequence
-
 from judgebias.drawing.style import Subject, read, save
 from judgebias.drawing.verbosity_bias import verbosity_bias as draw_verbosity_bias
 from judgebias.logs import logged
+from judgebias.tables import read_table
 
 
 def verbosity_bias(
-    *, verbosity: str, subject: Subject, confidence: float, published: Sequence[Mapping], outputs: list[str]
+    *, verbosity: str, subject: Subject, confidence: float, outputs: list[str], published: str | None = None
 ) -> None:
-    figure = draw_verbosity_bias(read(verbosity), subject, confidence=confidence, published=published)
+    rows = read_table(published) if published else []
+    printed = [{**row, "value": float(row["value"])} for row in rows if row["quantity"] == "verbosity_bias"]
+    figure = draw_verbosity_bias(read(verbosity), subject, confidence=confidence, published=printed)
     save(figure, outputs, title=f"Verbosity bias of each judge: {subject.label}")
 
 
@@ -20,6 +21,6 @@ if __name__ == "__main__":
             verbosity=snakemake.input.verbosity,
             subject=Subject.from_config(**snakemake.params.subject),
             confidence=snakemake.params.confidence,
-            published=snakemake.params.published,
+            published=next(iter(snakemake.input.published), None),
             outputs=list(snakemake.output),
         )

@@ -1,6 +1,6 @@
 """Attack success rate: how often a perturbation moves a judge's preference towards the perturbed answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -8,6 +8,8 @@ import numpy as np
 from judgebias.comparisons.ranks import with_ranks
 from judgebias.comparisons.schemas import CONTROL
 from judgebias.database import text
+from judgebias.errors import ConfigError
+from judgebias.simulation.comparison_world import WORSENING
 
 # A group is one perturbation of the samples of one judge, experiment and pair of models.
 COUNTS = f"""
@@ -63,3 +65,19 @@ def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]
     low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
     high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
     return low, high
+
+
+def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study: str) -> str:
+    """Say which perturbations of the rows of `rates` are counted as worsening.
+
+    ConfigError if one of `worsening` is none of them, but for those that are so by default (WORSENING).
+    """
+    conditions = sorted({row["condition"] for row in rates})
+    unknown = sorted({*worsening} - {*conditions, *WORSENING})
+    if unknown:
+        found = ", ".join(conditions) or "none"
+        raise ConfigError(
+            f"config: comparisons: {study}: worsening: '{unknown[0]}' is no condition of its votes; found: {found}"
+        )
+    worse = ", ".join(sorted({*worsening} & {*conditions})) or "none"
+    return f"perturbations: {', '.join(conditions)}; worsening: {worse}"

@@ -36,6 +36,19 @@ def percentile_intervals(
     return low, high
 
 
+def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of an interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
+
+    The share of all questions that differ from these is u = 1 - ((1 - confidence) / 2)^(1 / questions) at most, the upper end
+    for 0 of `questions` (Clopper and Pearson 1934). A question that differs may have any share: the ends are shares (1 - u) and
+    shares (1 - u) + u. Of shares 0 and 1 they are the exact interval for 0, or all, of `questions`; it covers as often as it
+    says, or more, where questions count alike.
+    """
+    differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
+    low = shares * (1 - differ)
+    return low, np.minimum(low + differ, 1.0)  # rounding may put an end beyond 1
+
+
 def _quantiles(values: np.ndarray, confidence: float) -> np.ndarray:
     return np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(values) > 1 else np.full(2, np.nan)
 

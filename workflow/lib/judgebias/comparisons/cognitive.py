@@ -1,26 +1,29 @@
 """The cognitive biases of CoBBLEr for any comparisons: order, compassion, egocentric, salience, bandwagon and attentional."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgebias.comparisons.bootstrap import percentile_intervals, quotient
+from judgebias.comparisons.bootstrap import quotient
 from judgebias.comparisons.pairs import create_pairs
+from judgebias.comparisons.questions import Group, Shares, in_groups, share_intervals
 from judgebias.comparisons.random_thresholds import CLOSED_FORM
-from judgebias.database import connect
+from judgebias.comparisons.schemas import ORDERS
+from judgebias.database import connect, text
 
 CONDITIONS = {  # the conditions of comparisons that each test reads
-    "order": "condition in ('', 'order')",
+    "order": "condition in ('', 'order')",  # the same prompt
     "compassion": "condition = 'compassion'",
     "bandwagon": "condition = 'bandwagon'",
     "attentional": "condition = 'attentional'",
 }
-# SQL over `pairs`: in which comparisons a bias is looked for, and what shows it.
+# SQL over `pairs`: in which comparisons a bias is looked for, which of them tell, and what shows it.
+ALL = "true"
 SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
 SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
-OWN = f"{SHOWN_TWICE} and (judge = model_a) <> (judge = model_b)"
-LENGTHS_DIFFER = f"{SAME_ANSWER} and length_a <> length_b"
+OWN = "(judge = model_a) <> (judge = model_b)"
+LENGTHS_DIFFER = "coalesce(length_a <> length_b, false)"
 TOLD_TWICE = f"{SHOWN_TWICE} and favoured_ab is not null and favoured_ba is not null"
 FIRST = "outcome_ab = 'a' and outcome_ba = 'b'"
 LAST = "outcome_ab = 'b' and outcome_ba = 'a'"
@@ -31,32 +34,36 @@ FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 @dataclass(frozen=True)
 class Bias:
-    """A bias: the condition that it is looked for in, and SQL for the comparisons that count and for those that show it."""
+    """A bias: the condition that it is looked for in, and SQL for the comparisons concerned, those that tell, and show it.
+
+    A comparison that is concerned but does not tell is left out.
+    """
 
     name: str
     condition: str
-    among: str
+    concerned: str
+    tells: str
     shown: str
 
 
 BIASES = (
-    Bias("order_first", "order", SHOWN_TWICE, FIRST),
-    Bias("order_last", "order", SHOWN_TWICE, LAST),
-    Bias("compassion_first", "compassion", SHOWN_TWICE, FIRST),
-    Bias("compassion_last", "compassion", SHOWN_TWICE, LAST),
-    Bias("egocentric_order", "order", OWN, CHOSE_OWN),
-    Bias("egocentric_comp", "compassion", OWN, CHOSE_OWN),
-    Bias("salience", "order", LENGTHS_DIFFER, CHOSE_LONGER),
-    Bias("bandwagon", "bandwagon", TOLD_TWICE, FOLLOWED),
-    Bias("attentional", "attentional", TOLD_TWICE, FOLLOWED),
+    Bias("order_first", "order", ALL, SHOWN_TWICE, FIRST),
+    Bias("order_last", "order", ALL, SHOWN_TWICE, LAST),
+    Bias("compassion_first", "compassion", ALL, SHOWN_TWICE, FIRST),
+    Bias("compassion_last", "compassion", ALL, SHOWN_TWICE, LAST),
+    Bias("egocentric_order", "order", OWN, SHOWN_TWICE, CHOSE_OWN),
+    Bias("egocentric_comp", "compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
+    Bias("salience", "order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
+    Bias("bandwagon", "bandwagon", ALL, TOLD_TWICE, FOLLOWED),
+    Bias("attentional", "attentional", ALL, TOLD_TWICE, FOLLOWED),
 )
 
 
 def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[dict]:
     """Return the cognitive biases of each judge in a canonical table of comparisons: rows of schemas.COGNITIVE_BIASES.
 
-    share = biased / n (CoBBLEr, arXiv 2309.17012, section 3). n is the number of comparisons that were shown in both orders,
-    also those without a valid verdict:
+    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3). n is the number of
+    comparisons that were shown in both orders, also those without a valid verdict:
 
     * order_first, order_last: the same place is chosen in both orders; compassion_*: with the models' names shown
       (condition `compassion`).
@@ -66,65 +73,89 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[
       the longer.
     * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased where each pass follows it.
 
+    The condition `order` and none are the same prompt, CoBBLEr's plain one: within an experiment they are taken together.
+    left_out counts comparisons that a bias would be looked for in, but which do not tell: of order, compassion and egocentric
+    bias those in one order only; of salience those in which one answer is chosen in both orders, but the lengths are equal or
+    one is unknown; of bandwagon and attentional those in one order only, or without `favoured` in an order.
+
     valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that chooses at random,
-    above_random `yes` where the share is greater. A bias without a comparison that counts has no row. ci_low and ci_high:
-    percentile intervals at level `confidence` by a bootstrap over questions; empty where fewer than two questions count.
+    above_random `yes` where the share is greater. A bias whose comparisons are all left out has an empty share, one without
+    comparisons no row. ci_low and ci_high: intervals at level `confidence` by a bootstrap over questions, exact where all agree
+    (see `share_intervals`); empty where fewer than two questions count.
     """
+    groups = list(_groups(comparisons))
+    intervals = share_intervals(groups, _shares, confidence=confidence, seed=seed)
+    return [row for group, ends in zip(groups, intervals, strict=True) for row in _rows(group, ends)]
+
+
+def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
+    """Experiment and name of each judge that egocentric bias cannot be looked for in: it is none of the models it compares."""
+    return (
+        connect()
+        .execute(f"""
+        select experiment, judge from read_parquet({text(comparisons)})
+        where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
+        group by all having not bool_or(judge in (model_a, model_b)) order by all""")
+        .fetchall()
+    )
+
+
+def _groups(comparisons: str) -> Iterator[Group]:
+    """The counts of each judge by question, in the order of `_counts`, an experiment after the other."""
     connection = connect()
     create_pairs(connection, comparisons)
-    counts = connection.execute(_counts()).fetchnumpy()
-    rows = []
-    for judge in dict.fromkeys(counts["judge"]):
-        own = counts["judge"] == judge
-        rows += _rows_of(judge, {name: column[own] for name, column in counts.items()}, confidence=confidence, seed=seed)
-    return rows
+    counts = _counts()
+    columns = ", ".join(f"count(*) filter (where {sql})::double as {column}" for column, sql in counts.items())
+    found = connection.execute(f"""
+        select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item""").fetchnumpy()
+    sums = np.stack([found[column] for column in counts], axis=1)
+    for group in in_groups(found["experiment"], found["judge"], sums):
+        yield replace(group, experiment=group.label)
 
 
-def _counts() -> str:
-    """SQL: per judge and question, how many comparisons count for each bias and show it, and the verdicts of each condition."""
-    columns = []
-    for bias in BIASES:
-        among = f"{CONDITIONS[bias.condition]} and {bias.among}"
-        columns += [
-            f"count(*) filter (where {among}) as {bias.name}_n",
-            f"count(*) filter (where {among} and {bias.shown}) as {bias.name}",
-        ]
+def _counts() -> dict[str, str]:
+    """SQL of what is counted: biased, telling (n) and concerned comparisons of each bias, then verdicts of each condition."""
+    concerned = {bias.name: f"{CONDITIONS[bias.condition]} and {bias.concerned}" for bias in BIASES}
+    among = {bias.name: f"{concerned[bias.name]} and {bias.tells}" for bias in BIASES}
+    counts = {bias.name: f"{among[bias.name]} and {bias.shown}" for bias in BIASES}
+    counts |= {f"{name}_n": sql for name, sql in among.items()} | {f"{name}_concerned": sql for name, sql in concerned.items()}
     for name, condition in CONDITIONS.items():
-        columns += [
-            f"count(outcome_ab) filter (where {condition}) + count(outcome_ba) filter (where {condition}) as {name}_verdicts",
-            f"count(*) filter (where {condition} and outcome_ab <> 'error') + "
-            f"count(*) filter (where {condition} and outcome_ba <> 'error') as {name}_valid",
-        ]
-    return f"select judge, item, {', '.join(columns)} from pairs group by judge, item order by judge, item"
+        for order in ORDERS:
+            verdict = f"{condition} and outcome_{order}"
+            counts |= {f"{name}_{order}": f"{verdict} is not null", f"{name}_{order}_valid": f"{verdict} <> 'error'"}
+    return counts
 
 
-def _rows_of(judge: str, counts: dict[str, np.ndarray], *, confidence: float, seed: int) -> Iterator[dict]:
-    biased = np.stack([counts[bias.name] for bias in BIASES], axis=1)  # (questions, biases)
-    among = np.stack([counts[f"{bias.name}_n"] for bias in BIASES], axis=1)
-    intervals = percentile_intervals(np.hstack([biased, among]), _shares, confidence=confidence, seed=seed)
-    several = (among > 0).sum(axis=0) > 1
-    ends = np.where(several, intervals, np.nan)  # (2, biases)
+def _rows(group: Group, ends: Shares) -> Iterator[dict]:
+    totals = group.sums.sum(axis=0).astype(int)
+    counts = dict(zip(_counts(), totals.tolist(), strict=True))
     for number, bias in enumerate(BIASES):
-        n, shown = int(among[:, number].sum()), int(biased[:, number].sum())
-        if n:
-            yield {
-                "judge": judge,
-                "bias": bias.name,
-                "origin": "computed",
-                **against_random(bias.name, shown / n),
-                "ci_low": float(ends[0, number]),
-                "ci_high": float(ends[1, number]),
-                "biased": shown,
-                "n": n,
-                "valid": float(counts[f"{bias.condition}_valid"].sum() / counts[f"{bias.condition}_verdicts"].sum()),
-            }
+        biased, n, concerned = (counts[f"{bias.name}{what}"] for what in ("", "_n", "_concerned"))
+        if not concerned:
+            continue
+        verdicts, valid = (sum(counts[f"{bias.condition}_{order}{what}"] for order in ORDERS) for what in ("", "_valid"))
+        yield {
+            "experiment": group.experiment,
+            "judge": group.judge,
+            "bias": bias.name,
+            "origin": "computed",
+            **against_random(bias.name, biased / n if n else None),
+            "ci_low": float(ends.low[number]),
+            "ci_high": float(ends.high[number]),
+            "biased": biased,
+            "n": n,
+            "left_out": concerned - n,
+            "valid": valid / verdicts,
+        }
 
 
 def _shares(totals: np.ndarray) -> np.ndarray:
-    biased, among = np.split(totals, 2, axis=1)  # (replicates, biases) each
+    """Return the share of each bias (..., biases) of totals (..., k)."""
+    biased, among = (totals[..., start : start + len(BIASES)] for start in (0, len(BIASES)))
     return quotient(biased, among)
 
 
-def against_random(bias: str, share: float) -> dict:
+def against_random(bias: str, share: float | None) -> dict:
     """A share beside the threshold of its bias: `share`, `random`, and `above_random`, `yes` where the share is greater."""
-    return {"share": share, "random": CLOSED_FORM[bias], "above_random": "yes" if share > CLOSED_FORM[bias] else "no"}
+    above = None if share is None else "yes" if share > CLOSED_FORM[bias] else "no"
+    return {"share": share, "random": CLOSED_FORM[bias], "above_random": above}

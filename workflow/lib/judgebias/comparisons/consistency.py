@@ -3,6 +3,7 @@
 import duckdb
 
 from judgebias.errors import DataError
+from judgebias.ratings.registry import HUMAN
 from judgebias.sources.checks import first_twice, place_of
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
@@ -66,6 +67,51 @@ def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
         f"{place_of(*here[:2])}, column {column}: found {found} for item '{item}', '{model_a}' against '{model_b}', but "
         f"{before} in {place_of(*first[:2])}; write the same in each row about these answers"
     )
+
+
+def check_same_lengths(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if the answer of a model to an item has two lengths under one condition of an experiment."""
+    of_model = ", ".join(ANSWERS[:3])
+    connection.execute(f"""
+        create or replace temp view lengths as
+        select {of_model}, model_a as model, words_a as words, file, record, if(turned, 'length_b', 'length_a') as length
+        from verdicts where words_a is not null
+        union all
+        select {of_model}, model_b, words_b, file, record, if(turned, 'length_a', 'length_b')
+        from verdicts where words_b is not null""")
+    answer = connection.execute(f"""
+        select {of_model}, model from lengths group by all having min(words) <> max(words)
+        order by min((file, record)) limit 1""").fetchone()
+    if answer is None:
+        return
+    same = " and ".join(f"{column} = ?" for column in (*ANSWERS[:3], "model"))
+    rows = connection.execute(
+        f"select file, record, length, words from lengths where {same} order by file, record", list(answer)
+    ).fetchall()
+    first = rows[0]
+    file, record, column, words = next(row for row in rows if row[3] != first[3])
+    *among, item, model = answer
+    raise DataError(
+        f"{place_of(file, record)}, column {column}: found {words:g} words of '{model}' for item '{item}'{_among(*among)}, but "
+        f"{first[3]:g} in {place_of(*first[:2])}; write the same in each row about this answer"
+    )
+
+
+def check_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if a judge of an experiment with human labels has the name that stands for these in tables and figures."""
+    found = connection.execute(
+        """
+        select file, record, experiment from verdicts
+        where judge = ? and experiment in (select experiment from verdicts where human is not null)
+        order by file, record limit 1""",
+        [HUMAN],
+    ).fetchone()
+    if found is not None:
+        file, record, experiment = found
+        raise DataError(
+            f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment, '')}, which stands for the labels of "
+            f"the column human in tables and figures; write another name, such as '{HUMAN} judge'"
+        )
 
 
 def _described(quantity: str, value: str | float | None, model_a: str, model_b: str) -> str:

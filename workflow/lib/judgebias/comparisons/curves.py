@@ -1,7 +1,7 @@
 """Curves against the difference in length: scores of an answer, agreement with the humans (Saito et al., Figures 3 to 5)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 
 import duckdb
@@ -12,70 +12,73 @@ from judgebias.ratings.registry import HUMAN
 WIDTH = 20  # percentage points of a bin; bins are centred at multiples of it
 LAST = 11  # the open bin beyond +110 %; bin 0 is about -100 %
 # Bin of 100 (length - other) / other, exactly: floor((that + 110) / 20). An empty other is infinitely shorter than any words.
-BIN = """case when {other} = 0 then if({length} = 0, 5, 11)
+BIN = """case when {length} is null or {other} is null then null when {other} = 0 then if({length} = 0, 5, 11)
               else least(11, floor((10 * {length}::double + {other}) / (2 * {other}::double)))::integer end"""
 
 
 def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
-    """Yield the rows of the score curves, by condition or pool, judge, then the humans, and bin (Saito et al., Fig. 3 and 4).
+    """Yield the rows of the score curves, by experiment, condition or pool, judge, then the humans, and bin (Fig. 3 and 4).
 
     The score of a comparison is 1 if the answer of model_a wins, -1 if that of model_b does, 0 for a draw; a judge's is that of
     the debiased verdict, the humans' (judge `Human`) that of the label, each comparison once. mean and std_dev (with n - 1;
     missing where n is 1) are over the n comparisons whose relative difference in words, 100 (length_a - length_b) / length_b
     percent, is in [bin_low, bin_high); the bins are 20 points wide and centred at multiples of 20, the last, from 110, is open.
-    Comparisons without both lengths, with an error or with one order alone (of the humans: without label) are left out, and
-    bins without comparisons have no row. connection: see `open_pairs`.
+    Comparisons with an error or with one order alone (of the humans: without label) are left out, and bins without comparisons
+    have no row. Those without both lengths are in no bin: no_length counts them, the same in all rows of a curve.
+    connection: see `open_pairs`. Source: Saito et al.
     """
     binned = BIN.format(length="length_a", other="length_b")
-    judged = _counts(f"""
-        select condition, judge, {binned} as bin, debiased as verdict from pairs
-        where debiased <> 'error' and length_a is not null and length_b is not null""")
-    labelled = _counts(f"""
-        select condition, {text(HUMAN)} as judge, {binned} as bin, human as verdict
-        from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs
-              where human is not null and length_a is not null and length_b is not null)""")
-    found = connection.execute(
-        f"select *, 0 as last from ({judged}) union all select *, 1 as last from ({labelled}) order by place, last, judge, bin"
-    ).fetchall()
-    for _, condition, judge, place, n, first, second, _ in found:
+    judged = f"select experiment, condition, judge, false as humans, {binned} as bin, debiased as verdict from pairs"
+    labelled = f"""
+        select experiment, condition, {text(HUMAN)}, true, {binned}, human
+        from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs where human is not null)"""
+    for curve, place, (n, first, second), no_length in _binned(
+        connection, f"{judged} where debiased <> 'error' union all {labelled}", ("true", "verdict = 'a'", "verdict = 'b'")
+    ):
         mean = (first - second) / n
-        yield {
-            "condition": condition,
-            "judge": judge,
-            **_ends(place),
-            "mean": mean,
-            "std_dev": math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None,
-            "n": n,
-        }
+        std_dev = math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None
+        yield {**curve, **_ends(place), "mean": mean, "std_dev": std_dev, "n": n, "no_length": no_length}
 
 
-def _counts(rows: str) -> str:
-    """SQL of how often each answer wins, by condition or pool, judge and bin; `rows`: condition, judge, bin, verdict."""
-    return f"""
-        select place, label, judge, bin, count(*) as n, count(*) filter (where verdict = 'a') as first,
-               count(*) filter (where verdict = 'b') as second
-        from ({rows}) join members using (condition) group by place, label, judge, bin"""
+def _binned(
+    connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
+) -> Iterator[tuple[dict, int, Sequence[int], int]]:
+    """Yield experiment, condition or pool and judge, then bin, counts (each SQL of what is counted), and rows in no bin.
+
+    rows: SQL of experiment, condition, judge, humans (whether it stands for them), bin and what `counts` need.
+    """
+    names = [f"count{number}" for number in range(len(counts))]
+    counted = ", ".join(f"count(*) filter (where {sql}) as {name}" for name, sql in zip(names, counts, strict=True))
+    found = connection.execute(f"""
+        with by_bin as (
+            select experiment, place, label, humans, judge, bin, count(*) as n, {counted}
+            from ({rows}) join members using (condition) group by all)
+        select experiment, label, judge, bin,
+               coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, humans, judge), 0)::bigint,
+               {", ".join(names)}
+        from by_bin qualify bin is not null order by experiment, place, humans, judge, bin""").fetchall()
+    for experiment, condition, judge, place, no_length, *values in found:
+        yield {"experiment": experiment, "condition": condition, "judge": judge}, place, values, no_length
 
 
 def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the alignment curves, by condition or pool, judge and bin (Saito et al., Fig. 5).
+    """Yield the rows of the alignment curves, by experiment, condition or pool, judge and bin (Saito et al., Fig. 5).
 
     agreement = agree / n: share of a judge's debiased decisions, draws left out, for the answer that the humans chose, over the
     n comparisons whose relative difference in words, 100 (chosen - rejected) / rejected percent, is in [bin_low, bin_high);
-    bins as of `score_curves`. The interval is Wilson's (1927). Human ties are left out too. connection: see `open_pairs`.
+    bins and no_length as of `score_curves`. The interval is Wilson's (1927). Human ties are left out too. connection: see
+    `open_pairs`.
     """
     chosen, rejected = (f"if(human = '{label}', length_a, length_b)" for label in "ab")
-    found = connection.execute(f"""
-        with binned as (
-            select condition, judge, debiased = human as agrees, {BIN.format(length="chosen", other="rejected")} as bin
-            from (select *, {chosen} as chosen, {rejected} as rejected from pairs
-                  where human in ('a', 'b') and debiased in ('a', 'b') and length_a is not null and length_b is not null))
-        select label, judge, bin, count(*), count(*) filter (where agrees)
-        from binned join members using (condition) group by place, label, judge, bin order by place, judge, bin""").fetchall()
-    for condition, judge, place, n, agree in found:
+    binned = BIN.format(length="chosen", other="rejected")
+    rows = f"""
+        select experiment, condition, judge, false as humans, human, debiased, {binned} as bin
+        from (select *, {chosen} as chosen, {rejected} as rejected from pairs
+              where human in ('a', 'b') and debiased in ('a', 'b'))"""
+    for curve, place, (n, agree), no_length in _binned(connection, rows, ("true", "debiased = human")):
         low, high = wilson(agree, n, confidence=confidence)
-        row = {"agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n}
-        yield {"condition": condition, "judge": judge, **_ends(place), **row}
+        row = {"agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n, "no_length": no_length}
+        yield {**curve, **_ends(place), **row}
 
 
 def wilson(successes: int, n: int, *, confidence: float) -> tuple[float, float]:

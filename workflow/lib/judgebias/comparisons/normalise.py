@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 import duckdb
 
-from judgebias.comparisons.consistency import COMPARISON, check_both_orders, check_same_answers, check_unique
+from judgebias.comparisons.consistency import (
+    COMPARISON,
+    check_both_orders,
+    check_names,
+    check_same_answers,
+    check_same_lengths,
+    check_unique,
+)
 from judgebias.comparisons.llmbar import select_texts as select_llmbar
 from judgebias.comparisons.orientation import create_verdicts
 from judgebias.comparisons.prd import select_texts as select_prd
@@ -91,15 +98,18 @@ def normalise(study: str, source: VerdictFiles, *, comparisons: str, completenes
     only, without human label, and without the length of an answer.
 
     Raises DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against
-    itself, a word that is not of its column, a length or vote that is none, a row that stands twice, a human label or length
-    that differs between rows about the same answers, and, unless `both_orders` is False, a comparison in one order only.
+    itself, a word that is not of its column, a length or vote that is none, a judge `Human` in an experiment with human labels,
+    a row that stands twice, a human label or length that differs between rows about the same answers, and, unless
+    `both_orders` is False, a comparison in one order only.
     """
     connection = connect()
     _create_typed(connection, FORMATS[source.format](connection, source.files))
     raise_first_fault(connection, "typed", CHECKS)
     create_verdicts(connection)
+    check_names(connection)
     check_unique(connection)
     check_same_answers(connection)
+    check_same_lengths(connection)
     counts = _completeness(connection, study)
     if source.both_orders:
         check_both_orders(connection, sum(row["one_order"] for row in counts))

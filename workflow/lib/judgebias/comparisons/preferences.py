@@ -5,12 +5,16 @@ import duckdb
 from judgebias.comparisons.schemas import CONTROL
 from judgebias.database import text
 
+# Of CoBBLEr's tests (see `cognitive`), which perturb no answer: they may stand in one experiment with a control group.
+OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
+
 
 def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
     """Create the temporary view `votes`: the verdicts about perturbed answers in the canonical table, a parquet file.
 
-    They are those of experiments that have a control group, under any condition that has a name: the control group's, or
-    the perturbation's of the answer of model_b. One row per vote, with the columns of the canonical table.
+    They are those of experiments that have a control group, under any condition that has a name and is none of
+    OF_OTHER_TESTS: the control group's, or the perturbation's of the answer of model_b. One row per vote, with the columns of
+    the canonical table.
     """
     connection.execute(f"""
         create temp table attacked as
@@ -18,7 +22,8 @@ def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
     connection.execute(f"""
         create temp view votes as
         select * from read_parquet({text(comparisons)})
-        where condition <> '' and experiment in (select experiment from attacked)""")
+        where condition not in ('', {", ".join(map(text, OF_OTHER_TESTS))})
+          and experiment in (select experiment from attacked)""")
 
 
 def create_samples(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,13 +1,13 @@
 """Sums of comparisons over each question, by condition and judge, and their bootstrap over questions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import duckdb
 import numpy as np
 
-from judgebias.comparisons.bootstrap import percentile_intervals
+from judgebias.comparisons.bootstrap import ends_without_variation, percentile_intervals
 from judgebias.comparisons.pairs import create_pairs
 from judgebias.database import connect, create_table, name
 from judgebias.errors import ConfigError
@@ -15,11 +15,15 @@ from judgebias.errors import ConfigError
 
 @dataclass(frozen=True)
 class Group:
-    """One judge's comparisons under one label - a condition, a pool of them, an experiment - summed over each question."""
+    """One judge's comparisons under one label - a condition, a pool of them, an experiment - summed over each question.
+
+    experiment: that of a condition or pool.
+    """
 
     label: str
     judge: str
     sums: np.ndarray  # (questions, k), by question in alphabetical order
+    experiment: str = ""
 
 
 def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyConnection:
@@ -27,7 +31,8 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
 
     `members` (condition, label, place) says under which labels a condition is tabulated: under its own and under that of each
     pool that names it; `place` is the order of the labels, conditions by alphabet and then pools as given. pools: label ->
-    conditions. ConfigError if a pool has the name of a condition or names one that no comparison has.
+    conditions; each experiment has a pool of its own of those conditions that it has. ConfigError if a pool has the name of a
+    condition or names one that no comparison has.
     """
     connection = connect()
     create_pairs(connection, comparisons)
@@ -42,29 +47,33 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
 
 
 def _check_pools(pools: Mapping[str, Sequence[str]], conditions: Sequence[str]) -> None:
-    found = ", ".join(conditions)
+    found = ", ".join(filter(None, conditions)) or "none with a condition"
     for label, named in pools.items():
         if label in conditions:
-            raise ConfigError(f"the pool {label!r} has the name of a condition of the comparisons; give it another name")
+            raise ConfigError(f"config: pools: {label}: the name of a condition of the comparisons; give it another name")
         absent = [condition for condition in named if condition not in conditions]
         if absent:
-            raise ConfigError(f"the pool {label!r} names {absent[0]!r}, which no comparison has as condition; found: {found}")
+            raise ConfigError(f"config: pools: {label}: '{absent[0]}' is no condition of the comparisons; found: {found}")
 
 
 def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *, rows: str = "pairs") -> Iterator[Group]:
-    """Yield a group for each condition or pool and judge, in the order of `members` and by judge; see `open_pairs`.
+    """Yield a group for each experiment, condition or pool and judge, in the order of experiments, `members` and judges.
 
     columns: SQL of sums or counts over `rows`, a table or a query in brackets with the columns of `pairs`, by name: the k
-    columns of `Group.sums`.
+    columns of `Group.sums`. connection: see `open_pairs`.
     """
     sums = ", ".join(f"{sql} as {name(column)}" for column, sql in columns.items())
     totals = ", ".join(f"sum({name(column)})::double as {name(column)}" for column in columns)
     found = connection.execute(f"""
-        with by_condition as (select condition, judge, item, {sums} from {rows} group by all)
-        select label, judge, {totals}
+        with by_condition as (select experiment, condition, judge, item, {sums} from {rows} group by all)
+        select experiment, label, judge, {totals}
         from by_condition join members using (condition)
-        group by place, label, judge, item order by place, judge, item""").fetchnumpy()
-    yield from in_groups(found["label"], found["judge"], np.stack([found[column] for column in columns], axis=1))
+        group by experiment, place, label, judge, item order by experiment, place, judge, item""").fetchnumpy()
+    totals = np.stack([found[column] for column in columns], axis=1)
+    for experiment in dict.fromkeys(found["experiment"].tolist()):
+        own = found["experiment"] == experiment
+        for group in in_groups(found["label"][own], found["judge"][own], totals[own]):
+            yield replace(group, experiment=experiment)
 
 
 def in_groups(labels: np.ndarray, judges: np.ndarray, sums: np.ndarray) -> Iterator[Group]:
@@ -95,3 +104,30 @@ def bootstrap(
         ends = percentile_intervals(sums.reshape(len(sums), -1), of_all, confidence=confidence, seed=seed)
         found.update(zip(numbers, zip(*(end.reshape(len(numbers), -1) for end in ends), strict=True), strict=True))
     return [found[number] for number in range(len(groups))]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The ends of the intervals of a group's shares (m,), NaN where there is none, and the questions that each is of."""
+
+    low: np.ndarray
+    high: np.ndarray
+    questions: np.ndarray
+
+
+def share_intervals(
+    groups: Sequence[Group], shares: Callable[[np.ndarray], np.ndarray], *, confidence: float, seed: int
+) -> Iterator[Shares]:
+    """Yield the intervals of the shares of each group: by the bootstrap, and none with fewer than two questions.
+
+    Where all questions have the same share, so that resamples do not vary, the interval is exact, see
+    `ends_without_variation`. shares maps totals (..., k) to shares (..., m), NaN for a question that says nothing of one.
+    """
+    for group, ends in zip(groups, bootstrap(groups, shares, confidence=confidence, seed=seed), strict=True):
+        by_question = shares(group.sums)  # (questions, m)
+        least, most = np.fmin.reduce(by_question), np.fmax.reduce(by_question)
+        questions = np.isfinite(by_question).sum(axis=0)
+        alike = (least == most) & (questions > 1)
+        low, high = np.where(questions > 1, ends, np.nan)
+        low[alike], high[alike] = ends_without_variation(least[alike], questions[alike], confidence=confidence)
+        yield Shares(low, high, questions)

@@ -26,15 +26,17 @@ def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
 def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
     """Return the average rank of each judge over the columns of an experiment, from the rows of the table of success rates.
 
-    A column is a condition with a pair of models. A judge without a rank in each column has no average; `columns` is how many
-    it has. place: the judge's rank by average. Sorted by experiment, place and judge, those without a place last.
+    A column is a condition with a pair of models in which a judge has a rank; where none has an eligible sample there is no
+    column. A judge without a rank in each column has no average; `columns` is how many it has. place: the judge's rank by
+    average. Sorted by experiment, place and judge, those without a place last.
     """
     found = []
     for experiment, members in _grouped(rows, "experiment").items():
-        columns = len(_grouped(members, "condition", "model_a", "model_b"))
+        ranked = [row for row in members if row["rank"] is not None]
+        columns = len(_grouped(ranked, "condition", "model_a", "model_b"))
         own = {judge: [row["rank"] for row in of_judge] for judge, of_judge in _grouped(members, "judge").items()}
         own = {judge: [rank for rank in numbers if rank is not None] for judge, numbers in own.items()}
-        averages = [Fraction(sum(numbers), columns) if len(numbers) == columns else None for numbers in own.values()]
+        averages = [Fraction(sum(numbers), columns) if len(numbers) == columns > 0 else None for numbers in own.values()]
         for judge, average, place in zip(own, averages, ranks(averages), strict=True):
             value = None if average is None else float(average)
             row = {"experiment": experiment[0], "judge": judge[0], "average_rank": value, "columns": len(own[judge])}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from judgebias.comparisons.random_thresholds import CLOSED_FORM
 
 VERBOSITY_BIAS = "verbosity_bias"  # first word of these quantities; the order rule and the treatment of draws follow
-ROUNDING = 1e-9  # of shares that are 0 or 1, with an interval of no width
+ROUNDING = 1e-9  # of a planted value at an end of its interval, as 0 and 1 are
 Rows = Sequence[Mapping[str, str]]
 Key = tuple[str, ...]
 
@@ -23,11 +23,12 @@ def recovery_of_biases(
     for row in verbosity:
         n = int(row["n_shorter"]) + int(row["n_longer"])
         quantity = f"{VERBOSITY_BIAS} {row['order']} {row['draws']}"
-        found["verbosity", row["condition"], row["judge"], quantity] = _found(row, "verbosity_bias", n)
+        found["verbosity", row["experiment"], row["condition"], row["judge"], quantity] = _found(row, "verbosity_bias", n)
     for row in position:
-        found["position", row["condition"], row["judge"], row["statistic"]] = _found(row, "value", row["n"])
+        key = "position", row["experiment"], row["condition"], row["judge"], row["statistic"]
+        found[key] = _found(row, "value", row["n"])
     for row in cognitive_biases:
-        found["cognitive_biases", row["judge"], row["bias"]] = _found(row, "share", row["n"])
+        found["cognitive_biases", row["experiment"], row["judge"], row["bias"]] = _found(row, "share", row["n"])
     for row in asr:
         names = [row[name] for name in ("experiment", "condition", "judge", "model_b")]
         found["asr", *names] = _found(row, "asr", row["n"])
@@ -44,9 +45,9 @@ def _key(row: Mapping[str, str]) -> Key:
     if quantity == "asr":
         return ("asr", *(row[name] for name in ("experiment", "condition", "judge", "model_b")))
     if quantity in CLOSED_FORM:
-        return "cognitive_biases", row["judge"], quantity
+        return "cognitive_biases", row["experiment"], row["judge"], quantity
     table = "verbosity" if quantity.startswith(VERBOSITY_BIAS) else "position"
-    return table, row["condition"], row["judge"], quantity
+    return table, row["experiment"], row["condition"], row["judge"], quantity
 
 
 def _found(row: Mapping[str, str], column: str, n: str | int) -> dict:

@@ -13,22 +13,29 @@ COMPLETENESS = (
     "study", "experiment", "condition", "judge", "comparisons", "verdicts", "errors", "one_order", "no_human", "no_length",
 )  # fmt: skip
 VERBOSITY = (
-    "study", "condition", "judge", "order", "draws", "verbosity_bias", "ci_low", "ci_high", "accuracy_parity_gap",
-    "rate_shorter", "wrong_shorter", "n_shorter", "rate_longer", "wrong_longer", "n_longer",
+    "study", "experiment", "condition", "judge", "order", "draws", "verbosity_bias", "ci_low", "ci_high", "few",
+    "accuracy_parity_gap", "rate_shorter", "wrong_shorter", "n_shorter", "rate_longer", "wrong_longer", "n_longer",
     "judge_draws", "human_ties", "equal_lengths", "errors", "no_human", "no_length", "questions",
 )  # fmt: skip
-POSITION = ("study", "condition", "judge", "statistic", "value", "ci_low", "ci_high", "n", "questions")
+POSITION = ("study", "experiment", "condition", "judge", "statistic", "value", "ci_low", "ci_high", "n", "questions")
 AGREEMENT = (
-    "study", "condition", "judge", "order", "value", "ci_low", "ci_high", "agree", "n", "errors", "value_errors_wrong",
-    "questions",
+    "study", "experiment", "condition", "judge", "order", "value", "ci_low", "ci_high", "agree", "n", "errors",
+    "value_errors_wrong", "questions",
 )  # fmt: skip
-SCORE_CURVES = ("study", "condition", "judge", "bin_low", "bin_high", "mean", "std_dev", "n")
-ALIGNMENT_CURVES = ("study", "condition", "judge", "bin_low", "bin_high", "agreement", "ci_low", "ci_high", "agree", "n")
+SCORE_CURVES = ("study", "experiment", "condition", "judge", "bin_low", "bin_high", "mean", "std_dev", "n", "no_length")
+ALIGNMENT_CURVES = (
+    "study", "experiment", "condition", "judge", "bin_low", "bin_high", "agreement", "ci_low", "ci_high", "agree", "n",
+    "no_length",
+)  # fmt: skip
 COGNITIVE_BIASES = (
-    "study", "judge", "size", "bias", "origin", "share", "ci_low", "ci_high", "biased", "n", "valid", "random", "above_random",
+    "study", "experiment", "judge", "size", "bias", "origin", "share", "ci_low", "ci_high", "biased", "n", "left_out",
+    "valid", "random", "above_random",
 )  # fmt: skip
 RANDOM = ("study", "bias", "closed_form", "simulated", "std_error", "replicates")
-RBO = ("study", "statistic", "form", "systems", "ties", "judge", "value", "as_coded", "rankings")
+RBO = (
+    "study", "statistic", "form", "systems", "ties", "judge", "value", "as_coded", "rankings",
+    "above_list", "ci_low", "ci_high",
+)  # fmt: skip
 VALID = ("study", "judge", "prompt", "comparisons", "valid", "rate", "quoted", "agrees")
 ASR = (
     "study", "experiment", "condition", "model_a", "model_b", "judge", "asr", "ci_low", "ci_high", "shifted", "n",
@@ -36,10 +43,11 @@ ASR = (
 )  # fmt: skip
 RANKS = ("study", "experiment", "judge", "average_rank", "columns", "place")
 VOTES_BY_POSITION = (
-    "study", "judge", "first", "tie", "second", "difference", "ci_low", "ci_high", "n", "errors",
+    "study", "experiment", "judge", "first", "tie", "second", "difference", "ci_low", "ci_high", "n", "errors",
 )  # fmt: skip
 LENGTH_CURVE = (
     "study", "experiment", "judge", "bin_low", "bin_high", "preference", "ci_low", "ci_high", "n", "questions",
+    "equal_lengths", "no_length", "errors",
 )  # fmt: skip
 VOTE_SHARES = ("study", "experiment", "model_a", "model_b", "judge", "a", "tie", "b", "n", "errors")
 LENGTH_CONFOUND = (

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 
+from judgebias.comparisons.schemas import CONTROL
 from judgebias.errors import ConfigError
 from judgebias.settings import check_known
+from judgebias.simulation.comparison_world import declared_comparisons
 
 VERDICTS_OF = {"simulate": "simulated", "files": "user", "source": "published"}  # where verdicts come from -> what they are
-STAND_IN = {"files", "simulate"}
-WITH_VERDICTS = ("prd", "llmbar")  # sources that hold single verdicts
+# The published sources that there is a reader for -> whether they hold single verdicts, or what was made of them, or texts.
+VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
+SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
+DEFAULT_ANALYSES = ("verbosity",)
+ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}  # setting -> the only analysis that reads it
 
 
 def check_comparisons(config: Mapping) -> None:
@@ -19,19 +24,67 @@ def check_comparisons(config: Mapping) -> None:
         if not set(VERDICTS_OF) & set(study):
             raise ConfigError(f"config: {where}: found none of {', '.join(VERDICTS_OF)}; write one of them")
         if "source" in study:
-            sources = [name for name, source in config.get("sources", {}).items() if "manifest" in source]
-            check_known(f"{where}: source", [study["source"]], sources, "the sources of comparisons")
-        if "analyses" in study and origin_of_verdicts(study) is None:
-            raise ConfigError(f"config: {where}: analyses: its source holds no single verdicts; leave `analyses` out")
+            _check_source(where, study, config.get("sources", {}))
+        _check_files(where, study)
+        _check_analyses(where, study)
+        if "models" in study.get("simulate", {}):
+            _check_world(where, study)
+
+
+def _check_source(where: str, study: Mapping, sources: Mapping) -> None:
+    source = study["source"]
+    readable = [name for name in SOURCES if "manifest" in sources.get(name, {})]
+    check_known(f"{where}: source", [source], readable, "the sources of comparisons that there is a reader for")
+    own = [key for key in ("files", "simulate") if key in study]
+    if own and SOURCES[source] != TEXTS:
+        raise ConfigError(f"config: {where}: found source {source} with {own[0]}, of which only one can be read; keep one")
+
+
+def _check_files(where: str, study: Mapping) -> None:
+    files = study.get("files", [])
+    for path in [files] if isinstance(files, str) else files:
+        if "{" in path or "}" in path:
+            raise ConfigError(f"config: {where}: files: '{path}': braces mean a wildcard to Snakemake; rename the file")
+
+
+def _check_analyses(where: str, study: Mapping) -> None:
+    """Refuse an analysis of verdicts that are not there, and settings that nothing reads."""
+    if origin_of_verdicts(study) is None:
+        for key in ("analyses", "both_orders", *ANALYSIS_OF):
+            if key in study:
+                raise ConfigError(f"config: {where}: {key}: its source holds no single verdicts; leave `{key}` out")
+    for key, analysis in ANALYSIS_OF.items():
+        if key in study and analysis not in analyses_of(study):
+            raise ConfigError(f"config: {where}: {key}: only the analysis {analysis} reads it; leave it out, or add {analysis}")
+    if "votes" in study.get("simulate", {}) and set(analyses_of(study)) != {"attacks"}:
+        raise ConfigError(f"config: {where}: simulate: votes: these are attacks alone; write `analyses: [attacks]`")
+
+
+def _check_world(where: str, study: Mapping) -> None:
+    simulate = study["simulate"]
+    for name, judge in simulate["judges"].items():
+        if CONTROL in judge.get("attacks", {}):
+            raise ConfigError(f"config: {where}: simulate: judges: {name}: attacks: {CONTROL}: no attack; choose another name")
+        if "own" in judge and name not in simulate["models"]:
+            raise ConfigError(f"config: {where}: simulate: judges: {name}: own: it is none of `models`; leave `own` out")
+    try:
+        declared_comparisons(simulate)
+    except ConfigError as error:
+        raise ConfigError(f"config: {where}: {error}") from None
 
 
 def origin_of_verdicts(study: Mapping) -> str | None:
     """Where the verdicts of a study come from, one of VERDICTS_OF; None where only what was made of them is published."""
     if "simulate" in study or "files" in study:
         return "simulate" if "simulate" in study else "files"
-    return "source" if study["source"] in WITH_VERDICTS else None
+    return "source" if SOURCES[study["source"]] == VERDICTS else None
 
 
 def kind_of_verdicts(study: Mapping) -> str:
     """What the verdicts of a study are: simulated, published or user."""
     return VERDICTS_OF[origin_of_verdicts(study) or "source"]
+
+
+def analyses_of(study: Mapping) -> list[str]:
+    """What is computed of the verdicts of a study; nothing where it has none."""
+    return list(study.get("analyses", DEFAULT_ANALYSES)) if origin_of_verdicts(study) else []

@@ -17,11 +17,13 @@ REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths")  # 
 PREFERRED = """case when human is null then 'no_human' when human = 'tie' then 'human_ties'
                     when length_a is null or length_b is null then 'no_length' when length_a = length_b then 'equal_lengths'
                     when (human = 'a') = (length_a < length_b) then 'shorter' else 'longer' end"""
+FEW = 10  # questions
 COUNTS = tuple(f"{what}_{side}" for side in ("shorter", "longer") for what in ("wrong", "right", "draws"))
 
 
 def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield the rows of the table of verbosity bias, by condition or pool, judge, order rule and treatment of draws.
+    """Yield the rows of the table of verbosity bias, by experiment, condition or pool, judge, order rule and
+    treatment of draws.
 
     With Y the answer that the humans prefer, Y' the judge's, and S the longer one in words,
 
@@ -35,8 +37,10 @@ def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed:
     judge_draws counts them in each case. A verdict is left out, and counted once, as the first that holds of: no_human, errors
     (of the debiased verdict, also a comparison with one order alone), human_ties, no_length, equal_lengths.
 
-    Intervals are by bootstrap over questions; questions: those with a verdict that counts; with fewer than two there is no
-    interval. A judge without any human label under a condition has no row there. connection: see `open_pairs`.
+    Intervals are by bootstrap over questions; questions: those with a verdict that counts. A resample without a side is left
+    out, so that the interval is too short where few questions have one: few is `yes` where a side has fewer than FEW questions
+    with a verdict that counts. With fewer than two on a side, and where resamples do not vary, there is no interval. A judge
+    without any human label under a condition has no row there. connection: see `open_pairs`.
     """
     found = map(_with_pooled, summed(connection, _columns(), rows=f"(select *, {PREFERRED} as side from pairs)"))
     groups = [group for group in found if _has_labels(group)]
@@ -94,18 +98,22 @@ def _bias(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _rows(group: Group, low: np.ndarray, high: np.ndarray) -> Iterator[dict]:
     totals = group.sums.sum(axis=0)
     bias, wrong, n = _bias(totals)
-    questions = (_bias(group.sums)[2].sum(axis=-1) > 0).sum(axis=0)  # (rules, treatments)
+    on_side = _bias(group.sums)[2] > 0  # (questions, rules, treatments, sides)
+    questions = on_side.any(axis=-1).sum(axis=0)  # (rules, treatments)
+    fewest = on_side.sum(axis=0).min(axis=-1)
     for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
         counts = dict(zip(COUNTS + REASONS, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
-        several = questions[rule, treatment] > 1
+        told = fewest[rule, treatment] > 1 and low[number] < high[number]
         yield {
+            "experiment": group.experiment,
             "condition": group.label,
             "judge": group.judge,
             "order": (*RULES, POOLED)[rule],
             "draws": tuple(TREATMENTS)[treatment],
             "verbosity_bias": bias[number],
-            "ci_low": low[number] if several else None,
-            "ci_high": high[number] if several else None,
+            "ci_low": low[number] if told else None,
+            "ci_high": high[number] if told else None,
+            "few": "yes" if fewest[rule, treatment] < FEW else "no",
             "accuracy_parity_gap": abs(bias[number]),
             **_side("shorter", wrong[rule, treatment, 0], n[rule, treatment, 0]),
             **_side("longer", wrong[rule, treatment, 1], n[rule, treatment, 1]),

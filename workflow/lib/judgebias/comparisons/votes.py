@@ -12,29 +12,30 @@ from judgebias.database import text
 
 BIN = 10  # units of length
 BINS = 6  # the last is open
+LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
 
 
 def votes_by_position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield by judge the shares of votes for the answer shown first, for neither and for the one shown second.
+    """Yield, by experiment and judge, the shares of votes for the answer shown first, for neither and for the one shown second.
 
     difference: first - second, which is 0 without position bias if both orders are shown equally often; ci_low, ci_high: its
     percentile interval, by a bootstrap over questions; n: votes of the view `votes` without errors; errors: how many these are.
     Source: Chen et al., Table 6.
     """
     found = connection.execute("""
-        select judge, item, count(*) filter (("order", outcome) in (('ab', 'a'), ('ba', 'b'))) as first,
+        select experiment, judge, item, count(*) filter (("order", outcome) in (('ab', 'a'), ('ba', 'b'))) as first,
                count(*) filter (outcome = 'tie') as tie,
                count(*) filter (("order", outcome) in (('ab', 'b'), ('ba', 'a'))) as second,
                count(*) filter (outcome = 'error') as errors
-        from votes group by all order by judge, item""").fetchnumpy()
+        from votes group by all order by experiment, judge, item""").fetchnumpy()
     sums = np.column_stack([found[name] for name in ("first", "tie", "second", "errors")]).astype(float)
-    groups = list(in_groups(np.full(len(sums), ""), found["judge"], sums))
+    groups = list(in_groups(found["experiment"], found["judge"], sums))
     ends = bootstrap(groups, _difference, confidence=confidence, seed=seed)
     for group, (low, high) in zip(groups, ends, strict=True):
         totals = group.sums.sum(axis=0)
         n = totals[:3].sum()
         yield {
-            "judge": group.judge,
+            "experiment": group.label, "judge": group.judge,
             **dict(zip(("first", "tie", "second"), map(float, quotient(totals[:3], np.full(3, n))), strict=True)),
             "difference": float(_difference(totals)[0]), "ci_low": float(low[0]), "ci_high": float(high[0]),
             "n": int(n), "errors": int(totals[3]),
@@ -50,44 +51,54 @@ def length_curve(connection: duckdb.DuckDBPyConnection, *, confidence: float, se
     """Yield, by experiment, judge and bin of the absolute difference of lengths, the mean vote for the longer answer.
 
     A vote scores 0 for the shorter answer, 0.5 for a tie, 1 for the longer one. Control group only, so that no perturbation is
-    taken for length; votes on answers of equal or unknown length are left out. Bins are BIN units of length wide, from bin_low
-    to below bin_high; the last has no upper end. Interval: percentiles of a bootstrap over questions, none where the bin has
-    fewer than two. n: votes. Source: Chen et al., Figure 4.
+    taken for length. Bins are BIN units of length wide, from bin_low to below bin_high; the last has no upper end. Interval:
+    percentiles of a bootstrap over questions, none where the bin has fewer than two. n: votes. Left out, and counted by
+    experiment and judge in each of its rows: errors, and of the other votes those on answers of unknown length (no_length) and
+    of equal_lengths. Where nothing is left there is one row, without a bin and with n = 0. Source: Chen et al., Figure 4.
     """
     groups = _groups_by_length(connection)
     ends = bootstrap(groups, _means, confidence=confidence, seed=seed)
     for group, (low, high) in zip(groups, ends, strict=True):
-        means, votes = _means(group.sums.sum(axis=0)), group.sums[:, BINS:]
+        means, votes = _means(group.sums.sum(axis=0)), group.sums[:, BINS : 2 * BINS]
+        left_out = dict(zip(LEFT_OUT, map(int, group.sums[:, 2 * BINS :].sum(axis=0)), strict=True))
+        names = {"experiment": group.label, "judge": group.judge}
+        if not votes.any():
+            yield {**names, "n": 0, "questions": 0, **left_out}
         for number in np.flatnonzero(votes.sum(axis=0)):
             questions = np.count_nonzero(votes[:, number])
             yield {
-                "experiment": group.label, "judge": group.judge,
+                **names,
                 "bin_low": int(BIN * number), "bin_high": int(BIN * (number + 1)) if number < BINS - 1 else None,
                 "preference": float(means[number]),
                 "ci_low": float(low[number]) if questions > 1 else None,
                 "ci_high": float(high[number]) if questions > 1 else None,
-                "n": int(votes[:, number].sum()), "questions": questions,
+                "n": int(votes[:, number].sum()), "questions": questions, **left_out,
             }  # fmt: skip
 
 
 def _groups_by_length(connection: duckdb.DuckDBPyConnection) -> list[Group]:
-    """Scores of the votes in each bin, then their numbers, (questions, 2 bins), by experiment and judge."""
+    """Scores of the votes in each bin, then their numbers, then LEFT_OUT, (questions, 2 bins + 3), by experiment and judge."""
     sums = [f"coalesce(sum(score) filter (bin = {number}), 0)::double as score{number}" for number in range(BINS)]
     sums += [f"count(*) filter (bin = {number}) as n{number}" for number in range(BINS)]
+    sums += [f"count(*) filter (why = {text(name)}) as {name}" for name in LEFT_OUT]
     found = connection.execute(f"""
-        with longer as (select *, if(length_a > length_b, 'a', 'b') as longer from votes
-                        where condition = {text(CONTROL)} and outcome <> 'error' and length_a <> length_b),
-             scored as (select experiment, judge, item, least(floor(abs(length_a - length_b) / {BIN}), {BINS - 1}) as bin,
-                               case outcome when 'tie' then 0.5 when longer then 1 else 0 end as score from longer)
+        with told as (select *, if(length_a > length_b, 'a', 'b') as longer,
+                             case when outcome = 'error' then 'errors'
+                                  when length_a is null or length_b is null then 'no_length'
+                                  when length_a = length_b then 'equal_lengths' end as why
+                      from votes where condition = {text(CONTROL)}),
+             scored as (select experiment, judge, item, why,
+                               if(why is null, least(floor(abs(length_a - length_b) / {BIN}), {BINS - 1}), null) as bin,
+                               case outcome when 'tie' then 0.5 when longer then 1 else 0 end as score from told)
         select experiment, judge, item, {", ".join(sums)}
         from scored group by all order by experiment, judge, item""").fetchnumpy()
-    columns = [f"{name}{number}" for name in ("score", "n") for number in range(BINS)]
+    columns = [*(f"{name}{number}" for name in ("score", "n") for number in range(BINS)), *LEFT_OUT]
     return list(in_groups(found["experiment"], found["judge"], np.column_stack([found[column] for column in columns])))
 
 
 def _means(totals: np.ndarray) -> np.ndarray:
-    """Mean score in each bin, (..., bins), of totals (..., 2 bins): the scores of the bins, then their votes."""
-    return quotient(totals[..., :BINS], totals[..., BINS:])
+    """Mean score in each bin, (..., bins), of totals (..., 2 bins or more): the scores of the bins, then their votes."""
+    return quotient(totals[..., :BINS], totals[..., BINS : 2 * BINS])
 
 
 def vote_shares(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:

@@ -11,9 +11,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.drawing.intervals import POINT, STROKE, frame_rows, write_instead
+from judgebias.drawing.intervals import POINT, PRINTED, STROKE, frame_rows, write_instead
 from judgebias.drawing.page import Entry, Page, corners, grid, page_of_words
+from judgebias.drawing.palette import BLUE
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
+from judgebias.paper.published_attacks import key_of_attack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +28,7 @@ TICKS = 0.2  # inches for the numbers under the panels of every experiment but t
 GUTTER = 0.16  # inches between panels
 LEAST_PANEL = 1.0  # inches
 BOLD = 0.85  # of a width that a text may have in normal weight to fit in bold
-COMPUTED = {"color": "#0072B2", "markerfacecolor": "#0072B2", **POINT}
-PRINTED = {"color": "#D55E00", "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}
+COMPUTED = {"color": BLUE, "markerfacecolor": BLUE, **POINT}
 AVERAGE = "average rank"
 ACROSS = "attack success rate (ASR, lower is more robust)"
 NO_ROWS = "No attack success rate: there is no perturbed answer beside a control group."
@@ -58,9 +59,8 @@ def attack_success(
     """ASR with its interval, a panel for each perturbation (and pair of models), the experiments one below another.
 
     rates: the table of success rates, ranks: that of average ranks, whose order the judges have; see
-    `judgebias.comparisons.attacks` and `ranks`. published: printed rates (experiment, condition, model_b, judge, quantity,
-    value), drawn beside those of the same experiment, condition and judge, and of the same model_b where the paper compares
-    several.
+    `judgebias.comparisons.attacks` and `ranks`. published: printed rates (experiment, condition, model_a, model_b, judge,
+    quantity, value), drawn beside those of the same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
         return page_of_words(subject, NO_ROWS)
@@ -95,22 +95,15 @@ def attack_success(
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:
     """`table` with an empty text where a name is missing, and text where a name looks like a number."""
     names = [name for name in ("experiment", *COLUMNS) if name in table]
-    return table.assign(**{name: table[name].fillna("").astype(str) for name in names})
+    return table.assign(**{name: table[name].astype(object).fillna("").astype(str) for name in names})
 
 
 def _printed(rates: pd.DataFrame, published: Sequence[Mapping]) -> list[float]:
     """The printed rate of each row of `rates`; NaN where there is none."""
-    published = [row for row in published if row["quantity"] == "asr"]
-    models: dict[str, set[str]] = {}
-    for row in published:
-        models.setdefault(row["experiment"], set()).add(row["model_b"])
-
-    def key(row: Mapping) -> tuple[str, ...]:
-        several = len(models.get(row["experiment"], ())) > 1
-        return (*(row[name] for name in ("experiment", "condition", "judge")), row["model_b"] if several else "")
-
+    published, own = [row for row in published if row["quantity"] == "asr"], rates.to_dict("records")
+    key = key_of_attack(published, own)
     known = {key(row): float(row["value"]) for row in published}
-    return [known.get(key(row), np.nan) for row in rates.to_dict("records")]
+    return [known.get(key(row), np.nan) for row in own]
 
 
 def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:

@@ -9,8 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.drawing.bias_words import NAMES, NOTHING, RANDOM, biases_of, judges_of, origins, shares, thresholds
+from judgebias.drawing.bias_words import NAMES, NOTHING, RANDOM, biases_of, drawable, judges_of, origins, shares, thresholds
 from judgebias.drawing.page import Entry, Page, page_of_words
+from judgebias.drawing.palette import INDIGO, MAUVE, OLIVE, ROSE, SAND, WINE
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, SMALL, Subject, language, widest
 from judgebias.ratings.registry import HUMAN
 
@@ -26,17 +27,17 @@ ALL = "all judges"
 NO_SIZE = "size unknown"
 PARTLY = " The mean of a bias is over the judges that it can be looked for in."
 NO_COMMON = "Nothing to draw: the judges of different sizes have no bias in common."
-# Colour is the test, Okabe and Ito's; hatched is its second variant.
+# Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second variant.
 FACES = {
-    "order_first": ("#0072B2", ""),
-    "order_last": ("#0072B2", "////"),
-    "compassion_first": ("#56B4E9", ""),
-    "compassion_last": ("#56B4E9", "////"),
-    "egocentric_order": ("#009E73", ""),
-    "egocentric_comp": ("#009E73", "////"),
-    "salience": ("#F0E442", ""),
-    "bandwagon": ("#E69F00", ""),
-    "attentional": ("#CC79A7", ""),
+    "order_first": (INDIGO, ""),
+    "order_last": (INDIGO, "////"),
+    "compassion_first": (SAND, ""),
+    "compassion_last": (SAND, "////"),
+    "egocentric_order": (WINE, ""),
+    "egocentric_comp": (WINE, "////"),
+    "salience": (ROSE, ""),
+    "bandwagon": (OLIVE, ""),
+    "attentional": (MAUVE, ""),
 }
 
 
@@ -44,25 +45,26 @@ FACES = {
 def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     """Average share over the biases by group of judges of one size, stacked by bias, with the average threshold.
 
-    `table`: judge, size, bias, origin, share, random. A bar is as long as the mean over biases of the mean share over those
-    judges of the group that have one, and each part of it is one bias's. Groups stand as the table names their sizes;
-    where it names none there is one group. Only biases that every group has are averaged; the humans are left out.
+    `table`: experiment, judge, size, bias, origin, share, random. A bar is as long as the mean over biases of the mean share
+    over those judges of the group that have one, and each part of it is one bias's. Groups stand as the table names their
+    sizes; where it names none there is one group. Only biases that every group has are averaged; the humans are left out.
     """
+    table, words = drawable(table)
     judges = table[table["judge"] != HUMAN]
     groups = _groups(judges)
     known = {group: set(own["bias"]) for group, own in groups.items()}
     biases = [bias for bias in biases_of(judges) if all(bias in found for found in known.values())]
     if not biases:
-        return page_of_words(subject, NO_COMMON if len(groups) else NOTHING)
+        return page_of_words(subject, NO_COMMON if len(groups) else NOTHING + words)
     labels = [f"{group} ({own['judge'].nunique()})" for group, own in groups.items()]
     label = widest(labels) + 0.1
     panel = DOUBLE_COLUMN - 2 * EDGE - label - RIGHT
     threshold = float(thresholds(judges, biases).mean())
     missing = [NAMES[bias] for bias in biases_of(judges) if bias not in biases]
     sized = "Parameters of the judges as released, in" if list(groups) != [ALL] else "In"
-    note = f"{sized} brackets the number of judges. Shares of the judges: {origins(judges)}."
+    note = f"{sized} brackets the number of judges. Shares of the judges: {', or '.join(origins(judges).values())}."
     note += f" Not averaged, as not every group has it: {'; '.join(missing)}." * bool(missing)
-    note += PARTLY * bool(np.isnan(shares(judges, judges_of(judges), biases)).any())
+    note += PARTLY * bool(np.isnan(shares(judges, judges_of(judges), biases)).any()) + words
     page = Page(
         subject=subject, width=DOUBLE_COLUMN, body=BELOW + len(groups) * ROW, legend=_legend(biases, threshold), note=note
     )

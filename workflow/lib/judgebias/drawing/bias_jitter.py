@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebias.drawing.bias_words import (
-    BLUE,
-    GREEN,
+    HUMANS,
+    MARKS,
     NAMES,
     NOTHING,
-    ORIGINS,
     RANDOM,
     biases_of,
+    drawable,
+    origins,
     random_entry,
 )
 from judgebias.drawing.page import Entry, Page, page_of_words
@@ -33,30 +34,27 @@ BELOW = 0.42  # inches for ticks and axis text
 FENCE = 1.5  # interquartile ranges beyond the quartiles: what is farther out is an outlier (Tukey)
 FEW = 4  # so few judges have no quartiles worth the name: all are named
 LIMITS = (-0.02, 1.02)
-POINTS = {
-    "quoted": {"marker": "s", "markersize": 3.2, "color": "#E69F00", "markeredgecolor": "#8A5F00", "markeredgewidth": 0.5},
-    "computed": {"marker": "o", "markersize": 3.6, "color": BLUE, "markeredgecolor": "white", "markeredgewidth": 0.4},
-}
-HUMANS = {"marker": "D", "markersize": 4.0, "color": GREEN, "markeredgecolor": "white", "markeredgewidth": 0.5}
+POINT = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # behind a name, so that no line crosses it
 NAMED = (
     "Named: the most biased judge, and outliers (more than 1.5 interquartile ranges beyond the quartiles); where a bias has "
     "four judges or fewer, all."
 )
 SCATTER = "Height within a row is random, so that points do not hide one another."
+INTERVALS = "The judges' intervals are in the table cognitive_biases."
 
 
 @language()
 def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, interval: str, seed: int) -> Figure:
     """Share of biased comparisons, a row for each bias, a point for each judge, with the RANDOM threshold.
 
-    `table`: judge, bias, origin, share, random; of the humans also ci_low and ci_high, which `interval` names. `random`:
-    closed_form and simulated thresholds. Points are scattered at random; the same
-    `seed` scatters them alike.
+    `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high, which `interval` names.
+    `random`: closed_form and simulated thresholds. Points are scattered at random; the same `seed` scatters them alike.
     """
+    table, words = drawable(table)
     biases = biases_of(table)
     if not biases:
-        return page_of_words(subject, NOTHING)
+        return page_of_words(subject, NOTHING + words)
     judges = table[table["judge"] != HUMAN]
     label = widest(NAMES[bias] for bias in biases) + 0.1
     panel = DOUBLE_COLUMN - 2 * EDGE - label - RIGHT
@@ -64,7 +62,8 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     rows = [_place_names(_named(judges[judges["bias"] == bias]), inch) for bias in biases]
     heights = [BAND + LANE * (1 + max((lane for *_, lane in names), default=-1)) + 0.06 for names in rows]
     count = f"{judges['judge'].nunique()} judges."
-    note = " ".join([count, NAMED, SCATTER, _simulated(random)])
+    told = [INTERVALS] * bool((judges["origin"] == "computed").any())
+    note = " ".join([count, NAMED, SCATTER, *told, _simulated(random)]) + words
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=_legend(table, interval), note=note)
     axes = page.axes(EDGE + label, BELOW, panel, sum(heights))
     floors = sum(heights) - np.cumsum(heights)
@@ -85,11 +84,9 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
 
 def _legend(table: pd.DataFrame, interval: str) -> list[list[Entry]]:
     judges = [
-        Entry(f"judge, {text}", line={"linestyle": "none", **POINTS[origin]})
-        for origin, text in ORIGINS.items()
-        if origin in set(table["origin"])
+        Entry(f"judge, {text}", line={"linestyle": "none", **MARKS[origin], **POINT}) for origin, text in origins(table).items()
     ]
-    humans = Entry(f"humans, mean of the released shares, {interval}", line={"lw": 1.2, **HUMANS})
+    humans = Entry(f"humans, mean of the released shares, {interval}", line={"lw": 1.2, **HUMANS, **POINT})
     return [judges, [humans] * bool((table["judge"] == HUMAN).any()) + [random_entry()]]
 
 
@@ -142,7 +139,7 @@ def _draw_judges(
 ) -> None:
     height = floor + BAND * generator.uniform(0.15, 0.85, len(rows))
     for (_, row), y in zip(rows.iterrows(), height, strict=True):
-        axes.plot([row["share"]], [y], linestyle="none", zorder=4, gid="judge", **POINTS[row["origin"]])
+        axes.plot([row["share"]], [y], linestyle="none", zorder=4, gid="judge", **MARKS[row["origin"]], **POINT)
     at = dict(zip(rows["judge"], height, strict=True))
     for share, name, middle, lane in names:
         base = floor + BAND + LANE * (lane + 0.5)
@@ -151,6 +148,7 @@ def _draw_judges(
 
 
 def _draw_humans(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
+    colour, middle = HUMANS["color"], floor + BAND / 2
     for _, row in rows.iterrows():
-        axes.plot([row["ci_low"], row["ci_high"]], [floor + BAND / 2] * 2, color=GREEN, lw=1.2, zorder=3, gid="human interval")
-        axes.plot([row["share"]], [floor + BAND / 2], linestyle="none", zorder=5, gid="human", **HUMANS)
+        axes.plot([row["ci_low"], row["ci_high"]], [middle] * 2, color=colour, lw=1.2, zorder=3, gid="human interval")
+        axes.plot([row["share"]], [middle], linestyle="none", zorder=5, gid="human", **HUMANS, **POINT)

@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebias.drawing.bias_words import (
-    BLUE,
-    GREEN,
+    HUMANS,
+    MARKS,
     NAMES,
     NOTHING,
     RANDOM,
     biases_of,
+    drawable,
     judges_of,
     origins,
     random_entry,
@@ -47,8 +48,7 @@ RADIUS = 0.70  # of the half of a panel: outside it stand the names of the axes
 SPOKE = {"color": GRID, "lw": 0.6, "zorder": 1}
 FILL = 0.18
 TITLE = 0.85 * SIDE  # inches of a line of a panel's title
-JUDGE = {"color": BLUE, "marker": "o", "markersize": 2.4, "lw": 1.1}
-HUMANS = {"color": GREEN, "marker": "D", "markersize": 2.6, "lw": 1.1}
+OUTLINE = {"markersize": 2.5, "lw": 1.1}
 FEW = f"Nothing to draw: a polygon needs {LEAST} biases or more, and the comparisons test fewer."
 SCALE = "Each axis runs from 0 to the share of the most biased judge (of RANDOM, where that is greater), which the key gives."
 OPEN = " Shares that are not known leave the outline open."
@@ -58,14 +58,16 @@ OPEN = " Shares that are not known leave the outline open."
 def bias_polygon(table: pd.DataFrame, subject: Subject) -> Figure:
     """Share of each bias on an axis of its own, a panel for each judge, with the polygon of random choices.
 
-    `table`: judge, bias, origin, share, random. An axis is scaled to its most biased judge, or to the RANDOM threshold
-    where that is greater. Where a judge has no share of a bias its outline is open.
+    `table`: experiment, judge, bias, origin, share, random. An axis is scaled to its most biased judge, or to the RANDOM
+    threshold where that is greater. Where a judge has no share of a bias its outline is open.
     """
+    table, words = drawable(table)
     biases = biases_of(table)
     if len(biases) < LEAST:
-        return page_of_words(subject, FEW if biases else NOTHING)
+        return page_of_words(subject, (FEW if biases else NOTHING) + words)
     judges = judges_of(table)
     rankers = judges + [HUMAN] * bool((table["judge"] == HUMAN).any())
+    marks = {ranker: MARKS[origin] for ranker, origin in zip(table["judge"], table["origin"], strict=True)}
     random = thresholds(table, biases)
     values = shares(table, rankers, biases)  # (rankers, biases)
     most = np.nanmax(np.vstack([values[: len(judges)], random]), axis=0)
@@ -75,7 +77,7 @@ def bias_polygon(table: pd.DataFrame, subject: Subject) -> Figure:
     legend = _legend(table, biases, most)
     across = SINGLE_COLUMN if columns <= 2 else DOUBLE_COLUMN
     width = max(across, legend_width(legend) + 2 * EDGE)
-    note = SCALE + OPEN * bool(np.isnan(values).any())
+    note = SCALE + OPEN * bool(np.isnan(values).any()) + words
     page = Page(subject=subject, width=width, body=rows * step[1], legend=legend, note=note)
     left = (width - columns * SIDE) / 2
     for ranker, shown, (x, y) in zip(rankers, values, corners(len(rankers), columns, step=step), strict=True):
@@ -83,14 +85,14 @@ def bias_polygon(table: pd.DataFrame, subject: Subject) -> Figure:
         axes = page.axes(left + x, y, SIDE, SIDE)
         _frame(axes, biases)
         _outline(axes, random / most, gid="random", **RANDOM)
-        _outline(axes, shown / most, gid="human" if ranker == HUMAN else "judge", **(HUMANS if ranker == HUMAN else JUDGE))
+        _outline(axes, shown / most, gid="human" if ranker == HUMAN else "judge", **marks[ranker], **OUTLINE)
     return page.figure
 
 
 def _legend(table: pd.DataFrame, biases: Sequence[str], most: np.ndarray) -> list[list[Entry]]:
-    drawn = [Entry(f"judge, {origins(table)}", line=JUDGE)]
+    drawn = [Entry(f"judge, {text}", line={**MARKS[origin], **OUTLINE}) for origin, text in origins(table).items()]
     if (table["judge"] == HUMAN).any():
-        drawn.append(Entry("humans, mean of the released shares", line=HUMANS))
+        drawn.append(Entry("humans, mean of the released shares", line={**HUMANS, **OUTLINE}))
     key = [
         Entry("full axis:"),
         *(Entry(f"{SHORT[bias]} {NAMES[bias]} {end:.2f}") for bias, end in zip(biases, most, strict=True)),

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgebias.drawing.conditions import by_experiment
 from judgebias.drawing.page import Entry
+from judgebias.drawing.palette import BLUE, GREEN, SKY_BLUE, VERMILION
 from judgebias.ratings.registry import HUMAN
 
 if TYPE_CHECKING:
@@ -28,9 +30,28 @@ ORIGINS = {  # of a judge's share
     "quoted": "quoted from the authors' released table",
     "computed": "computed from the verdicts",
 }
-BLUE, GREEN, VERMILION = "#0072B2", "#009E73", "#D55E00"  # of Okabe and Ito
+MARKS = {  # by the origin of a share; the last is the humans'
+    "quoted": {"color": SKY_BLUE, "marker": "s"},
+    "computed": {"color": BLUE, "marker": "o"},
+    "released shares": {"color": GREEN, "marker": "D"},
+}
+HUMANS = MARKS["released shares"]
 RANDOM = {"color": VERMILION, "lw": 1.2, "linestyle": (0, (2, 1.2)), "solid_capstyle": "butt"}
-NOTHING = "Nothing to draw: no condition in the comparisons tests a cognitive bias."
+NOTHING = "Nothing to draw: no comparison tests a cognitive bias."
+
+
+def drawable(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of a table that have a share, each judge by one name, and what is to be said of it.
+
+    Judges of several experiments are told apart, and a judge called `Human` from the humans of the released shares.
+    """
+    computed = table["origin"] == "computed"
+    named = by_experiment(table.assign(judge=table["judge"].mask(computed & (table["judge"] == HUMAN), f"{HUMAN} (judge)")))
+    empty = named[named["share"].isna()]
+    judges = [f"{NAMES[bias]} ({(empty['bias'] == bias).sum()})" for bias in biases_of(empty)]
+    words = f" Without a share, as all comparisons are left out, by number of judges: {'; '.join(judges)}." if judges else ""
+    words += " A judge counts once in each experiment." * (table["experiment"].nunique(dropna=False) > 1)
+    return named[named["share"].notna()], words
 
 
 def random_entry() -> Entry:
@@ -38,10 +59,10 @@ def random_entry() -> Entry:
     return Entry("RANDOM: two independent fair choices, in closed form", line=RANDOM)
 
 
-def origins(table: pd.DataFrame) -> str:
-    """Where the judges' shares in a table come from, in words."""
+def origins(table: pd.DataFrame) -> dict[str, str]:
+    """Where the judges' shares in a table come from, and that in words."""
     present = set(table.loc[table["judge"] != HUMAN, "origin"])
-    return ", or ".join(text for origin, text in ORIGINS.items() if origin in present)
+    return {origin: text for origin, text in ORIGINS.items() if origin in present}
 
 
 def biases_of(table: pd.DataFrame) -> list[str]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from judgebias.drawing.axis_limits import bias_limits, note_beyond, readable, ticks
 from judgebias.drawing.page import Entry, Page, family_entries, legend_width, page_of_words
-from judgebias.drawing.palette import Palette
+from judgebias.drawing.palette import VERMILION, Palette
 from judgebias.drawing.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 ROW = 0.2
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 STROKE = 1.3
+PRINTED = {"color": VERMILION, "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}  # in a paper
 NUMBER = 0.42  # inches for the value beside a row
 GUTTER = 0.16  # inches between panels
 RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows

@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.drawing.page import Entry, Page, corners, grid, page_of_words
-from judgebias.drawing.palette import OKABE_ITO
+from judgebias.drawing.conditions import NO_EXPERIMENT
+from judgebias.drawing.page import Entry, Page, grid, page_of_words
+from judgebias.drawing.palette import BLUE, GREEN, ORANGE, PURPLE, SKY_BLUE, VERMILION
 from judgebias.drawing.style import (
     DOUBLE_COLUMN,
     EDGE,
     FAINT,
-    INK,
     LINE,
     SMALL,
     TEXT,
@@ -33,14 +33,21 @@ HEIGHT = 1.1  # inches of a panel
 LEFT = 0.62  # inches for ticks and axis text
 BELOW = 0.42
 GUTTER = 0.3  # inches between panels, across
+ABOVE = 0.14  # inches above the head of a panel
 BOLD = 0.85  # of a width that a text may have in normal weight to fit in bold
+BAR = 1.1  # points: an interval
 WIDTH = 10  # units of length of a bin, where none with two ends says so
 BESIDE = 0.14  # of a bin between the marks of neighbouring experiments
-COLOURS = [OKABE_ITO[number] for number in (3, 4, 2, 5, 0, 1)]
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
 MARKERS = "osD^vP"
 NEUTRAL = {"color": FAINT, "lw": 0.8, "linestyle": (0, (4, 3))}
 ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
 UP = "mean vote for the longer answer"
+LEFT_OUT = {  # column of the table: words for its votes
+    "equal_lengths": "votes on answers of equal length",
+    "no_length": "votes on answers of unknown length",
+    "errors": "errors",
+}
 NO_ROWS = "No length curve: no vote in a control group is on answers of different, known lengths."
 NOTE = (
     "Control groups only. Above each bin: votes. 0: all votes for the shorter answer, 1: all for the longer. "
@@ -54,44 +61,57 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
 
     `table`: the table of the length curve, see `judgebias.comparisons.votes`.
     """
+    left_out = _left_out(table)
+    table = table[table["n"] > 0]
     if table.empty:
-        return page_of_words(subject, NO_ROWS)
-    table = table.assign(experiment=table["experiment"].fillna("").astype(str))
+        return page_of_words(subject, f"{NO_ROWS} {left_out}".strip())
+    table = table.assign(experiment=table["experiment"].astype(object).fillna("").astype(str))
     judges, experiments = subject.palette.order(table["judge"]), list(dict.fromkeys(table["experiment"]))
     bins = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], WIDTH]), table["bin_low"].max()  # their width, the last one
     rows, columns = grid(len(judges), 3)
     least = (bins[1] / bins[0] + 1) * (widest(map(str, table["n"])) + 0.06)
     panel = max(least, (DOUBLE_COLUMN - 2 * EDGE - LEFT - (columns - 1) * GUTTER) / 3)
     width = 2 * EDGE + LEFT + columns * panel + (columns - 1) * GUTTER
-    legend = _legend(experiments, confidence)
     titles = {judge: wrap(judge, BOLD * panel, TEXT) for judge in judges}
-    above = LINE * (1.5 + len(experiments) + max(title.count("\n") for title in titles.values()))
-    step = panel + GUTTER, HEIGHT + above + 0.14
-    page = Page(
-        subject=subject, width=max(width, text_width(ACROSS) + 1), body=BELOW + rows * step[1], legend=legend, note=NOTE
-    )
-    for number, (judge, (x, y)) in enumerate(zip(judges, corners(len(judges), columns, step=step), strict=True)):
-        axes = page.axes(EDGE + LEFT + x, BELOW + y, panel, HEIGHT)
-        _frame(axes, bins, first=number % columns == 0, lowest=number + columns >= len(judges))
-        curves = dict(iter(table[table["judge"] == judge].groupby("experiment")))
-        axes.set_title(titles[judge], pad=3 + 72 * LINE * len(curves))
-        present = [place for place, experiment in enumerate(experiments) if experiment in curves]
-        for line, place in zip(range(len(present), 0, -1), present, strict=True):
-            up = LINE * (line - 0.5)
-            _draw_curve(axes, curves[experiments[place]], bins[0], place, len(experiments), up=up)
-    page.centred(EDGE + LEFT + (columns * step[0] - GUTTER) / 2, 0.08, ACROSS)
-    middle = BELOW + (rows * step[1] - above - 0.14) / 2
+    curves = {judge: dict(list(own.groupby("experiment"))) for judge, own in table.groupby("judge")}
+    heads = [
+        LINE * (1.5 + max(len(curves[judge]) for judge in own) + max(titles[judge].count("\n") for judge in own))
+        for own in (judges[row * columns : (row + 1) * columns] for row in range(rows))
+    ]
+    body = BELOW + sum(heads) + rows * (HEIGHT + ABOVE)
+    legend, note = _legend(experiments, confidence), f"{NOTE} {left_out}".strip()
+    page = Page(subject=subject, width=max(width, text_width(ACROSS) + 1), body=body, legend=legend, note=note)
+    for number, judge in enumerate(judges):
+        row, column = divmod(number, columns)
+        bottom = body - sum(heads[: row + 1]) - (row + 1) * (HEIGHT + ABOVE)
+        axes = page.axes(EDGE + LEFT + column * (panel + GUTTER), bottom, panel, HEIGHT)
+        _frame(axes, bins, first=column == 0, lowest=number + columns >= len(judges))
+        axes.set_title(titles[judge], pad=3 + 72 * LINE * len(curves[judge]))
+        _draw_curves(axes, curves[judge], bins[0], experiments)
+    page.centred(EDGE + LEFT + (columns * (panel + GUTTER) - GUTTER) / 2, 0.08, ACROSS)
+    middle = (BELOW + body - heads[0] - ABOVE) / 2
     page.text(EDGE + LINE / 2, middle, UP, rotation=90, ha="center", va="center")
     return page.figure
 
 
+def _left_out(table: pd.DataFrame) -> str:
+    """What the curves leave out, in words; empty if nothing."""
+    totals = table.drop_duplicates(["experiment", "judge"])[list(LEFT_OUT)].sum()
+    counts = [f"{total:,} {LEFT_OUT[name]}" for name, total in totals.items() if total]
+    nothing = list(dict.fromkeys(table.loc[table["n"] == 0, "judge"]))
+    said = [f"Left out: {', '.join(counts)}."] * bool(counts)
+    said += [f"Without any other vote in an experiment: {', '.join(nothing)}."] * bool(nothing)
+    return " ".join(said)
+
+
 def _legend(experiments: Sequence[str], confidence: float) -> list[list[Entry]]:
-    named = [Entry(name or "votes", line=_mark(place)) for place, name in enumerate(experiments)] if any(experiments) else []
-    drawn = [
-        Entry(f"bar: {100 * confidence:g} % bootstrap interval over questions", line={"color": INK, "lw": 1.1}),
-        Entry("no preference for length", line=NEUTRAL),
-    ]
-    return [named, drawn]
+    named = [Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)]
+    interval = f"{100 * confidence:g} % bootstrap interval over questions"
+    bar = {"color": _mark(0)["color"], "lw": BAR}
+    several = [Entry(f"bars, in the colour of their experiment: {interval}")]
+    drawn = several if len(experiments) > 1 else [Entry(f"bar: {interval}", line=bar)]
+    headed = [Entry("experiment:"), *named] if any(experiments) else []
+    return [headed, [*drawn, Entry("no preference for length", line=NEUTRAL)]]
 
 
 def _mark(place: int) -> dict:
@@ -111,6 +131,13 @@ def _frame(axes: Axes, bins: tuple[float, float], *, first: bool, lowest: bool) 
     axes.axhline(0.5, zorder=2, **NEUTRAL)
 
 
+def _draw_curves(axes: Axes, curves: Mapping[str, pd.DataFrame], width: float, experiments: Sequence[str]) -> None:
+    """The curves of one judge by experiment, their counts in lines above the panel; width: of a bin."""
+    present = [place for place, experiment in enumerate(experiments) if experiment in curves]
+    for line, place in zip(range(len(present), 0, -1), present, strict=True):
+        _draw_curve(axes, curves[experiments[place]], width, place, len(experiments), up=LINE * (line - 0.5))
+
+
 def _draw_curve(axes: Axes, curve: pd.DataFrame, width: float, place: int, count: int, *, up: float) -> None:
     """The line of experiment `place` of `count`, moved aside so that intervals do not cover each other, and its counts.
 
@@ -122,7 +149,7 @@ def _draw_curve(axes: Axes, curve: pd.DataFrame, width: float, place: int, count
     axes.plot(x, curve["preference"], zorder=4, gid="curve", **mark)
     for row, middle in zip(curve.to_dict("records"), x, strict=True):
         if row["ci_low"] <= row["ci_high"]:
-            axes.plot([middle] * 2, [row["ci_low"], row["ci_high"]], color=mark["color"], lw=1.1, zorder=3, gid="interval")
+            axes.plot([middle] * 2, [row["ci_low"], row["ci_high"]], color=mark["color"], lw=BAR, zorder=3, gid="interval")
         _write_count(axes, middle - shift, row, mark["color"] if count > 1 else FAINT, up)
 
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from judgebias.drawing.axis_limits import readable
 from judgebias.drawing.intervals import POINT, STROKE, frame_rows, write_instead
 from judgebias.drawing.page import Entry, Page, corners, grid, page_of_words
+from judgebias.drawing.palette import BLUE, ORANGE
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, LINE, RULE, SINGLE_COLUMN, SMALL, Subject, language, widest
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ ALL = "all levels"
 LONGER = "longer"
 APART = 0.17  # rows by which the two units stand above and below the middle of a row
 UNITS = {
-    "words": {"color": "#0072B2", "markerfacecolor": "#0072B2", **POINT},
-    "characters": {"color": "#E69F00", "markerfacecolor": "#E69F00", **POINT, "marker": "D", "markersize": 2.8},
+    "words": {"color": BLUE, "markerfacecolor": BLUE, **POINT},
+    "characters": {"color": ORANGE, "markerfacecolor": ORANGE, **POINT, "marker": "D", "markersize": 2.8},
 }
 ACROSS = "mean change of length, % of the unperturbed answer"
 NO_ROWS = "No length confound: there is no perturbed answer."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.axes import Axes
@@ -10,8 +11,8 @@ from matplotlib.figure import Figure
 
 from judgebias.comparisons.curves import WIDTH
 from judgebias.drawing.conditions import named
-from judgebias.drawing.intervals import write_instead
 from judgebias.drawing.page import Entry, Page, corners, grid, legend_width
+from judgebias.drawing.palette import BLUE
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, FAINT, LINE, RULE, SINGLE_COLUMN, SMALL, TEXT, Subject, widest, wrap
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MOST_OF_MANY = 8  # where there are several conditions
 NARROW = 1.3  # inches: the axes of such a panel have no room for the number at their left end
 OPEN = 126.0  # percent: where the bin without upper end is drawn
 LIMITS = (-112.0, 139.0)
-POINT = {"color": "#0072B2", "marker": "o", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
+POINT = {"color": BLUE, "marker": "o", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
 LINE_OF_BINS = {"color": POINT["color"], "lw": 0.9, "alpha": 0.6}
 INTERVAL = {"color": POINT["color"], "lw": 1.1, "solid_capstyle": "butt"}
 BEYOND = "more than 110 % longer"
@@ -48,61 +49,69 @@ def length_panels(
     up: str,
     note: str,
 ) -> Figure:
-    """Draw the rows of each judge in a panel by `draw`, the conditions below one another.
+    """Draw the rows of each judge in a panel by `draw`, the conditions below one another, each with its own judges.
 
-    `table`: condition, judge, bin_low, bin_high, n, and what `draw` needs. limits: ends of the vertical axis; across, up: texts
-    of the axes.
+    `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs. limits: ends of the
+    vertical axis; across, up: texts of the axes.
     """
     table, conditions = named(table)
-    judges = subject.palette.order(table["judge"])
-    counts = table.groupby(["condition", "judge"])["n"].sum()
-    layout = _layout(judges, conditions, [_count(n) for n in counts], legend_width(legend))
-    left, height = layout.left, len(conditions) * layout.block
-    page = Page(subject=subject, width=layout.width, body=BELOW + height, legend=legend, note=note)
-    for number, condition in enumerate(reversed(conditions)):
-        bottom = BELOW + number * layout.block
-        page.text(left - LEFT, bottom + layout.block - 0.14, condition, weight="bold", size=TEXT)
-        for place, (x, y) in enumerate(corners(len(judges), layout.columns, step=layout.step)):
-            axes, judge = page.axes(left + x, bottom + y, *layout.panel), judges[place]
+    curves = {condition: dict(list(own.groupby("judge"))) for condition, own in table.groupby("condition")}
+    judges = {condition: subject.palette.order(curves[condition]) for condition in conditions}
+    least = max(legend_width(legend), 2 * LINE + widest(conditions, TEXT, "bold")) + 2 * EDGE
+    layout = _layout(judges, [_count(curve) for own in curves.values() for curve in own.values()], least)
+    left, across = layout.left, wrap(across, layout.width - 2 * EDGE)
+    below = BELOW + across.count("\n") * LINE
+    page = Page(subject=subject, width=layout.width, body=below + layout.height, legend=legend, note=note + _unknown(table))
+    top = below + layout.height
+    for condition, own in judges.items():
+        places = corners(len(own), layout.columns, step=layout.step)
+        page.text(left - LEFT, top - 0.14, condition, weight="bold", size=TEXT)
+        top -= layout.heading + places[0][1] + layout.step[1]
+        for place, (judge, (x, y)) in enumerate(zip(own, places, strict=True)):
+            axes, curve = page.axes(left + x, top + y, *layout.panel), curves[condition][judge]
             axes.set_title(judge, size=SMALL, pad=4 + 72 * LINE * layout.stacked)
-            first, last = place % layout.columns == 0, place + layout.columns >= len(judges)
-            _frame(axes, limits, first=first, lowest=last and number == 0)
-            if (condition, judge) in counts:
-                curve = table[(table["condition"] == condition) & (table["judge"] == judge)]
-                _write_count(axes, counts[condition, judge], left=layout.stacked)
-                draw(axes, curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)))
-            else:
-                write_instead(axes, sum(limits) / 2, "no comparisons")
+            first, last = place % layout.columns == 0, place + layout.columns >= len(own)
+            _frame(axes, limits, first=first, lowest=last and (layout.space > 0 or condition == conditions[-1]))
+            _write_count(axes, _count(curve), left=layout.stacked)
+            draw(axes, curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)))
+        top -= layout.space
     page.centred((left + layout.width - RIGHT - EDGE) / 2, 0.05, across)
-    page.text((EDGE + left - LEFT) / 2, BELOW + height / 2, wrap(up, height), **UPRIGHT)
+    page.text((EDGE + left - LEFT) / 2, below + layout.height / 2, wrap(up, layout.height), **UPRIGHT)
     return page.figure
 
 
 class _Layout(NamedTuple):
-    """Where panels stand, in inches: `left` of the first, width and height of a `panel`, from one to the next, of a `block`."""
+    """Where panels stand, in inches: `left` of the first, width and height of a `panel`, and from one to the next."""
 
     columns: int
     width: float  # of the page
     left: float
     panel: tuple[float, float]
     step: tuple[float, float]
-    block: float  # height of the panels of one condition
+    heading: float  # height of the name of a condition
+    space: float  # for numbers under the panels of every condition but the last
+    height: float  # of all
     stacked: bool  # judge and count stand in two lines
 
 
-def _layout(judges: Sequence[str], conditions: Sequence[str], counts: Sequence[str], least: float) -> _Layout:
-    rows, columns = grid(len(judges), MOST_COLUMNS if len(conditions) == 1 else MOST_OF_MANY)
-    wide = max(SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN, least + 2 * EDGE)
-    upright = LINE * (2 if len(conditions) * rows == 1 else 1)  # one row of panels is not as high as the text beside is long
+def _layout(judges: Mapping[str, Sequence[str]], counts: Sequence[str], least: float) -> _Layout:
+    """`judges` of each condition, with panels of their own; least: inches of the page."""
+    sizes = [len(own) for own in judges.values()]
+    columns = max(grid(size, MOST_COLUMNS if len(judges) == 1 else MOST_OF_MANY)[1] for size in sizes)
+    rows = sum(math.ceil(size / columns) for size in sizes)
+    wide = max(SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN, least)
+    upright = LINE * (2 if rows == 1 else 1)  # one row of panels is not as high as the text beside is long
     left = EDGE + upright + LEFT
     frame = left + (columns - 1) * GUTTER + RIGHT + EDGE
-    names = widest(judges, SMALL, "bold")
+    names = widest((judge for own in judges.values() for judge in own), SMALL, "bold")
     panel = max(names, (wide - frame) / columns)
     stacked = names + widest(counts) + 0.1 > panel
     height = max(LEAST_HEIGHT, SHAPE * panel)
     step = panel + GUTTER, height + TITLE + LINE * stacked
-    block = rows * step[1] + (HEADING if any(conditions) else 0.0)
-    return _Layout(columns, frame + columns * panel, left, (panel, height), step, block, stacked)
+    heading = HEADING if any(judges) else 0.0
+    space = 0.0  # else panels have others under them, down to the last condition's
+    body = rows * step[1] + len(judges) * heading + (len(judges) - 1) * space
+    return _Layout(columns, frame + columns * panel, left, (panel, height), step, heading, space, body, stacked)
 
 
 def _frame(axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool) -> None:
@@ -136,11 +145,17 @@ def bin_entries(point: str, bar: str) -> list[Entry]:
     ]
 
 
-def _count(n: int) -> str:
-    return f"n = {n}"
+def _unknown(table: pd.DataFrame) -> str:
+    """What the note says of the comparisons that no panel shows, as a length is unknown."""
+    most = table["no_length"].max()
+    return f" Left out, as a length is unknown: up to {most} comparisons of a panel." * bool(most)
 
 
-def _write_count(axes: Axes, n: int, *, left: bool) -> None:
+def _count(curve: pd.DataFrame) -> str:
+    return f"n = {curve['n'].sum()}"
+
+
+def _write_count(axes: Axes, count: str, *, left: bool) -> None:
     """The number of comparisons of a panel, above its right corner, or its left one."""
     where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "baseline", "size": SMALL}
-    axes.annotate(_count(n), (0 if left else 1, 1), (0, 4), ha="left" if left else "right", color=FAINT, **where)
+    axes.annotate(count, (0 if left else 1, 1), (0, 4), ha="left" if left else "right", color=FAINT, **where)

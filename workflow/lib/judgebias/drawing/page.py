@@ -97,9 +97,11 @@ class Page:
         self._write(left, bottom + self.floor, text, **settings)
 
     def centred(self, middle: float, bottom: float, text: str) -> None:
-        """Text about a place of the body, moved in from the right where it would leave the paper."""
-        edge = self.figure.get_size_inches()[0] - EDGE - text_width(text) / 2
-        self.text(min(middle, edge), bottom, text, ha="center", va="baseline")
+        """Lines about a place of the body, the last at `bottom`, moved in from a side where they would leave the paper."""
+        room = EDGE + text_width(text) / 2
+        middle = max(room, min(middle, self.figure.get_size_inches()[0] - room))
+        for number, line in enumerate(reversed(text.split("\n"))):
+            self.text(middle, bottom + number * LINE, line, ha="center", va="baseline")
 
     def _write(self, x, y, text, **settings):
         settings = {"va": "center_baseline", "size": SMALL, **settings}

@@ -10,10 +10,13 @@ from judgebias.ratings.registry import HUMAN
 NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on white, and black, in which the
 # line at 0 and the keys of legends are drawn.
-OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7")
+ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
+OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 # Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's; the
 # palest, sand, last.
-TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
+INDIGO, OLIVE, WINE, MAUVE, DARK_GREEN, ROSE, SAND = TOL = (
+    "#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77",
+)  # fmt: skip
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
 GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from judgebias.drawing.conditions import named
 from judgebias.drawing.intervals import POINT, STROKE, has_interval, write_instead
 from judgebias.drawing.page import Entry, Page, legend_width, page_of_words
+from judgebias.drawing.palette import BLUE
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, FAINT, INK, SMALL, TEXT, Subject, language, widest
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ BELOW = 0.42  # inches for ticks and axis text
 GUTTER = 0.2  # inches between panels
 NUMBER = 0.36  # inches for the value beside a row
 LIMITS = (-0.03, 1.03)
-COLOUR = "#0072B2"
 STATISTICS = {"consistency": "Consistency", "first_preference": "First-position preference"}
 ACROSS = {
     "consistency": "share of comparisons with one verdict in both orders →",
@@ -33,8 +33,8 @@ ACROSS = {
 HALF = {"color": INK, "lw": 0.9, "zorder": 2}
 NO_ROWS = "Nothing to say of position: no comparison has a verdict in both orders."
 NOTE = (
-    "Intervals by bootstrap over questions. First-position preference: share of the answer shown first among the verdicts that "
-    "are not ties."
+    "Intervals by bootstrap over questions, exact where all questions agree. First-position preference: share of the answer "
+    "shown first among the verdicts that are not ties."
 )
 
 
@@ -73,7 +73,7 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
 
 
 def _legend(confidence: float) -> list[Entry]:
-    full = {"color": COLOUR, "lw": STROKE, **POINT}
+    full = {"color": BLUE, "lw": STROKE, **POINT}
     return [
         Entry(f"share, {100 * confidence:g} % bootstrap interval", line=full),
         Entry("interval of a preference includes one half", line={**full, "markerfacecolor": "white"}),
@@ -108,9 +108,9 @@ def _draw(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) 
             continue
         if has_interval(row):
             ends = [row["ci_low"], row["ci_high"]]
-            axes.plot(ends, [place, place], color=COLOUR, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
-        face = "white" if half and not _excludes_half(row) else COLOUR
-        settings = {"color": COLOUR, "markerfacecolor": face, "linestyle": "none", "zorder": 4, "gid": "point"}
+            axes.plot(ends, [place, place], color=BLUE, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
+        face = "white" if half and not _excludes_half(row) else BLUE
+        settings = {"color": BLUE, "markerfacecolor": face, "linestyle": "none", "zorder": 4, "gid": "point"}
         axes.plot([row["value"]], [place], **settings, **POINT)
         where = {"textcoords": "offset points", "ha": "right", "va": "center_baseline", "size": SMALL}
         axes.annotate(f"{row['value']:.3f}", (1, place), (72 * NUMBER, 0), xycoords=axes.get_yaxis_transform(), **where)

@@ -9,10 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from judgebias.comparisons.verbosity import FEW
 from judgebias.drawing.axis_limits import readable
 from judgebias.drawing.conditions import named
-from judgebias.drawing.intervals import POINT, draw_interval, frame_rows, write_instead
+from judgebias.drawing.intervals import POINT, PRINTED, STROKE, draw_interval, frame_rows, has_interval, write_instead
 from judgebias.drawing.page import Entry, Page, corners, grid, legend_width, page_of_words
+from judgebias.drawing.palette import BLUE
 from judgebias.drawing.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -36,8 +38,6 @@ BELOW = 0.56  # inches for ticks and axis text
 GUTTER = 0.2  # inches between panels
 LEAST_PANEL = 1.3  # inches
 LOWER = 0.25  # rows by which the small marks stand below the middle of a row, as the main one stands above
-FEW = 10  # comparisons: with fewer on one side a percentile interval is shorter than it should be
-MAIN = "#0072B2"
 GREY = {"color": FAINT, "linestyle": "none"}
 RULES = {
     "pooled": ("both orders, each verdict by itself", {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2}),
@@ -47,7 +47,6 @@ RULES = {
         {**GREY, "marker": ">", "markersize": 3, "markeredgewidth": 0.8, "markerfacecolor": "white"},
     ),
 }
-PUBLISHED = {"color": "#D55E00", "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}
 OTHER_DATA = "what Saito et al. print of this judge on other data (HH-RLHF)"
 DIRECTIONS = "← prefers shorter      prefers longer →"
 UNIT = "verbosity bias: difference of two shares of disagreement with the humans"
@@ -55,7 +54,21 @@ NOTE = (
     "A judge's draws are left out; the bootstrap is over questions. Beside each row: comparisons of the large mark in which "
     "the humans prefer the shorter + the longer answer."
 )
+NO_MARK = " Where one of these is 0 there is no large mark."
+NO_BAR = " A large mark without a bar has no interval."
 NO_ROWS = "No verbosity bias: there is no comparison with a human label."
+NO_VALUES = (
+    "No verbosity bias: no judge has verdicts that count both where the humans prefer the shorter answer and where they prefer "
+    "the longer. Left out is what has: {reasons}."
+)
+LEFT_OUT = {  # column of the table: why its verdicts do not count
+    "judge_draws": "a draw of the judge",
+    "errors": "an error or one order alone",
+    "no_human": "no human label",
+    "human_ties": "a tie of the humans",
+    "no_length": "an unknown length",
+    "equal_lengths": "answers of equal length",
+}
 NO_VALUE = "no comparison on one side"
 
 
@@ -64,13 +77,14 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     """Verbosity bias by judge, a panel for each condition (Saito et al., equation 6).
 
     `table`: the table of verbosity, see `judgebias.comparisons.verbosity`; of the treatments of draws, only `excluded` is
-    drawn. The debiased verdicts are a point with its interval, filled when it excludes 0 and grey when one side has fewer than
-    FEW comparisons; the other order rules are small grey marks lower in the same row. published: judge and value of what
-    Saito et al. print of other data (Table 1); a judge that is not in a panel has no such mark.
+    drawn. The debiased verdicts are a point with its interval, filled when it excludes 0; grey and never filled when one
+    side has few questions (column `few`), as the interval is too short then. The other order rules are small grey marks lower
+    in the same row. published: judge and value of what Saito et al. print of other data (Table 1); a judge that is not in a
+    panel has no such mark.
     """
     table, conditions = named(table[table["draws"] == "excluded"])
-    if table.empty:
-        return page_of_words(subject, NO_ROWS)
+    if table["verbosity_bias"].isna().all():
+        return page_of_words(subject, _reason(table))
     judges = subject.palette.order(table["judge"])
     published = [mark for mark in published if mark["judge"] in judges]
     rows, columns = grid(len(conditions), 2)
@@ -84,7 +98,7 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     width = max(2 * EDGE + label + columns * (panel + beside) + (columns - 1) * GUTTER, text_width(UNIT) + 2 * EDGE)
     legend = _legend(main, confidence, published)
     width = max(width, legend_width(legend) + 2 * EDGE)
-    page = Page(subject=subject, width=width, body=BELOW + rows * (height + title), legend=legend, note=NOTE)
+    page = Page(subject=subject, width=width, body=BELOW + rows * (height + title), legend=legend, note=_note(main))
     limits = readable(_limits(table, published), panel)
     places = corners(len(conditions), columns, step=(panel + beside + GUTTER, height + title))
     for number, (condition, (x, y)) in enumerate(zip(conditions, places, strict=True)):
@@ -104,32 +118,50 @@ def _draw_panel(axes: Axes, table: pd.DataFrame, judges: Sequence[str], publishe
     """One condition, a row for each of `judges`."""
     for judge in sorted(set(judges) - set(table["judge"])):
         write_instead(axes, judges.index(judge), "no comparisons")
+    marks = [mark for mark in published if mark["judge"] in set(table["judge"])]
+    drawn = {*table.loc[table["verbosity_bias"].notna(), "judge"], *(mark["judge"] for mark in marks)}
+    for judge in sorted(set(table["judge"]) - drawn):
+        write_instead(axes, judges.index(judge), NO_VALUE)
     for _, row in table.iterrows():
         place = judges.index(row["judge"])
         if row["order"] == "debiased":
             _draw_main(axes, place, row, beside)
         elif not np.isnan(row["verbosity_bias"]):
             axes.plot([row["verbosity_bias"]], [place + LOWER], zorder=3, gid=row["order"], **RULES[row["order"]][1])
-    for mark in published:
-        if mark["judge"] in set(table["judge"]):
-            axes.plot([mark["value"]], [judges.index(mark["judge"]) - LOWER / 2], zorder=3.5, gid="published", **PUBLISHED)
+    for mark in marks:
+        axes.plot([mark["value"]], [judges.index(mark["judge"]) - LOWER / 2], zorder=3.5, gid="published", **PRINTED)
 
 
 def _draw_main(axes: Axes, place: int, row: Mapping, beside: float) -> None:
     where = {"textcoords": "offset points", "ha": "right", "va": "center_baseline", "size": SMALL}
     axes.annotate(_counts(row), (1, place), (72 * beside, 0), xycoords=axes.get_yaxis_transform(), **where)
     if np.isnan(row["verbosity_bias"]):
-        write_instead(axes, place, NO_VALUE)
         return
-    draw_interval(axes, place - LOWER / 2, row, FAINT if _few(row) else MAIN, column="verbosity_bias")
-
-
-def _few(row: Mapping) -> bool:
-    return min(row["n_shorter"], row["n_longer"]) < FEW
+    few = row["few"] == "yes"
+    if has_interval(row) and not few:
+        draw_interval(axes, place - LOWER / 2, row, BLUE, column="verbosity_bias")
+        return
+    colour = FAINT if few else BLUE
+    if has_interval(row):
+        ends = [row["ci_low"], row["ci_high"]]
+        axes.plot(ends, [place - LOWER / 2] * 2, color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
+    hollow = {"color": colour, "markerfacecolor": "white", "linestyle": "none", "zorder": 4, "gid": "point"}
+    axes.plot([row["verbosity_bias"]], [place - LOWER / 2], **hollow, **POINT)
 
 
 def _counts(row: Mapping) -> str:
     return f"{row['n_shorter']} + {row['n_longer']}"
+
+
+def _reason(table: pd.DataFrame) -> str:
+    """Why a table has no value."""
+    reasons = [words for name, words in LEFT_OUT.items() if table[name].any()]
+    return NO_VALUES.format(reasons="; or ".join(reasons)) if reasons else NO_ROWS
+
+
+def _note(main: pd.DataFrame) -> str:
+    bare = main["verbosity_bias"].notna() & ~(main["ci_low"] < main["ci_high"])
+    return NOTE + NO_MARK * bool(main["verbosity_bias"].isna().any()) + NO_BAR * bool(bare.any())
 
 
 def _limits(table: pd.DataFrame, published: Sequence[Mapping]) -> tuple[float, float]:
@@ -142,14 +174,14 @@ def _limits(table: pd.DataFrame, published: Sequence[Mapping]) -> tuple[float, f
 
 
 def _legend(main: pd.DataFrame, confidence: float, published: Sequence[Mapping]) -> list[list[Entry]]:
-    full = {"color": MAIN, "lw": 1.3, **POINT}
+    full = {"color": BLUE, "lw": STROKE, **POINT}
     drawn = [
         Entry(f"both orders agree, {100 * confidence:g} % bootstrap interval", line=full),
         Entry("interval includes 0", line={**full, "markerfacecolor": "white"}),
     ]
-    if any(_few(row) for _, row in main.iterrows()):
-        few = f"fewer than {FEW} comparisons on one side: interval too short"
-        drawn.append(Entry(few, line={**full, "color": FAINT}))
+    if (main["verbosity_bias"].notna() & (main["few"] == "yes")).any():
+        few = f"fewer than {FEW} questions on one side: interval too short"
+        drawn.append(Entry(few, line={**full, "color": FAINT, "markerfacecolor": "white"}))
     others = [Entry(name, line=mark) for name, mark in RULES.values()]
-    elsewhere = [Entry(OTHER_DATA, line=PUBLISHED)] if published else []
+    elsewhere = [Entry(OTHER_DATA, line=PRINTED)] if published else []
     return [drawn, others, elsewhere]

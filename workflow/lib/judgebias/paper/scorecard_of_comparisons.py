@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from math import sqrt
 
 from judgebias.paper.claims import ABSENT
-from judgebias.paper.published_attacks import second_answer
+from judgebias.paper.published_attacks import MAIN, key_of_attack, second_answer
 from judgebias.paper.results import Value
 from judgebias.paper.scorecard import DIFFERS, MATCH, ROUNDING, SAMPLING
 
 Rows = Sequence[Mapping[str, str]]
 Tables = Mapping[str, Rows]
 Row = Mapping[str, str]
+Key = tuple[str, ...]
 ATTACKS = "judgement_bias"  # the source whose published values are Chen et al.'s tables
 NO_VALUE = "the study's tables have no such value"
+OTHER_RANKED = "ours is a rank among other judges, or over other columns, than the paper's"
 OTHER_VOTES = "other votes than the paper's, which are not released"
 PLANTED = "simulated: this value is planted; one of a hundred such differs by chance"
 SIMULATED = "simulated: this value is not planted"
@@ -33,7 +35,7 @@ class Item:
     """A printed value, its key in the scorecard, and what the study has for it: None, or a value with its interval.
 
     planted: whether a simulated study plants it; n: how many samples ours is a share of, then. comparable: whether it can be
-    judged by ours; remark: why not, or what else there is to know of it.
+    judged by what a study has; remark: why not, or what else there is to know of it.
     """
 
     key: Mapping[str, str]
@@ -51,8 +53,9 @@ def scorecard_of_comparisons(
     """Yield the rows of the scorecard (SCORECARD of `judgebias.tables`) of a study of comparisons.
 
     deviation = (ours - published) / tolerance; a match has one of at most 1. tolerance: half a unit of the last printed digit;
-    of a success rate in simulated votes, where the printed value p is planted, 2.576 standard errors sqrt(p (1 - p) / n) more.
-    A value of other data is shown beside ours, but not judged; nor is one that simulated votes do not have planted.
+    of a success rate in other votes than the paper's - a user's, or simulated with the printed value p planted - 2.576 standard
+    errors sqrt(p (1 - p) / n) more. A value of other data is shown beside ours, but not judged; nor is anything but the success
+    rates of such votes.
 
     published: rows of the file of published values (source, place, condition, quantity, judge, value, comparable, remark), of
     which those of `source` are taken. attacks: those of Chen et al. (see `read_attacks`), taken if `source` is theirs. tables:
@@ -60,7 +63,8 @@ def scorecard_of_comparisons(
     """
     items = [_item(row, tables) for row in published if row["source"] == source]
     if source == ATTACKS:
-        items += [item for row in attacks for item in _of_attacks(row, attacks, tables)]
+        rates = Rates.of(attacks, tables.get("asr", ()))
+        items += [item for row in attacks for item in _of_attacks(row, rates, tables)]
     for item in items:
         row = {"study": study, **item.key, "published": float(item.printed), **_ours(item.ours)}
         unjudged = _why_unjudged(item, kind)
@@ -69,25 +73,24 @@ def scorecard_of_comparisons(
 
 def _why_unjudged(item: Item, kind: str) -> str:
     """Why ours says nothing of the printed value; empty if it does."""
-    if item.ours is None:
-        return NO_VALUE
     if not item.comparable:
         return item.remark
-    return "" if kind != "simulated" or item.planted else NOT_PLANTED.get(item.key["item"], SIMULATED)
+    if item.ours is None:
+        return NO_VALUE
+    if kind == "published" or item.planted:
+        return ""
+    return OTHER_VOTES if kind == "user" else NOT_PLANTED.get(item.key["item"], SIMULATED)
 
 
 def _judged(item: Item, ours: float, kind: str) -> dict:
     """Deviation in units of the tolerance, the verdict and its cause."""
     published = float(item.printed)
     exactness = 0.5 * 10.0 ** -len(item.printed.partition(".")[2]) + ROUNDING
-    simulated = kind == "simulated"
-    chance = SAMPLING * sqrt(published * (1 - published) / item.n) if simulated else 0.0
+    chance = 0.0 if kind == "published" else SAMPLING * sqrt(published * (1 - published) / item.n)
     tolerance = exactness + chance
     verdict = MATCH if abs(ours - published) <= tolerance else DIFFERS
-    cause = PLANTED
-    if not simulated:
-        known = OTHER_VOTES if kind == "user" else "unknown"
-        cause = "; ".join(filter(None, [known if verdict == DIFFERS else "", item.remark]))
+    known = {"simulated": PLANTED, "user": OTHER_VOTES, "published": "unknown" if verdict == DIFFERS else ""}[kind]
+    cause = "; ".join(filter(None, [known, item.remark]))
     return {"deviation": (ours - published) / tolerance, "tolerance": tolerance, "verdict": verdict, "cause": cause}
 
 
@@ -101,7 +104,7 @@ def _item(row: Row, tables: Tables) -> Item:
     table, key, column = {
         "verbosity_bias": ("verbosity", {**where, "order": "debiased", "draws": "excluded"}, "verbosity_bias"),
         "agreement": ("agreement", {**where, "order": "pooled"}, "value"),
-        "share_biased": ("cognitive_biases", {"judge": row["judge"]}, "share"),
+        "share_biased": ("cognitive_biases", {"judge": row["judge"]}, "share"),  # of all judges: none of the table's rows
     }.get(row["quantity"], ("rbo", {**RBO, "statistic": row["quantity"], "judge": row["judge"]}, "value"))
     found = _only(tables.get(table, ()), lambda candidate: all(candidate[name] == key[name] for name in key))
     names = {"figure": row["place"], "slice": row["condition"], "quantity": row["quantity"], "term": row["judge"]}
@@ -109,46 +112,73 @@ def _item(row: Row, tables: Tables) -> Item:
     return Item({"item": table, **names}, row["value"], _value(found, column), comparable=judged, remark=row["remark"])
 
 
-def _of_attacks(row: Row, attacks: Rows, tables: Tables) -> Iterator[Item]:
+@dataclass(frozen=True)
+class Rates:
+    """Attack success rates, printed and the study's own, by what they are matched by: `key`, see `key_of_attack`."""
+
+    key: Callable[[Row], Key]
+    printed: Mapping[Key, Row]
+    own: Mapping[Key, Row]
+
+    @classmethod
+    def of(cls, attacks: Rows, asr: Rows) -> "Rates":
+        """Those of the published rows that are success rates, and of the rows of the study's table that hold one."""
+        printed = [row for row in attacks if row["quantity"] == "asr"]
+        key = key_of_attack(printed, asr)
+        return cls(key, {key(row): row for row in printed}, {key(row): row for row in asr if row["asr"]})
+
+    def of_the_same(self, chosen: Callable[[Key], bool]) -> bool:
+        """Whether the study has rates of the same judges in the same columns as printed, among those chosen."""
+        return set(filter(chosen, self.printed)) == set(filter(chosen, self.own))
+
+
+def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
     """A value of Chen et al.'s tables, and with a success rate its printed rank, if it has one."""
     quantity = row["quantity"]
-    key = {
-        "figure": f"Chen et al., Table {row['table']}",
-        "slice": row["condition"],
-        "quantity": quantity,
-        "term": row["judge"],
-    }
+    figure = f"Chen et al., Table {row['table']}"
+    key = {"figure": figure, "slice": row["condition"], "quantity": quantity, "term": row["judge"]}
     if quantity == "asr":
-        key |= {"item": "asr", "model": row["model_b"]}
-        found = _attack(row, tables.get("asr", ()))
-        value = _value(found, "asr")
-        yield Item(key, row["value"], value, planted=True, n=int(found["n"]) if value else 0)
-        if row["printed_rank"]:
-            yield Item(key | {"item": "rank", "quantity": "rank"}, row["printed_rank"], _value(found, "rank"))
+        yield from _rate_and_rank(row, rates, key | {"item": "asr", "model": row["model_b"]})
     elif quantity == "average_rank":
         found = _only(tables.get("ranks", ()), lambda other: _same(row, other, "experiment", "judge"))
-        yield Item(key | {"item": "ranks", "slice": row["experiment"]}, row["value"], _value(found, "average_rank"))
+        same = rates.of_the_same(lambda attack: attack[0] == row["experiment"])
+        yield _ranked(key | {"item": "ranks", "slice": row["experiment"]}, row["value"], _value(found, "average_rank"), same)
     elif quantity in ("a", "b"):
-        shares = _weak_shares(row, attacks, tables.get("vote_shares", ()))
+        shares = _weak_shares(row, rates, tables.get("vote_shares", ()))
         ours = Value(sum(shares) / len(shares)) if shares else None
         yield Item(key | {"item": "vote_shares"}, row["value"], ours)
     else:
-        found = _only(tables.get("votes_by_position", ()), lambda other: _same(row, other, "judge"))
+        where = {"experiment": MAIN, "judge": row["judge"]}
+        found = _only(tables.get("votes_by_position", ()), lambda other: _same(where, other, *where))
         yield Item(key | {"item": "votes_by_position"}, row["value"], _value(found, quantity))
 
 
-def _attack(row: Row, rates: Rows) -> Row | None:
-    """The rate of the same attack on the same judge: whatever the answers are called, if there is one pair of them alone."""
-    same = [other for other in rates if _same(row, other, "experiment", "condition", "judge")]
-    return same[0] if len(same) == 1 else _only(same, lambda other: _same(row, other, "model_b"))
+def _rate_and_rank(row: Row, rates: Rates, key: dict[str, str]) -> Iterator[Item]:
+    attack = rates.key(row)
+    found = rates.own.get(attack)
+    yield Item(key, row["value"], _value(found, "asr"), planted=True, n=int(found["n"]) if found else 0)
+    if row["printed_rank"]:
+        same = rates.of_the_same(lambda other: _column(other) == _column(attack))
+        yield _ranked(key | {"item": "rank", "quantity": "rank"}, row["printed_rank"], _value(found, "rank"), same)
 
 
-def _weak_shares(row: Row, attacks: Rows, shares: Rows) -> list[float]:
+def _ranked(key: Mapping[str, str], printed: str, ours: Value | None, same: bool) -> Item:
+    """A rank or an average rank; `same`: whether ours is of the judges and columns that the printed one is of."""
+    comparable = same or ours is None
+    return Item(key, printed, ours, comparable=comparable, remark="" if comparable else OTHER_RANKED)
+
+
+def _column(attack: Key) -> Key:
+    """The key of an attack without its judge."""
+    return attack[:2] + attack[3:]
+
+
+def _weak_shares(row: Row, rates: Rates, shares: Rows) -> list[float]:
     """Shares of the control votes on the answers of each weaker model than the anchor's (Table 7 prints their average)."""
     own = second_answer(row["model_a"], row["model_a"])
-    of_experiment = [other for other in attacks if other["quantity"] == "asr" and _same(row, other, "experiment")]
-    weaker = {other["model_b"] for other in of_experiment} - {own}
-    own_rows = [other for other in shares if _same(row, other, "experiment", "judge") and other["model_b"] in weaker]
+    weaker = {other["model_b"] for other in rates.printed.values() if _same(row, other, "experiment")} - {own}
+    same = ("experiment", "model_a", "judge")
+    own_rows = [other for other in shares if _same(row, other, *same) and other["model_b"] in weaker]
     values = [float(other[row["quantity"]]) for other in own_rows if other[row["quantity"]]]
     return values if len(values) == len(weaker) else []
 

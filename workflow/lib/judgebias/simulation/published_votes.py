@@ -13,7 +13,7 @@ from judgebias.paper.published_attacks import AUTHOR, MAIN, second_answer
 from judgebias.simulation.coded_columns import Coded, join
 from judgebias.simulation.comparison_world import CONTROL, WORSENING, Attacked
 from judgebias.simulation.planted_biases import planted_success
-from judgebias.simulation.votes import Samples, draw_votes
+from judgebias.simulation.votes import Samples, draw_votes, words
 
 QUESTIONS, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
 Rows = Sequence[Mapping[str, str]]
@@ -23,8 +23,16 @@ Shares = Mapping[str, float]  # of votes, by quantity
 def published_votes(rows: Rows, *, seed: int) -> tuple[Coded, list[dict]]:
     """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PLANTED; rows: see `read_attacks`."""
     samples = published_samples(rows)
-    streams = np.random.SeedSequence(seed).spawn(len(samples))
-    parts = [part for members, stream in zip(samples, streams, strict=True) for part in draw_votes(members, stream)]
+    *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
+    # Samples of one experiment have the same first answers.
+    experiments = {members.experiment: members.questions for members in samples}
+    anchors = {
+        experiment: words((questions,), np.random.default_rng(child))
+        for (experiment, questions), child in zip(experiments.items(), for_anchors.spawn(len(experiments)), strict=True)
+    }
+    parts = []
+    for members, stream in zip(samples, streams, strict=True):
+        parts += draw_votes(members, stream, words_a=anchors[members.experiment])
     planted = [
         planted_success(members.experiment, condition, judge, members.model_b, success)
         for members in samples

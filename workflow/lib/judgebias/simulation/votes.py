@@ -43,10 +43,16 @@ class Samples:
     worsening: Collection[str]
 
 
-def draw_votes(samples: Samples, stream: np.random.SeedSequence) -> Iterator[dict[str, Column]]:
-    """Yield the columns of COMPARISONS for each judge and condition; the same stream gives the same votes."""
+def draw_votes(
+    samples: Samples, stream: np.random.SeedSequence, *, words_a: np.ndarray | None = None
+) -> Iterator[dict[str, Column]]:
+    """Yield the columns of COMPARISONS for each judge and condition; the same stream gives the same votes.
+
+    words_a: lengths of the first answers, (questions,), where they stand in other samples, too.
+    """
     for_lengths, *for_judges = (np.random.default_rng(child) for child in stream.spawn(1 + len(samples.judges)))
-    words_a, words_b = np.ceil(lengths(for_lengths, (2, samples.questions))).astype(int)
+    drawn, words_b = words((2, samples.questions), for_lengths)
+    words_a = drawn if words_a is None else words_a
     for (judge, attacked), generator in zip(samples.judges.items(), for_judges, strict=True):
         before = _choice(generator, (1 - attacked.tie - attacked.second, attacked.second, attacked.tie), samples.questions)
         preferences = {CONTROL: before} | {
@@ -67,6 +73,11 @@ def draw_votes(samples: Samples, stream: np.random.SeedSequence) -> Iterator[dic
                 "length_b": np.repeat(words_b, 2 * VOTES) if condition == CONTROL else np.array(-1),
                 **_votes(preference, attacked, generator),
             }
+
+
+def words(shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
+    """Lengths of answers in words."""
+    return np.ceil(lengths(generator, shape)).astype(int)
 
 
 def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -209,4 +209,15 @@ def reading(path: str) -> Iterator[None]:
     except duckdb.Error as error:
         line = re.search(r"Line: (\d+)", str(error))
         where = f"{path}, line {line.group(1)}" if line else path
-        raise DataError(f"{where}: cannot be read: {str(error).strip().splitlines()[0]}") from error
+        raise DataError(f"{where}: cannot be read: {_what_is_wrong(str(error))}") from error
+
+
+def _what_is_wrong(complaint: str) -> str:
+    """What DuckDB found in a CSV file, and the mend, in a line."""
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
+    if fields:
+        expected, found = fields.groups()
+        return f"found {found} fields, expected {expected} as in the header; put a field that holds a comma into double quotes"
+    if "unterminated quote" in complaint:
+        return "found a double quote that is not closed; close it, and double each one within a quoted field"
+    return complaint.strip().splitlines()[0]

@@ -1,0 +1,71 @@
+"""The smoke studies on a real SLURM: jobs that fail are made again or reported, and the bytes are those of one machine."""
+
+import threading
+
+import pytest
+
+from workflow_runs import copy_project, products, snakemake
+
+pytestmark = [pytest.mark.workflow, pytest.mark.slurm]
+pytest_plugins = ["slurm_cluster"]
+
+PROFILE = ("--workflow-profile", "workflow/profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "2")
+FIGURES = [f"results/{study}/figures/fig03_self_family_bias.pdf" for study in ("smoke", "mine")]
+TABLES = [f"results/{table}.csv" for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")]
+# All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates, too.
+TOO_LITTLE_AT_FIRST = [f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "cells", "fit", "describe")]
+
+
+@pytest.fixture
+def kill_first(cluster):
+    """Kill the first job of a group as soon as it runs, from the side; tells its number in a list, once it did."""
+    stop, killed, threads = threading.Event(), [], []
+
+    def wait_and_kill(group):
+        while not (stop.wait(0.2) or killed):
+            killed[:] = [number for number, job in cluster.jobs().items() if (job.name, job.state) == (group, "RUNNING")]
+        for number in killed:
+            cluster.call("scancel", number)
+
+    def start(group):
+        threads.append(threading.Thread(target=wait_and_kill, args=[group]))
+        threads[0].start()
+        return killed
+
+    yield start
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, project, kill_first, tmp_path):
+    folder = copy_project(tmp_path)
+    killed = kill_first("figures_smoke")
+    run = snakemake(folder, *PROFILE, *FIGURES, *TABLES, "--set-resources", *TOO_LITTLE_AT_FIRST, **cluster.environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    jobs = cluster.jobs()
+    assert jobs[killed[0]].state == "CANCELLED"
+    assert sorted(job.name for job in jobs.values()) == [
+        *("figures_mine", "figures_smoke", "figures_smoke", "tables_mine", "tables_mine", "tables_smoke")
+    ]
+    short_of_memory, made = (job for job in jobs.values() if job.name == "tables_mine")
+    assert (short_of_memory.memory, made.memory) == ("120M", "2000M")  # two rules side by side
+    assert short_of_memory.state != made.state == "COMPLETED"
+    first, second = (job for job in jobs.values() if job.name == "figures_smoke")
+    assert (first.memory, second.memory) == ("600M", "1200M")
+    ours, theirs = products(project), products(folder)
+    assert set(FIGURES + TABLES) <= {f"results/{path}" for path in theirs}
+    assert [path for path in theirs if theirs[path] != ours[path]] == []
+
+
+def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
+    folder = copy_project(tmp_path)
+    path = folder / "tests" / "smoke" / "ratings.csv"
+    path.write_text(path.read_text("utf-8").replace(",t0,", ",t0,9", 1), "utf-8")
+    before = cluster.jobs()
+    run = snakemake(folder, *PROFILE, "results/mine/estimates/main.csv", "--retries", "0", **cluster.environment)
+    assert run.returncode == 1
+    assert [job.state for number, job in cluster.jobs().items() if number not in before] == ["FAILED"]
+    short = run.stderr.split("Failed: ")[1:]
+    assert len(short) == 1
+    assert short[0].startswith("ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line ")

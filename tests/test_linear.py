@@ -6,6 +6,7 @@ import pytest
 from judgebias.fits.design import regressors_of, terms_of
 from judgebias.fits.linear import fit
 from judgebias.ratings.cells import FACTORS, read_cells
+from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import with_normalised_length
 from judgebias.ratings.moments import Moments, moments_of_cells, moments_of_rows
 
@@ -120,7 +121,7 @@ def test_moments_are_sums_over_rows_and_additive(twin):
         chosen = np.logical_and.reduce([frame[factor] == moments.factors[factor][group] for factor in FACTORS])
         u = np.column_stack([np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]])
         np.testing.assert_allclose(moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12)
-    with_length = moments_of_rows(with_normalised_length(f"from '{twin.ratings}'", "prompt"))
+    with_length = moments_of_rows([with_normalised_length(f"from '{twin.ratings}'", "prompt")], levels_of(twin.ratings))
     np.testing.assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 

@@ -46,12 +46,13 @@ def complaint(tmp_path, files, **settings):
 def test_canonical_row(tmp_path):
     rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)])
     assert len(rows) == 3
-    assert rows[0] == {
+    assert rows[1] == {
         "judge": "GPT-4o", "model": "GPT-4o", "judge_family": "GPT", "model_family": "GPT", "dimension": "Faithfulness",
         "dataset": "cnn", "task_type": "summarization", "prompt_id": "cnn_0", "rating": 4, "gt": 3.667,
         "rating_unit": 1.0, "gt_unit": 3.667 / 4, "length": 120.0, "scale_low": 0, "scale_high": 4,
+        "group": 2, "reference_code": 1, "prompt": 0,
     }  # fmt: skip
-    assert rows[1]["model"] == "Claude v2"
+    assert rows[0]["model"] == "Claude v2"
 
 
 def test_scale_that_does_not_start_at_zero(tmp_path):
@@ -171,7 +172,7 @@ def test_line_is_found_beside_very_long_fields(tmp_path):
 def test_columns_that_are_not_read_may_have_any_name(tmp_path):
     lines = [f"{place},{line},x,y" for place, line in enumerate(GOOD)]
     rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, f",{HEADER},RATING,")])
-    assert [row["rating"] for row in rows] == [4, 3, 0]
+    assert [row["rating"] for row in rows] == [3, 4, 0]
 
 
 def test_separator_or_spelling_of_the_header_is_recognised(tmp_path):
@@ -183,7 +184,7 @@ def test_separator_or_spelling_of_the_header_is_recognised(tmp_path):
 
 def test_names_that_look_like_missing_numbers_are_names(tmp_path):
     rows, _ = run(tmp_path, [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])])
-    assert [row["prompt_id"] for row in rows] == ["None", "NA"]
+    assert [row["prompt_id"] for row in rows] == ["NA", "None"]
 
 
 def test_file_whose_rows_name_another_dimension_than_config(tmp_path):
@@ -209,6 +210,19 @@ def test_first_of_many_faults_and_their_number(tmp_path):
     text = complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
     assert "line 2, column rating" in text
     assert "(1 more rows are faulty)" in text
+
+
+def test_faults_and_duplicates_of_several_files(tmp_path):
+    other = GOOD[0].replace("cnn_0", "cnn_9")
+    good, bad = other.replace("cnn_9", "cnn_8"), other.replace(",4,", ",x,")
+    files = [write(tmp_path / "b.csv", [good, bad, bad]), write(tmp_path / "a.csv", [*GOOD, bad])]
+    text = complaint(tmp_path, files)
+    assert "a.csv, line 5, column rating: found 'x'" in text
+    assert "(2 more rows are faulty)" in text
+    files = [write(tmp_path / "b.csv", [good, other]), write(tmp_path / "a.csv", [*GOOD, other])]
+    assert re.search(
+        r"b\.csv, line 3, column prompt_id: .* stand already in .*a\.csv, line 5; keep", complaint(tmp_path, files)
+    )
 
 
 def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):

@@ -8,6 +8,7 @@ from judgebias.fits.crosscheck import check_engines
 from judgebias.fits.estimates import estimate
 from judgebias.fits.spec import Spec
 from judgebias.ratings.cells import build_cells, cells_of_rows, read_cells
+from judgebias.ratings.codes import as_metadata, levels_of
 from judgebias.ratings.references import with_family_references
 from judgebias.ratings.study import Study
 
@@ -59,7 +60,7 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
     low, high = found["scale_low"], found["scale_high"]
     np.testing.assert_allclose(found["gt"], low + found["gt_unit"] * (high - low), atol=1e-12)
-    cells = cells_of_rows(every, ratings=range(7), by="reference_family")
+    cells = cells_of_rows([every], levels_of(twin.ratings), by="reference_family")
     cells = cells.select(cells.factors["reference_family"] == family)
     assert cells.n.sum() == len(found)
     assert (cells.n * cells.reference).sum() == pytest.approx(found["gt_unit"].sum(), rel=1e-12)
@@ -123,12 +124,13 @@ def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
 
 def test_cells_of_no_rows(twin):
     none = with_family_references(f"from '{twin.ratings}' where false")
-    assert len(cells_of_rows(none, ratings=range(7), by="reference_family").n) == 0
+    assert len(cells_of_rows([none], levels_of(twin.ratings), by="reference_family").n) == 0
 
 
 def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     one = str(tmp_path / "one.parquet")
-    duckdb.sql(f"copy (from '{twin.ratings}' where judge_family = 'GPT') to '{one}'")
+    rows, levels = f"from '{twin.ratings}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings))
+    duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))
     found = estimate(Spec("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), one), confidence=0.9)
     assert found.estimates == []

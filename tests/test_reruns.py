@@ -88,6 +88,7 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     ("setting", "jobs"),
     [
         ("mirror: elsewhere\n", {}),
+        ("memory_limit: 1GB\n", {}),
         ("specs: {main: {covariance: HC1}}\n", FITTED),
         ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
         ("studies: {smoke: {title: renamed}}\n", {**DRAWN, "compare_with_paper": 1, "scorecard": 1}),

@@ -42,6 +42,10 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"length": "prompt", "estimator": "gam"}, "specs: w: found gam with length, which do not go"),
         (["specs", "w"], {"estimator": "ordinal_logit", "engine": "statsmodels"}, "found ordinal_logit with statsmodels"),
         (["specs", "w"], {"estimator": "gam", "terms": ["judge"]}, "specs: w: found gam with terms, which do not go together"),
+        (["specs", "w"], {"estimator": "gam", "covariance": "CR1"}, "specs: w: found CR1 with gam, which do not go together"),
+        (["specs", "w"], {"estimator": "ordinal_logit", "bootstrap": 200}, "specs: w: found bootstrap with ordinal_logit"),
+        (["specs", "w"], {"engine": "statsmodels", "bootstrap": 200}, "specs: w: found bootstrap with statsmodels"),
+        (["specs", "w"], {"bootstrap": 99}, "specs: w: bootstrap: 99 is less than the minimum of 100"),
         (["specs", "w"], {"whole": True}, "specs: w: whole: there is no slice beside it"),
         (["specs", "w"], {"terms": ["judge", "intercept"]}, "w: terms: found intercept with judge, of which one"),
         (["specs", "w"], {"terms": ["judge", "reference", "judge:reference"]}, "terms: found reference with judge:reference"),
@@ -143,3 +147,4 @@ def test_projects_specs_stay_what_figures_call_them(changed, message):
 def test_projects_specs_may_have_another_subset_and_covariance():
     other = {"weak_models_dropped": {"subset": {"models_dropped": ["GPT-4o"]}}, "main": {"covariance": "HC1"}, "mine": {}}
     check_redefined(CONFIG["specs"] | other, CONFIG["specs"])
+    check_redefined(CONFIG["specs"] | {"main": {"covariance": "CR1", "bootstrap": 10_000}}, CONFIG["specs"])

@@ -26,6 +26,7 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
         ),
         ({"length": "prompt", "covariance": "HC1"}, "Equation 1 with length control by prompt, with HC1 standard errors"),
         ({"length": "global"}, "Equation 1 with length control over all completions"),
+        ({"covariance": "CR1", "bootstrap": 10_000}, "Equation 1 with prompt-clustered (CR1) standard errors"),
         ({"reference": "family"}, "Equation 1 with each family's judges as reference"),
         (
             {"reference": "family_completions_kept", "subset": {"dimension": ["Tone"], "task_type": ["a", "b", "c"]}},

@@ -9,6 +9,7 @@ import sys
 import time
 from functools import partial
 
+import duckdb
 import pytest
 
 from conftest import ROOT
@@ -62,6 +63,8 @@ def test_every_import_of_the_library_is_one_that_the_rules_follow():
         ("seed: many\n", "config: seed: 'many' is not of type 'integer'"),
         ("studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", "config: studies: fit: the name of a rule"),
         ("studies: {mine: {files: none.csv}}\n", "config: studies: mine: files: 'none.csv': no such file"),
+        ("studies: {mine: {files: envs}}\n", "config: studies: mine: files: 'envs': the folder holds no *.parquet"),
+        ("memory_limit: 4 gigabytes\n", "config: memory_limit: '4 gigabytes' does not match"),
     ],
 )
 def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, message):
@@ -82,6 +85,28 @@ def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
     assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
+
+
+def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
+    """A further part reruns the study."""
+    parts = tmp_path / "my parts"
+    parts.mkdir()
+    rows = f"from '{project}/tests/smoke/ratings.csv'"
+    for part in (1, 0):
+        duckdb.sql(f"copy ({rows} where hash(prompt_id, judge) % 2 = {part}) to '{parts}/part {part}.parquet'")
+    (parts / "_SUCCESS").write_text("")
+    study = "studies: {here: {title: t, files: my parts/, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
+    (tmp_path / "config.yaml").write_text(study, "utf-8")
+    target = "results/here/estimates/main.csv"
+    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", target]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
+    assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted")]
+    duckdb.sql(f"copy ({rows} limit 0) to '{parts}/part 2.parquet'")
+    again = subprocess.run([*command, "-n"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert "part 2.parquet" in again.stdout
 
 
 TAKEN_UP = ("results/smoke/tables/recovery.csv", "results/smoke/figures/fig03_self_family_bias.pdf")

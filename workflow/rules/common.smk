@@ -31,7 +31,7 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 for kind_of_study in ("studies", "comparisons"):
-    config[kind_of_study] = with_stand_ins(config[kind_of_study], os.path.isfile)
+    config[kind_of_study] = with_stand_ins(config[kind_of_study], os.path.exists)
 
 
 def one_of(names):

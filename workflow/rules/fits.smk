@@ -28,6 +28,7 @@ rule fit:
     params:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
+        seed=lookup("seed", within=config),
     message:
         "Fit every spec to {wildcards.study}."
     script:

@@ -52,7 +52,22 @@ def raw_of(study):
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
     files = settings["files"]
     found = [(files, None)] if isinstance(files, str) else [(path, dimension) for dimension, path in files.items()]
-    return [(there(study, "files", path), dimension) for path, dimension in found]
+    return [(part, dimension) for path, dimension in found for part in parts_of(study, path)]
+
+
+def parts_of(study, path):
+    """A user's file of ratings, or the parquet files of a folder in the order of their names; WorkflowError if there is none."""
+    if not Path(path).is_dir():
+        return [there(study, "files", path)]
+    parts = sorted(os.path.join(path, part) for part in os.listdir(path) if re.fullmatch(r"[^.].*\.parquet", part))
+    if not parts:
+        raise WorkflowError(f"config: studies: {study}: files: '{path}': the folder holds no *.parquet; put the parts into it")
+    for part in parts:
+        if "{" in part or "}" in part:
+            raise WorkflowError(
+                f"config: studies: {study}: files: '{part}': braces mean a wildcard to Snakemake; rename the file"
+            )
+    return parts
 
 
 def has_raters(study):

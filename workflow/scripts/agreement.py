@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from judgebias.database import bounded_memory
 from judgebias.logs import logged
 from judgebias.ratings.agreement import agreement
 from judgebias.ratings.raters import check_raters
@@ -15,7 +16,7 @@ def tabulate(*, study: str, raw: str, ratings: str, models: Mapping, raters: str
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         tabulate(
             study=snakemake.wildcards.study,
             raw=snakemake.input.raw[0],

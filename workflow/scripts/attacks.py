@@ -7,7 +7,7 @@ from judgebias.comparisons.preferences import create_samples, create_votes
 from judgebias.comparisons.ranks import average_ranks
 from judgebias.comparisons.schemas import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION
 from judgebias.comparisons.votes import length_curve, vote_shares, votes_by_position
-from judgebias.database import connect
+from judgebias.database import bounded_memory, connect
 from judgebias.logs import logged
 from judgebias.tables import write_table
 
@@ -26,7 +26,7 @@ def attacks(*, study: str, comparisons: str, worsening: Sequence[str], confidenc
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         attacks(
             study=snakemake.wildcards.study,
             comparisons=snakemake.input.comparisons,

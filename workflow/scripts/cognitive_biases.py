@@ -3,6 +3,7 @@
 from judgebias.comparisons.cognitive import cognitive_biases, judges_without_answers
 from judgebias.comparisons.random_thresholds import random_thresholds
 from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM
+from judgebias.database import bounded_memory
 from judgebias.logs import logged
 from judgebias.tables import write_table
 
@@ -20,7 +21,7 @@ def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, bias
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         tabulate(
             study=snakemake.wildcards.study,
             comparisons=snakemake.input.comparisons,

@@ -1,10 +1,11 @@
 """Check the verdicts of a study and write its canonical comparisons."""
 
 from judgebias.comparisons.normalise import VerdictFiles, normalise
+from judgebias.database import bounded_memory
 from judgebias.logs import logged
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         normalise(
             snakemake.wildcards.study,
             VerdictFiles(snakemake.input.raw, snakemake.params.format, snakemake.params.both_orders),

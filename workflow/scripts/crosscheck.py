@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from judgebias.database import bounded_memory
 from judgebias.fits.crosscheck import check_engines, raise_disagreement
 from judgebias.fits.spec import Spec
 from judgebias.logs import logged
@@ -16,7 +17,7 @@ def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: s
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         crosscheck(
             study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,

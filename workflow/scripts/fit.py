@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from judgebias.database import bounded_memory
 from judgebias.fits.estimates import estimate
 from judgebias.fits.spec import Spec
 from judgebias.logs import logged
@@ -11,10 +12,12 @@ from judgebias.tables import ESTIMATES, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_t
 TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS}  # of all specs together
 
 
-def fit(*, study: Study, specs: Mapping, confidence: float, estimates: Sequence[str], tables: Mapping[str, str]) -> None:
+def fit(
+    *, study: Study, specs: Mapping, confidence: float, seed: int, estimates: Sequence[str], tables: Mapping[str, str]
+) -> None:
     found = {table: [] for table in TABLES}
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
-        estimated = estimate(spec, study, confidence=confidence)
+        estimated = estimate(spec, study, confidence=confidence, seed=seed)
         write_table(path, ESTIMATES, estimated.estimates)
         print(f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)} not estimable")
         for table, rows in found.items():
@@ -24,11 +27,12 @@ def fit(*, study: Study, specs: Mapping, confidence: float, estimates: Sequence[
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         fit(
             study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,
             confidence=snakemake.params.confidence,
+            seed=snakemake.params.seed,
             estimates=snakemake.output.estimates,
             tables={table: snakemake.output[table] for table in TABLES},
         )

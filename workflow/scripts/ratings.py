@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from judgebias.database import bounded_memory
 from judgebias.logs import logged
 from judgebias.ratings.ratings import StudyFiles, normalise
 from judgebias.ratings.registry import Registry
@@ -19,7 +20,7 @@ def write_ratings(
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         write_ratings(
             study=snakemake.wildcards.study,
             raw=snakemake.input.raw,

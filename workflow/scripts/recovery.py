@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from judgebias.database import bounded_memory
 from judgebias.fits.spec import Spec
 from judgebias.logs import logged
 from judgebias.ratings.study import Study
@@ -15,7 +16,7 @@ def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[s
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         compare(
             study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,

@@ -8,6 +8,7 @@ from judgebias.comparisons.position import position
 from judgebias.comparisons.questions import open_pairs
 from judgebias.comparisons.schemas import AGREEMENT, ALIGNMENT_CURVES, POSITION, SCORE_CURVES, VERBOSITY
 from judgebias.comparisons.verbosity import verbosity
+from judgebias.database import bounded_memory
 from judgebias.logs import logged
 from judgebias.tables import write_table
 
@@ -28,7 +29,7 @@ def tabulate(
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
+    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
         tabulate(
             study=snakemake.wildcards.study,
             comparisons=snakemake.input.comparisons,

@@ -75,10 +75,10 @@ def _check_schema(config: Mapping, schema: Mapping) -> None:
 def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) -> None:
     """Raise ConfigError where `specs` makes another model of one of the project's `own` specs, which figures are named after.
 
-    Its subset and its covariance may change: other studies have other weak models.
+    Its subset and its errors may change: other studies have other weak models.
     """
     for name, settings in own.items():
-        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "engine"}):
+        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "bootstrap", "engine"}):
             if settings.get(key) != specs[name].get(key):
                 raise ConfigError(
                     f"config: specs: {name}: {key}: found {specs[name].get(key)}; this spec is what the figures call it, so "
@@ -132,12 +132,16 @@ def _check_spec(where: str, spec: Mapping) -> None:
     set_keys = {key for key, value in spec.items() if value}
     estimator = {spec["estimator"]} - {"least_squares"} if "estimator" in spec else set()
     engine = {spec["engine"]} - {"cells"} if "engine" in spec else set()
+    clustered = {spec.get("covariance")} & {"CR1"}
     for clash in (
         set_keys & {"slice", "reference"},  # the reference families are the slices
         set_keys & {"length", "reference"},  # cells of another reference hold no lengths
         estimator | set_keys & {"length"},  # nor do those that the other estimators read
         estimator | engine,  # statsmodels checks least squares
         estimator & {"gam"} | set_keys & {"terms"},  # its splines are by judge
+        estimator | clustered,  # sums by prompt are of least squares
+        estimator | set_keys & {"bootstrap"},
+        engine | set_keys & {"bootstrap"},
     ):
         if len(clash) > 1:
             raise ConfigError(f"config: {where}: found {' with '.join(sorted(clash))}, which do not go together; keep one")

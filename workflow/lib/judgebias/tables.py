@@ -9,6 +9,7 @@ ESTIMATES = (
     "study", "spec", "slice", "quantity", "term",
     "estimate", "std_error", "ci_low", "ci_high", "p_value", "n", "n_term", "note",
     "effect", "effect_std_error", "effect_ci_low", "effect_ci_high",
+    "boot_std_error", "boot_ci_low", "boot_ci_high",
 )  # fmt: skip
 SMOOTHS = ("study", "spec", "slice", "judge", "reference", "value", "std_error", "ci_low", "ci_high")
 NOT_ESTIMABLE = ("study", "spec", "slice", "quantity", "term", "reason")

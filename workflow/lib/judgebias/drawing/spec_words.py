@@ -22,6 +22,7 @@ REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
+ERRORS = {"CR1": "prompt-clustered (CR1)"}
 EACH = "each family's"
 
 
@@ -61,7 +62,7 @@ def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
         if factor in subset:
             yield f"on the {name}{'s' if len(subset[factor]) > 1 else ''} {_some(subset[factor], most)}"
     if settings.get("covariance", "HC0") != "HC0":
-        yield f"with {settings['covariance']} standard errors"
+        yield f"with {ERRORS.get(settings['covariance'], settings['covariance'])} standard errors"
     if settings.get("engine", "cells") != "cells":
         yield f"fitted by {settings['engine']}"
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from judgebias.errors import DesignError
-from judgebias.fits.design import terms_of
 from judgebias.fits.estimates import estimate
 from judgebias.fits.ordinal import fit_ordinal
 from judgebias.fits.ordinal_check import improve
@@ -43,7 +42,7 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
     ours, theirs = (
         {
             (row["slice"], row["quantity"], row["term"]): row
-            for row in estimate(replace(spec, engine=engine), study, confidence=confidence).estimates
+            for row in estimate(replace(spec, engine=engine, bootstrap=None), study, confidence=confidence).estimates
         }
         for engine in ("cells", "statsmodels")
     )
@@ -57,7 +56,7 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
 
 def _gains(spec: Spec, study: Study) -> Iterator[dict]:
     for label, cells in study.slices(spec):
-        terms = [term for term in terms_of(cells.factors, names=spec.terms) if term.carried.any()]
+        terms = [term for term in spec.terms_of(cells.factors) if term.carried.any()]
         try:
             fit = fit_ordinal(cells, terms)
         except DesignError:  # not estimable, as the study's table says: there is nothing to compare

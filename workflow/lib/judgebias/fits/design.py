@@ -80,3 +80,10 @@ def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
     for place, term in enumerate(terms):
         layout[term.carried, term.regressor, place] = 1.0
     return layout
+
+
+def distinct_layouts(layout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct entries of B, (kinds, width, terms), and the kind of each group; as bytes of bits, which sort faster."""
+    bits = np.packbits(layout.reshape(len(layout), -1) != 0, axis=1)
+    _, first, kind = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    return layout[first], kind

@@ -9,10 +9,11 @@ import numpy as np
 
 from judgebias.fits.fit import Coefficient, Fitted, fits
 from judgebias.fits.formula import fits_by_formula
+from judgebias.fits.linear import NEGLIGIBLE
 from judgebias.fits.spec import Spec
 from judgebias.ratings.study import Study
 
-NO_ERROR = "no standard error: its rows leave no residual, or there are no more rows than terms"
+NO_ERROR = "no standard error: its rows leave no residual, or there are no more rows than terms, or (CR1) there is one prompt"
 NO_LENGTHS = "the ratings have no lengths"
 ONE_FAMILY = "all judges are of one family: none is left to be judged by its reference"
 NO_TASK_TYPES = "the study declares no task types"
@@ -27,13 +28,17 @@ class Estimated(NamedTuple):
     smooths: list[dict]
 
 
-def estimate(spec: Spec, study: Study, *, confidence: float) -> Estimated:
+def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> Estimated:
     """Estimate a spec on a study.
 
     An interval is estimate -+ z * std_error, z the normal quantile of (1 + confidence) / 2; the p-value is that of the two-
     sided Wald test of 0; all three are missing where the standard error is 0 or unknown. A term that no row carries has no
     row among the estimates; one that the design or the data do not determine has a row without numbers. Both are not
     estimable, with the reason, and so is a slice or a spec without rows.
+
+    Of a bootstrap, drawn with `seed`, the columns are boot_std_error, the standard deviation (n - 1) of the replicates, and
+    boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles, over the replicates that determine the coefficient;
+    empty where fewer than two do, where there are fewer than two prompts, and the interval where the replicates are all one.
     """
     keys = {"study": study.name, "spec": spec.name}
     reason = _inapplicable(spec, study)
@@ -41,9 +46,11 @@ def estimate(spec: Spec, study: Study, *, confidence: float) -> Estimated:
         return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [], [])
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     found = Estimated([], [], [{**keys, "remark": remark} for remark in _partly_absent(spec, study)], [])
-    for fitted in (fits_by_formula if spec.engine == "statsmodels" else fits)(spec, study):
+    for fitted in fits_by_formula(spec, study) if spec.engine == "statsmodels" else fits(spec, study, seed=seed):
         where = {**keys, "slice": fitted.slice}
-        found.estimates.extend({**where, **_row(coefficient, z), "n": fitted.n} for coefficient in fitted.coefficients)
+        found.estimates.extend(
+            {**where, **_row(row, z), "n": fitted.n, **_bootstrap(row, confidence)} for row in fitted.coefficients
+        )
         found.not_estimable.extend(_gap(where, *gap) for gap in fitted.not_estimable)
         found.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         found.smooths.extend({**where, **point} for point in _smooths(fitted, z))
@@ -92,6 +99,17 @@ def _row(coefficient: Coefficient, z: float) -> dict:
         effect, effect_error = coefficient.effect, coefficient.effect_std_error
         row |= {"effect": effect, "effect_std_error": effect_error, **_interval("effect_", effect, effect_error, z)}
     return row
+
+
+def _bootstrap(coefficient: Coefficient, confidence: float) -> dict:
+    """Columns of the bootstrap, where there is one and its replicates say something of the coefficient."""
+    if coefficient.replicates is None or len(known := coefficient.replicates[~np.isnan(coefficient.replicates)]) < 2:
+        return {}
+    error = float(known.std(ddof=1))
+    if error < NEGLIGIBLE:
+        return {"boot_std_error": 0.0}
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {"boot_std_error": error, "boot_ci_low": float(low), "boot_ci_high": float(high)}
 
 
 def _smooths(fitted: Fitted, z: float) -> Iterator[dict]:

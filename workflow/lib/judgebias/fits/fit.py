@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from judgebias.errors import DesignError
-from judgebias.fits.design import COLLINEAR, Term, regressors_of, terms_of
+from judgebias.fits.clusters import clustered
+from judgebias.fits.design import COLLINEAR, Term, regressors_of
 from judgebias.fits.gam import Curve, fit_gam
-from judgebias.fits.linear import LeastSquares, fit
+from judgebias.fits.linear import LeastSquares, fit, solve
 from judgebias.fits.ordinal import fit_ordinal
+from judgebias.fits.prompt_errors import PromptErrors, prompt_errors
 from judgebias.fits.spec import Spec
 from judgebias.ratings.cells import Cells
 from judgebias.ratings.moments import Moments
@@ -19,6 +23,8 @@ NO_ROWS = {
     "family_bias": "no row of this family's judges rates another model of the family",
 }
 NO_SLICE = "no row is left"
+ONE_PROMPT = "no bootstrap: all rows are of one prompt"
+LOST = "bootstrap: of {all} resamples of prompts, left out where they do not determine the coefficient: {lost}"
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Coefficient:
     note: str = ""
     effect: float = math.nan  # average marginal effect on the rating, in points of the unit scale
     effect_std_error: float = math.nan
+    replicates: np.ndarray | None = field(default=None, repr=False, compare=False)  # of a bootstrap, NaN where not determined
 
 
 @dataclass(frozen=True)
@@ -50,21 +57,24 @@ class Fitted:
     curves: list[Curve] = field(default_factory=list)
 
 
-def fits(spec: Spec, study: Study) -> Iterator[Fitted]:
-    """Fit each slice of the spec to the study; one without rows is not estimable as a whole."""
-    for label, rows in study.slices(spec):
-        yield fit_slice(spec, label, rows)
+def fits(spec: Spec, study: Study, *, seed: int) -> Iterator[Fitted]:
+    """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
+    slices = list(study.slices(spec))
+    errors = prompt_errors(spec, study, seed=seed) if spec.by_prompt else [None] * len(slices)
+    for (label, rows), of_prompts in zip(slices, errors, strict=True):
+        yield fit_slice(spec, label, rows, of_prompts)
 
 
-def fit_slice(spec: Spec, label: str, rows: Cells | Moments) -> Fitted:
-    """Fit the spec's model to the rows of one slice."""
+def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | None = None) -> Fitted:
+    """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt."""
     if not len(rows.n):
         return without_rows(label)
-    listed = terms_of(rows.factors, names=spec.terms, length=spec.length is not None)
+    listed = spec.terms_of(rows.factors)
     absent = [(term.quantity, term.term, NO_ROWS[term.quantity]) for term in listed if not term.carried.any()]
     present = [term for term in listed if term.carried.any()]
     try:
-        return ESTIMATORS[spec.estimator](spec, label, rows, present, absent)
+        by_prompt = () if errors is None else (errors,)  # of least squares: the settings have no other spec by prompt
+        return ESTIMATORS[spec.estimator](spec, label, rows, present, absent, *by_prompt)
     except DesignError as error:
         return Fitted(label, round(float(rows.n.sum())), not_estimable=[("", "", str(error))])
 
@@ -74,9 +84,18 @@ def without_rows(label: str) -> Fitted:
     return Fitted(label, 0, not_estimable=[("", "", NO_SLICE)])
 
 
-def _least_squares(spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list) -> Fitted:
-    result = fit(rows, regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1), covariance=spec.covariance)
-    return fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
+def _least_squares(
+    spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
+) -> Fitted:
+    regressors = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
+    if spec.covariance == "CR1":
+        result = clustered(solve(rows, regressors), errors.clusters)
+    else:
+        result = fit(rows, regressors, covariance=spec.covariance)
+    fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
+    if spec.bootstrap is None:
+        return fitted
+    return replace(fitted, remarks=[ONE_PROMPT]) if errors.replicates is None else _with_replicates(fitted, errors.replicates)
 
 
 def fitted_by_least_squares(label: str, terms: list[Term], n_terms: list, result: LeastSquares, absent: list) -> Fitted:
@@ -89,6 +108,18 @@ def fitted_by_least_squares(label: str, terms: list[Term], n_terms: list, result
     ]
     unknown = [(term.quantity, term.term, note) for term, note in zip(terms, notes, strict=True) if note]
     return Fitted(label, result.n, coefficients, absent + unknown)
+
+
+def _with_replicates(fitted: Fitted, replicates: np.ndarray) -> Fitted:
+    """Put its replicates, (replicates, terms), beside each coefficient, and remark on those that do not determine one."""
+    coefficients = [replace(row, replicates=column) for row, column in zip(fitted.coefficients, replicates.T, strict=True)]
+    lost = [
+        f"{row.quantity} of {row.term} in {count}"
+        for row, count in zip(coefficients, np.isnan(replicates).sum(axis=0), strict=True)
+        if count and not row.note
+    ]
+    remarks = [LOST.format(all=len(replicates), lost=", ".join(lost))] if lost else []
+    return replace(fitted, coefficients=coefficients, remarks=fitted.remarks + remarks)
 
 
 def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) -> Fitted:

@@ -35,7 +35,7 @@ QUANTITIES = {
     ("Intercept", None): "intercept",
     ("gt_unit", None): "slope",
 }
-COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust"}
+COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust", "CR1": "cluster"}
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
@@ -62,7 +62,9 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
 
     coded, names = _coded(factors)
     data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
-    fitted = ols(_formula(spec, coded), data).fit(cov_type=COVARIANCES[spec.covariance])
+    prompt = np.unique(frame["prompt_id"], return_inverse=True)[1]
+    clusters = {"cov_kwds": {"groups": prompt, "use_correction": bool(prompt.any())}} if spec.covariance == "CR1" else {}
+    fitted = ols(_formula(spec, coded), data).fit(cov_type=COVARIANCES[spec.covariance], **clusters)
     place = {_coefficient(name, names): place for place, name in enumerate(fitted.model.exog_names)}
     terms = terms_of(factors, names=spec.terms, length=spec.length is not None)
     present = [term for term in terms if (term.quantity, term.term) in place]
@@ -70,7 +72,10 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     identified = _identified(fitted.model.exog)[order]
     estimate = np.where(identified, np.asarray(fitted.params)[order], np.nan)
     covariance = np.asarray(fitted.cov_params())[np.ix_(order, order)]
-    if spec.covariance != "HC0" and fitted.df_resid <= 0:  # statsmodels divides by what is 0 then; the errors are unknown
+    if clusters:  # statsmodels takes the number of columns for the rank
+        covariance = covariance * (fitted.nobs - fitted.model.exog.shape[1]) / fitted.df_resid
+    # statsmodels divides by what is 0 then; the errors are unknown
+    if (clusters and not prompt.any()) or (spec.covariance != "HC0" and fitted.df_resid <= 0):
         covariance = np.full_like(covariance, np.nan)
     result = LeastSquares(estimate, covariance, identified, int(fitted.nobs), round(fitted.df_model + fitted.k_constant))
     absent = [(t.quantity, t.term, NO_ROWS[t.quantity]) for t in terms if (t.quantity, t.term) not in place]

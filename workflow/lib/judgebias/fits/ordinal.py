@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgebias.errors import DesignError
-from judgebias.fits.design import COLLINEAR, Term, regressors_of
+from judgebias.fits.design import COLLINEAR, Term, distinct_layouts, regressors_of
 from judgebias.fits.marginal_effects import average_effect
 from judgebias.fits.proportional_odds import ProportionalOdds, maximise
 from judgebias.fits.separation import ROUNDING, determined, span
@@ -125,7 +125,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
     if fixed is not None:
         layout[:, :, fixed] = 0.0
-    layouts, kind = _distinct(layout)
+    layouts, kind = distinct_layouts(layout)
     kind = kind[cells.group]
     order = np.lexsort([cells.reference, kind])
     new = np.append(True, (np.diff(kind[order]) != 0) | (np.diff(cells.reference[order]) != 0))
@@ -135,13 +135,6 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     first = order[new][place]
     likelihood = ProportionalOdds.of(layouts, kind[first], cells.reference[first], rating, counts[place, used[rating]])
     return _Rows(terms, likelihood, cells.ratings[used], cells.scale[0], fixed, _unused(cells.ratings, used, cells.scale[0]))
-
-
-def _distinct(layout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct layouts, (kinds, 2, terms), and the kind of each group; as bytes of bits, which sort faster than rows."""
-    bits = np.packbits(layout.reshape(len(layout), -1) != 0, axis=1)
-    _, first, kind = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_index=True, return_inverse=True)
-    return layout[first], kind
 
 
 def _unused(ratings: np.ndarray, used: np.ndarray, scale: np.ndarray) -> tuple[str, ...]:

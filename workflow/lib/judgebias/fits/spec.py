@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from judgebias.database import text
-from judgebias.fits.design import EQUATION_1
+from judgebias.fits.design import EQUATION_1, Term, terms_of
 from judgebias.ratings.references import REFERENCE_FAMILY
 
 DROPPED = "models_dropped"
@@ -27,7 +27,8 @@ class Spec:
     reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
     and under `family` its completions as well.
     estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
-    covariance: HC0, HC1 or classical. engine: cells (this project's) or statsmodels (its formula on raw rows).
+    covariance: HC0, HC1, classical or CR1 (clustered by prompt). bootstrap: replicates of a bootstrap by prompt, beside it.
+    engine: cells (this project's) or statsmodels (its formula on raw rows).
     """
 
     name: str
@@ -39,6 +40,7 @@ class Spec:
     reference: str | None = None
     estimator: str = "least_squares"
     covariance: str = "HC0"
+    bootstrap: int | None = None
     engine: str = "cells"
 
     @classmethod
@@ -54,13 +56,22 @@ class Spec:
         }
         return {key: values for key, values in missing.items() if values}
 
-    def rows(self, ratings: str) -> str:
-        """SQL for the rows of the subset, of the canonical ratings (a parquet file)."""
-        conditions = ["true"]
+    @property
+    def by_prompt(self) -> bool:
+        """Whether its errors need the rows of each prompt."""
+        return self.covariance == "CR1" or self.bootstrap is not None
+
+    def terms_of(self, factors: Mapping[str, np.ndarray]) -> list[Term]:
+        """List the terms of the spec for groups of rows with these factors, those that no row carries too."""
+        return terms_of(factors, names=self.terms, length=self.length is not None)
+
+    def rows(self, ratings: str, *, prompts: tuple[int, int] | None = None) -> str:
+        """SQL for the rows of the subset, of the canonical ratings (a parquet file); prompts: the first and the last code."""
+        conditions = [] if prompts is None else [f"prompt between {prompts[0]} and {prompts[1]}"]
         for key, values in self.subset.items():
             chosen = f"({', '.join(map(text, values))})"
             conditions.append(f"judge not in {chosen} and model not in {chosen}" if key == DROPPED else f"{key} in {chosen}")
-        return f"select * from read_parquet({text(ratings)}) where {' and '.join(conditions)}"
+        return f"select * from read_parquet({text(ratings)}) where {' and '.join(conditions or ['true'])}"
 
     def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
         """Yield (label, mask over the entries of `factors`) of each fit: the whole first, with label "", then by alphabet.

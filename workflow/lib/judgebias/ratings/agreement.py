@@ -109,15 +109,13 @@ STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Found]] = {
 
 def _read(path: str) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray, np.ndarray]]]:
     """Yield each dimension's ratings of both teams, (ratings,) each: completion (from 0), rating and whether it is gold."""
+    connection, raters = connect(), f"read_parquet({text(path)})"
     query = f"""
-        select dimension, dense_rank() over (partition by dimension order by model, prompt_id) - 1 as completion,
-               rating, team = {text(GOLD)} as gold
-        from read_parquet({text(path)})"""
-    columns = connect().execute(query).fetchnumpy()
-    dimensions = np.asarray(columns["dimension"], dtype=str)
-    for dimension in np.unique(dimensions):
-        mask = dimensions == dimension
-        yield str(dimension), tuple(np.asarray(columns[name])[mask] for name in ("completion", "rating", "gold"))
+        select dense_rank() over (order by model, prompt_id) - 1 as completion, rating, team = {text(GOLD)} as gold
+        from {raters} where dimension = ?"""
+    for (dimension,) in connection.execute(f"select distinct dimension from {raters} order by all").fetchall():
+        columns = connection.execute(query, [dimension]).fetchnumpy()
+        yield dimension, tuple(np.asarray(columns[name]) for name in ("completion", "rating", "gold"))
 
 
 def _counts(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

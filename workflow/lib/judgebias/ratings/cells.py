@@ -1,14 +1,18 @@
 """Cells: the ratings with identical rows collapsed, so that every later step reads thousands of rows instead of millions."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from judgebias.database import connect, name, text
+from judgebias.database import connect, text, write_parquet
 from judgebias.errors import DataError
+from judgebias.ratings.codes import Levels, levels_of
 
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
+COUNT = "count_"  # and a rating: the column of its counts
+ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
 
 @dataclass(frozen=True)
@@ -56,49 +60,82 @@ def build_cells(ratings: str, cells: str) -> None:
     One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
-    rows = f"from read_parquet({text(ratings)})"
-    low, high = connect().execute(f"select min(scale_low), max(scale_high) {rows}").fetchone()
-    if low is None:
+    levels = levels_of(ratings)
+    connection = connect()
+    # Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that.
+    connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
+    found = connection.execute(f"""
+        select "group", reference_code, rating, count(*) as n from read_parquet({text(ratings)}) group by all""").fetchnumpy()
+    if not len(found["n"]):
         raise DataError(f"{ratings}: no complete row is left; see completeness.csv for what is missing")
-    connect().execute(f"copy ({_collapsed(rows, range(low, high + 1))}) to {text(cells)} (format parquet)")
+    found["reference"] = np.array(levels.reference)[found.pop("reference_code")]
+    _write(_collapsed(levels, found), cells)
 
 
 def read_cells(path: str) -> Cells:
     """Read `cells.parquet`."""
-    return _cells(f"from read_parquet({text(path)})")
-
-
-def cells_of_rows(rows: str, *, ratings: Iterable[int], by: str) -> Cells:
-    """Collapse `rows` (SQL, with the columns of the canonical ratings) into cells, apart by a further factor, the column `by`.
-
-    ratings: the raw ratings that may occur. There may be no rows.
-    """
-    return _cells(_collapsed(rows, ratings, by), by)
-
-
-def _collapsed(rows: str, ratings: Iterable[int], *by: str) -> str:
-    """SQL for the cells of `rows` (SQL), with a column for each of `ratings`."""
-    counts = "".join(f", count(*) filter (rating = {rating}) as {name(f'count_{rating}')}" for rating in ratings)
-    keys = ", ".join((*by, "dimension", "dataset", "judge", "model"))
-    return f"""
-        select dense_rank() over (order by {keys}) as "group", * from (
-            select {", ".join((*by, *FACTORS))}, gt, gt_unit, scale_low, scale_high, count(*) as n{counts}
-            from ({rows}) group by all)
-        order by {keys}, gt"""
-
-
-def _cells(table: str, *by: str) -> Cells:
-    connection, factors = connect(), (*by, *FACTORS)
-    connection.execute(f"create or replace temp table collapsed as {table}")
-    groups = connection.execute(f'select distinct "group", {", ".join(factors)} from collapsed order by "group"').fetchnumpy()
-    columns = connection.execute(f"select * exclude ({', '.join(factors)}) from collapsed").fetchnumpy()
-    ratings = sorted(int(column.removeprefix("count_")) for column in columns if column.startswith("count_"))
+    table, connection = f"read_parquet({text(path)})", connect()
+    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
+    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from {table}").fetchnumpy()
+    ratings = sorted(int(column.removeprefix(COUNT)) for column in columns if column.startswith(COUNT))
     return Cells(
-        factors={factor: groups[factor].astype(str) for factor in factors},
+        factors={factor: groups[factor].astype(str) for factor in FACTORS},
         group=np.asarray(columns["group"]) - 1,
         reference=np.asarray(columns["gt_unit"]),
         reference_raw=np.asarray(columns["gt"]),
-        counts=np.stack([columns[f"count_{rating}"] for rating in ratings], axis=1),
+        counts=np.stack([columns[f"{COUNT}{rating}"] for rating in ratings], axis=1),
         ratings=np.array(ratings),
         scale=np.stack([columns["scale_low"], columns["scale_high"]], axis=1),
     )
+
+
+def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
+    """Collapse rows into cells, apart by a further factor, the column `by`; there may be none.
+
+    blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
+    """
+    connection, counted = connect(), []
+    for rows in blocks:
+        query = f'select {by}, "group", gt as reference, rating, count(*) as n from ({rows}) group by all'
+        counted.append(connection.execute(query).fetchnumpy())
+    found = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
+    return _collapsed(levels, found, by)
+
+
+def _collapsed(levels: Levels, found: Mapping[str, np.ndarray], by: str | None = None) -> Cells:
+    """Cells of counts n by group, reference, rating and the factor `by`, (counts,) each, which may stand in any order, also
+    more than once."""
+    further, level = np.unique(found[by].astype(str), return_inverse=True) if by else (None, 0)
+    references, reference = np.unique(found["reference"], return_inverse=True)
+    dimension, judge, model, dataset = levels.places(found["group"].astype(np.int64))
+    sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
+    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
+    cell, place = np.unique(order * len(references) + reference, return_inverse=True)
+    low, high = np.min(levels.scale), np.max(levels.scale)
+    counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
+    np.add.at(counts, (place, found["rating"] - low), found["n"])
+    order, reference = np.divmod(cell, max(1, len(references)))
+    groups, group = np.unique(order, return_inverse=True)
+    level, order = np.divmod(groups, math.prod(sizes))
+    dimension, dataset, judge, model = np.unravel_index(order, sizes)
+    code = levels.code(dimension, judge, model, dataset)
+    scale, raw = levels.scales(code)[group], references[reference]
+    return Cells(
+        factors=({by: further[level]} if by else {}) | levels.factors(code),
+        group=group,
+        reference=(raw - scale[:, 0]) / (scale[:, 1] - scale[:, 0]),
+        reference_raw=raw,
+        counts=counts,
+        ratings=np.arange(low, high + 1),
+        scale=scale,
+    )
+
+
+def _write(cells: Cells, path: str) -> None:
+    scale = cells.scale.astype(np.int32)
+    columns = {
+        "group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS},
+        "gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1],
+        "n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)},
+    }  # fmt: skip
+    write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)

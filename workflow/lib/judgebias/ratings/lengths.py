@@ -9,16 +9,24 @@ NORMALISATIONS = {
 }
 
 
-def with_normalised_length(ratings: str, normalisation: str) -> str:
+def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None = None) -> str:
     """SQL for the rows of `ratings` (SQL) that have a length, with a column `x` = tanh((length - mean) / sd), in (-1, 1).
 
-    A set with one length only, or with equal lengths, gives x = 0: in it, no completion is longer than another.
+    A set with one length only, or with equal lengths, gives x = 0: in it, no completion is longer than another. sets: SQL for
+    mean and sd, in the form of `length_sets`, where `ratings` is not all that they are taken over.
     """
-    keys, once = NORMALISATIONS[normalisation]
-    sample = f"select {'distinct dimension, prompt_id, model,' if once else 'dimension, prompt_id,'} length from known"
-    group, match = (f"group by {', '.join(keys)}", f"using ({', '.join(keys)})") if keys else ("", "on true")
+    keys, _ = NORMALISATIONS[normalisation]
+    match = f"using ({', '.join(keys)})" if keys else "on true"
     return f"""
         with known as (select * from ({ratings}) where length is not null),
-             sets as (select {"".join(f"{key}, " for key in keys)} avg(length) as mean, stddev_samp(length) as sd
-                      from ({sample}) {group})
+             sets as ({sets or length_sets("select * from known", normalisation)})
         select known.*, case when sd > 1e-9 then tanh((length - mean) / sd) else 0 end as x from known join sets {match}"""
+
+
+def length_sets(ratings: str, normalisation: str) -> str:
+    """SQL for mean and sd of the lengths of each set of completions, beside the columns that mark it."""
+    keys, once = NORMALISATIONS[normalisation]
+    sample = f"select {'distinct dimension, prompt_id, model,' if once else 'dimension, prompt_id,'} length from ({ratings})"
+    return f"""
+        select {"".join(f"{key}, " for key in keys)} avg(length) as mean, stddev_samp(length) as sd
+        from ({sample}) where length is not null {f"group by {', '.join(keys)}" if keys else ""}"""

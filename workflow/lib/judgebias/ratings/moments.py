@@ -1,11 +1,13 @@
 """Group moments: what least squares and its robust errors need to know of the rows, and nothing else."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from judgebias.database import connect
-from judgebias.ratings.cells import FACTORS, Cells
+from judgebias.ratings.cells import Cells
+from judgebias.ratings.codes import Levels
 
 ORDER = 4  # highest order of the sums: a fit with HC0 errors needs products of four
 RATING, REFERENCE, LENGTH = 1, 2, 3  # places in the vector u = (1, rating, reference, length) of a row
@@ -54,23 +56,21 @@ def moments_of_cells(cells: Cells) -> Moments:
     return Moments(cells.factors, _tensor(sums, variables=3))
 
 
-def moments_of_rows(rows: str) -> Moments:
-    """Sum `rows` (SQL, the canonical ratings with a column x, the normalised length) over each group; there may be none.
+def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
+    """Sum rows over each group; there may be none. Exact for least squares and its robust errors where x is a covariate.
 
-    Exact for least squares and its robust errors where x is a covariate, in one pass over the rows.
+    blocks: SQL for some of the rows each, the canonical ratings with a column x, the normalised length.
     """
-    columns = {powers: "m_" + "".join(map(str, powers)) for powers in exponents(3)}
-    sums = ", ".join(
-        f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as {column}" for (a, b, c), column in columns.items()
-    )
-    found = (
-        connect()
-        .execute(f"""
-        select {", ".join(FACTORS)}, {sums} from ({rows}) group by all order by dimension, dataset, judge, model""")
-        .fetchnumpy()
-    )
-    factors = {factor: found[factor].astype(str) for factor in FACTORS}
-    return Moments(factors, _tensor({powers: np.asarray(found[column]) for powers, column in columns.items()}, variables=4))
+    powers = exponents(3)
+    sums = ", ".join(f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as s{i}" for i, (a, b, c) in enumerate(powers))
+    total = np.zeros((levels.groups, len(powers)))
+    for rows in blocks:
+        found = connect().execute(f'select "group", {sums} from ({rows}) group by "group"').fetchnumpy()
+        total[found["group"]] += np.stack([found[f"s{i}"] for i in range(len(powers))], axis=1)
+    dimension, judge, model, dataset = levels.places(np.flatnonzero(total[:, powers.index((0, 0, 0))]))
+    order = np.lexsort((model, judge, dataset, dimension))
+    group = levels.code(dimension, judge, model, dataset)[order]
+    return Moments(levels.factors(group), _tensor(dict(zip(powers, total[group].T, strict=True)), variables=4))
 
 
 def exponents(variables: int) -> list[tuple[int, ...]]:

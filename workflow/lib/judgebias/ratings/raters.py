@@ -68,7 +68,7 @@ def check_raters(path: str, registry: Registry, *, ratings: str, output: str) ->
     columns = columns_of(connection, path, REQUIRED)
     check_columns(path, columns, REQUIRED, ["team"])
     create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
-    connection.execute(f"create temp table rated as select * from read_parquet({text(ratings)})")
+    connection.execute(f"create temp view rated as select * from read_parquet({text(ratings)})")
     with reading(path):
         count = connection.execute(_typed(path, columns)).fetchone()[0]
     if count == 0:

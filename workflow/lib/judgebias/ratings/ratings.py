@@ -5,10 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
+import numpy as np
 
-from judgebias.database import connect, create_table, text
+from judgebias.database import connect, create_table, empty_folder, text
 from judgebias.errors import DataError
+from judgebias.ratings.canonical import first_twice, prompts_by_dimension, sort_rows, write_sorted
+from judgebias.ratings.codes import Levels
 from judgebias.ratings.registry import Registry
+from judgebias.ratings.row_counts import CheckedRows, RowCounts, count_rows
 from judgebias.settings import MOST_LEVELS
 from judgebias.sources.checks import (
     KNOWN_MODEL,
@@ -22,7 +26,6 @@ from judgebias.sources.checks import (
     check_columns,
     columns_of,
     fault_number,
-    first_twice,
     place_of,
     raise_first_fault,
     reading,
@@ -31,17 +34,6 @@ from judgebias.sources.checks import (
 from judgebias.tables import COMPLETENESS, write_table
 
 OBSERVED = "observed"
-# A study either has lengths, then each row needs one, or has none.
-COMPLETE = "rating_number is not null and gt_number is not null and (length is not null or not has_length)"
-CANONICAL = f"""
-    with typed as (select *, count(length) over () > 0 as has_length from typed)
-    select judge_name as judge, model_name as model, judge_family, model_family, dimension, dataset, task_type, prompt_id,
-           rating_number::integer as rating, gt_number as gt,
-           (rating_number - scale_low) / (scale_high - scale_low) as rating_unit,
-           (gt_number - scale_low) / (scale_high - scale_low) as gt_unit,
-           length, scale_low::integer as scale_low, scale_high::integer as scale_high
-    from typed where {COMPLETE} order by dimension, file, record"""
-CREATE = "create temp table typed as"
 
 CHECKS = (
     Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
@@ -114,21 +106,30 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high. A row without rating, gt or (where the file has lengths) pred_length is left out and counted.
+    scale_low, scale_high, and the codes group, reference_code (see judgebias.ratings.codes) and prompt, which counts the
+    prompts from 0; they are sorted by prompt_id and group. A row without rating, gt or (where the study has lengths)
+    pred_length is left out and counted.
+
+    The rows pass by way of files in a folder beside `ratings`, gone afterwards, so that there may be more of them than memory
+    holds.
 
     Raises DataError naming file, line and column for: a missing file or column, an empty file, text in a number, a value off
     its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that stands twice.
     """
     connection = connect()
     rows = [_select(connection, file) for file in source.files]
-    _create_lookups(connection, source, rows)
-    for number, (file, sql) in enumerate(zip(source.files, rows, strict=True)):
-        any_dataset = not source.task_types
-        _load(connection, file, sql, any_dataset=any_dataset, verb="insert into typed by name" if number else CREATE)
-    raise_first_fault(connection, "typed", CHECKS)
-    _check_unique(connection)
-    connection.execute(f"copy ({CANONICAL}) to {text(ratings)} (format parquet, compression zstd)")
-    write_table(completeness, COMPLETENESS, _completeness(connection, study))
+    scales = _create_lookups(connection, source, rows)
+    typed = [_typed(sql, any_dataset=not source.task_types) for sql in rows]
+    with empty_folder(f"{ratings}.unsorted") as folder:
+        checked = _check_rows(connection, source, typed, folder)
+        counts = count_rows(connection, checked)
+        levels = _levels(connection, source, checked, counts, scales)
+        ordered = f"{folder}/sorted.parquet"
+        sort_rows(connection, checked, counts, levels, ordered)
+        _check_unique(connection, source.files, typed, first_twice(connection, ordered, levels))
+        write_sorted(connection, ordered, levels, complete=counts.complete, ratings=ratings)
+        found = counts.completeness(prompts_by_dimension(connection, ordered, levels))
+    write_table(completeness, COMPLETENESS, ({"study": study, **row} for row in found))
 
 
 def _select(connection: duckdb.DuckDBPyConnection, file: RatingsFile) -> str:
@@ -139,16 +140,20 @@ def _select(connection: duckdb.DuckDBPyConnection, file: RatingsFile) -> str:
     return select_rows(file, columns)
 
 
-def _create_lookups(connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]) -> None:
+def _create_lookups(connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]) -> dict:
+    """Create the tables of what config knows, each level with its place; the scales, also those that are observed."""
     registry = source.registry
-    known = ((model_id, name, registry.families[name]) for model_id, name in registry.names.items())
-    create_table(connection, "registry", "id varchar, name varchar, family varchar", known)
-    scales = (
-        (dimension, *((0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else scale))
+    place = {name: place for place, name in enumerate(sorted(registry.families))}
+    known = ((model_id, name, place[name]) for model_id, name in registry.names.items())
+    create_table(connection, "registry", "id varchar, name varchar, place integer", known)
+    scales = {
+        dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
         for dimension, scale in source.scales.items()
-    )
-    create_table(connection, "scales", "dimension varchar, low bigint, high bigint", scales)
+    }
+    places = ((dimension, *scales[dimension], place) for place, dimension in enumerate(sorted(scales)))
+    create_table(connection, "scales", "dimension varchar, low bigint, high bigint, place integer", places)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
+    return scales
 
 
 def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
@@ -172,52 +177,79 @@ def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]
     return math.ceil(highest)
 
 
-def _load(connection: duckdb.DuckDBPyConnection, file: RatingsFile, rows: str, *, any_dataset: bool, verb: str) -> None:
-    """Add the rows of a file to the table `typed`: numbers as numbers, ids looked up, what does not fit NULL, its fault."""
-    found = f"""
-        select rows.*, judges.name as judge_name, judges.family as judge_family,
-               models.name as model_name, models.family as model_family, scales.low as scale_low, scales.high as scale_high,
-               {"''" if any_dataset else "datasets.task_type"} as task_type,
-               try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number,
-               try_cast(pred_length as double) as length
-        from ({rows}) as rows
-        left join registry as judges on rows.judge = judges.id
-        left join registry as models on rows.model = models.id
-        left join scales using (dimension)
-        left join datasets using (dataset)"""
-    with reading(file.path):
-        count = connection.execute(f"{verb} select *, {fault_number(CHECKS)} as fault from ({found})").fetchone()[0]
-    if count == 0:
-        raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
+def _typed(rows: str, *, any_dataset: bool) -> str:
+    """SQL for the rows of a file: numbers as numbers, ids looked up, what does not fit NULL, and the number of its fault."""
+    return f"""
+        select *, {fault_number(CHECKS)} as fault from (
+            select rows.*, judges.name as judge_name, judges.place as judge_place, models.name as model_name,
+                   models.place as model_place, scales.low as scale_low, scales.high as scale_high,
+                   scales.place as dimension_place, {"''" if any_dataset else "datasets.task_type"} as task_type,
+                   try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number,
+                   try_cast(pred_length as double) as length
+            from ({rows}) as rows
+            left join registry as judges on rows.judge = judges.id
+            left join registry as models on rows.model = models.id
+            left join scales using (dimension)
+            left join datasets using (dataset))"""
 
 
-def _check_unique(connection: duckdb.DuckDBPyConnection) -> None:
-    twice = first_twice(connection, "typed", ("judge_name", "model_name", "dimension", "prompt_id"))
-    if twice is not None:
-        (judge, model, dimension, prompt), first, second = twice
-        raise DataError(
-            f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
-            f"prompt '{prompt}' stand already in {first}; keep one of the two rows"
-        )
+def _check_rows(connection: duckdb.DuckDBPyConnection, source: StudyFiles, typed: Sequence[str], folder: str) -> CheckedRows:
+    """Pass over every file once, to a file in `folder`, and count the faults; DataError about the first."""
+    dimensions, names = sorted(source.scales), sorted(source.registry.families)
+    key = f"(dimension_place::bigint * {len(names)} + judge_place) * {len(names)} + model_place"
+    columns = f"{key} as key, dataset, prompt_id, try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"
+    paths, faults = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
+    for file, rows, path in zip(source.files, typed, paths, strict=True):
+        with reading(file.path):
+            query = f"copy (select {columns} from ({rows})) to {text(path)} (format parquet, compression uncompressed)"
+            count = connection.execute(query).fetchone()[0]
+        if count == 0:
+            raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
+        found = connection.execute(f"select count(fault) from read_parquet({text(path)})").fetchone()[0]
+        faults += [(file.path, rows, found)] if found else []
+    if faults:
+        _, rows, _ = min(faults)
+        raise_first_fault(connection, f"({rows})", CHECKS, faults=sum(found for _, _, found in faults))
+    return CheckedRows(paths, dimensions, names)
 
 
-def _completeness(connection: duckdb.DuckDBPyConnection, study: str) -> list[dict]:
-    """One row per dimension, judge and model: how many prompts the dimension has, and what became of them."""
-    columns = [*COMPLETENESS[1:]]
-    rows = connection.execute(f"""
-        with typed as (select *, count(length) over () > 0 as has_length from typed),
-             judges as (select distinct dimension, judge_name as judge from typed),
-             models as (select distinct dimension, model_name as model from typed),
-             prompts as (select dimension, count(distinct prompt_id) as prompts from typed group by all),
-             counted as (
-                select dimension, judge_name as judge, model_name as model, count(*) as present,
-                       count(*) filter (rating_number is null) as missing_rating,
-                       count(*) filter (gt_number is null) as missing_gt,
-                       count(*) filter (has_length and length is null) as missing_length,
-                       count(*) filter ({COMPLETE}) as used
-                from typed group by all)
-        select dimension, judge, model, prompts, prompts - coalesce(present, 0) as absent,
-               coalesce(missing_rating, 0), coalesce(missing_gt, 0), coalesce(missing_length, 0), coalesce(used, 0)
-        from judges join models using (dimension) join prompts using (dimension)
-        left join counted using (dimension, judge, model) order by all""").fetchall()
-    return [{"study": study, **dict(zip(columns, row, strict=True))} for row in rows]
+def _levels(
+    connection: duckdb.DuckDBPyConnection, source: StudyFiles, checked: CheckedRows, counts: RowCounts, scales: Mapping
+) -> Levels:
+    """What occurs in the rows, and what config says of it."""
+    dimensions, judges, models = (np.unique(names).tolist() for names in counts.names.values())
+    datasets, references = (
+        [value for (value,) in connection.execute(f"select distinct {column} from {checked.sql} order by all").fetchall()]
+        for column in ("dataset", "gt")
+    )
+    families = source.registry.families
+    return Levels(
+        dimension=dimensions,
+        judge=judges,
+        model=models,
+        dataset=datasets,
+        reference=[gt for gt in references if gt is not None],
+        scale=[list(scales[name]) for name in dimensions],
+        judge_family=[families[name] for name in judges],
+        model_family=[families[name] for name in models],
+        task_type=[source.task_types.get(name, "") for name in datasets],
+    )
+
+
+def _check_unique(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], typed: Sequence[str], twice: tuple | None
+) -> None:
+    """DataError if there is a judge, model, dimension and prompt that stands `twice`, naming the two places."""
+    if twice is None:
+        return
+    places = []
+    for file, rows in zip(files, typed, strict=True):
+        same = "judge_name = ? and model_name = ? and dimension = ? and prompt_id = ?"
+        found = connection.execute(f"select record from ({rows}) where {same} order by record limit 2", twice).fetchall()
+        places += [(file.path, record) for (record,) in found]
+    first, second = (place_of(*place) for place in sorted(places)[:2])
+    judge, model, dimension, prompt = twice
+    raise DataError(
+        f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
+        f"prompt '{prompt}' stand already in {first}; keep one of the two rows"
+    )

@@ -12,8 +12,8 @@ def with_family_references(ratings: str) -> str:
     """
     return f"""
         with rated as ({ratings}),
-             judged as (select dimension, dataset, prompt_id, model, judge_family as {REFERENCE_FAMILY}, avg(rating) as mean
+             judged as (select dimension, dataset, prompt, model, judge_family as {REFERENCE_FAMILY}, avg(rating) as mean
                         from rated group by all)
         select rated.* exclude (gt, gt_unit), {REFERENCE_FAMILY},
                mean as gt, (mean - scale_low) / (scale_high - scale_low) as gt_unit
-        from rated join judged using (dimension, dataset, prompt_id, model) where judge_family <> {REFERENCE_FAMILY}"""
+        from rated join judged using (dimension, dataset, prompt, model) where judge_family <> {REFERENCE_FAMILY}"""

@@ -1,13 +1,18 @@
 """The tables of one study that fits read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from judgebias.database import connect, text
 from judgebias.fits.spec import Spec
 from judgebias.ratings.cells import Cells, cells_of_rows, read_cells
-from judgebias.ratings.lengths import with_normalised_length
+from judgebias.ratings.codes import levels_of
+from judgebias.ratings.lengths import NORMALISATIONS, length_sets, with_normalised_length
 from judgebias.ratings.moments import Moments, moments_of_cells, moments_of_rows
 from judgebias.ratings.references import REFERENCE_FAMILY, with_family_references
+from judgebias.ratings.row_blocks import RowBlock, prompt_ranges, row_blocks
 
 
 @dataclass(frozen=True)
@@ -36,18 +41,50 @@ class Study:
         """Return cells that hold the rows of the spec, with the human score or, apart, each family's mean as reference."""
         if spec.reference is None:
             return self.all_cells()
-        rows, ratings = with_family_references(spec.rows(self.ratings)), self.all_cells().ratings
-        return self._once(("cells", rows), lambda: cells_of_rows(rows, ratings=ratings, by=REFERENCE_FAMILY))
+        blocks = [with_family_references(spec.rows(self.ratings, prompts=span)) for span in prompt_ranges(self.ratings)]
+        return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels_of(self.ratings), by=REFERENCE_FAMILY))
 
     def moments_for(self, spec: Spec) -> Moments:
         """Return moments that hold the rows of the spec: of (1, rating, reference), and of the length it controls for."""
         if spec.length is not None:
-            rows = with_normalised_length(spec.rows(self.ratings), spec.length)
-            return self._once(("moments", rows), lambda: moments_of_rows(rows))
+            sets = self._length_sets(spec)
+            spans = [spec.rows(self.ratings, prompts=span) for span in prompt_ranges(self.ratings)]
+            blocks = [with_normalised_length(rows, spec.length, sets=sets) for rows in spans]
+            return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings)))
         cells = self.cells_for(spec)
         return self._once(("moments", id(cells)), lambda: moments_of_cells(cells))
+
+    def row_blocks(self, spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
+        """Yield the rows behind `moments_for`, some prompts at a time; their groups are numbered as in `factors`, of these."""
+        families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])] if spec.reference else []
+
+        def rows_between(first: int, last: int) -> str:
+            rows, columns = spec.rows(self.ratings, prompts=(first, last)), "rating_unit, gt_unit"
+            if spec.reference:
+                level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
+                return f'select prompt, "group", {level}, {columns} from ({with_family_references(rows)}) order by prompt'
+            if spec.length:
+                rows = with_normalised_length(rows, spec.length, sets=self._length_sets(spec))
+                return f'select prompt, "group", 0::utinyint, {columns}, x from ({rows}) order by prompt'
+            return f'select prompt, "group", 0::utinyint, {columns} from ({rows})'
+
+        return row_blocks(self.ratings, rows_between, factors, by=families)
+
+    def _length_sets(self, spec: Spec) -> str | None:
+        """SQL for the mean and sd of all lengths of the spec, where they are of more than a prompt."""
+        keys, _ = NORMALISATIONS[spec.length]
+        if "prompt_id" in keys:
+            return None
+        query = length_sets(spec.rows(self.ratings), spec.length)
+        mean, sd = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
+        return f"select {_double(mean)} as mean, {_double(sd)} as sd"
 
     def _once(self, key, read):
         if key not in self._read:
             self._read[key] = read()
         return self._read[key]
+
+
+def _double(value: float | None) -> str:
+    """SQL for a number as it is; as a literal it would be a decimal first, which may round it."""
+    return "null" if value is None else f"{text(repr(value))}::double"

@@ -1,6 +1,7 @@
 """Planted against recovered: does a spec give back what the simulated world was built with?"""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,10 +46,11 @@ def recovery(
     for spec in specs:
         if spec.estimator != "least_squares" or spec.reference is not None or not estimates[spec.name]:
             continue
+        exact = replace(spec, covariance="HC0", bootstrap=None)  # a population value has no error, whatever the spec's
         population = {
             (label, coefficient.quantity, coefficient.term): coefficient.estimate
             for label, rows in study.slices(spec)
-            for coefficient in fit_slice(spec, label, rows.with_rating(expected_ratings(rows, planted))).coefficients
+            for coefficient in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, planted))).coefficients
         }
         for row in estimates[spec.name]:
             if row["p_value"]:

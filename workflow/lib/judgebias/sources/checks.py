@@ -177,19 +177,26 @@ def fault_number(checks: Sequence[Check]) -> str:
     return "case " + " ".join(f"when {check.broken} then {number}" for number, check in enumerate(checks)) + " end"
 
 
-def raise_first_fault(connection: duckdb.DuckDBPyConnection, table: str, checks: Sequence[Check]) -> None:
-    """Raise DataError about the first row of `table` (columns file, record, fault, the raw texts) that broke a check."""
+def raise_first_fault(
+    connection: duckdb.DuckDBPyConnection, rows: str, checks: Sequence[Check], *, faults: int | None = None
+) -> None:
+    """Raise DataError about the first of `rows` (a table or SQL; file, record, fault, the raw texts) that broke a check.
+
+    faults: how many rows are faulty, in other files too; counted if not given.
+    """
+    if faults is None:
+        faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
+    if faults == 0:
+        return
     found = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
     mends = " ".join(f"when {number} then {check.mend}" for number, check in enumerate(checks))
-    row = connection.execute(f"""
-        select file, record, fault, case fault {found} end, case fault {mends} end, count(*) over () from {table}
+    file, record, number, value, mend = connection.execute(f"""
+        select file, record, fault, case fault {found} end, case fault {mends} end from {rows}
         where fault is not null order by file, record limit 1""").fetchone()
-    if row is not None:
-        file, record, number, value, mend, faults = row
-        shown = "nothing" if value is None else f"'{value}'"
-        more = f" ({faults - 1} more rows are faulty)" if faults > 1 else ""
-        column, problem = checks[number].column, checks[number].problem
-        raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {problem}; {mend}{more}")
+    shown = "nothing" if value is None else f"'{value}'"
+    more = f" ({faults - 1} more rows are faulty)" if faults > 1 else ""
+    column, problem = checks[number].column, checks[number].problem
+    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {problem}; {mend}{more}")
 
 
 @contextmanager
@@ -197,6 +204,8 @@ def reading(path: str) -> Iterator[None]:
     """Turn DuckDB's complaint about the file at `path` into the project's own, with the line where it names one."""
     try:
         yield
+    except duckdb.OutOfMemoryException:  # says nothing of the file
+        raise
     except duckdb.Error as error:
         line = re.search(r"Line: (\d+)", str(error))
         where = f"{path}, line {line.group(1)}" if line else path

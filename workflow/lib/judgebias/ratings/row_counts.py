@@ -1,0 +1,80 @@
+"""How many rows the checked files of a study hold of each judge, model and dimension, and how many of them are complete."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from judgebias.database import text
+
+COUNTED = {
+    "present": "true",
+    "missing_rating": "rating is null",
+    "missing_gt": "gt is null",
+    "missing_length": "length is null",
+    "rated": "rating is not null and gt is not null",
+    "rated_with_length": "rating is not null and gt is not null and length is not null",
+}
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Rows without fault: parquet files with the columns key, dataset, prompt_id, rating, gt and length, in any order.
+
+    key is (dimension * names + judge) * names + model, places in the sorted `dimensions` and `names`.
+    """
+
+    paths: Sequence[str]
+    dimensions: Sequence[str]
+    names: Sequence[str]
+
+    @property
+    def sql(self) -> str:
+        """SQL for the rows of all files."""
+        return f"read_parquet([{', '.join(map(text, self.paths))}])"
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Counts of the rows of each dimension, judge and model that occur together."""
+
+    key: np.ndarray  # (keys,) of CheckedRows, rising
+    names: dict[str, np.ndarray]  # dimension, judge, model: (keys,) of str
+    counts: dict[str, np.ndarray]  # each of COUNTED: (keys,)
+
+    @property
+    def complete(self) -> str:
+        """Which of COUNTED is a complete row: a study either has lengths, then each row needs one, or has none."""
+        has_length = (self.counts["missing_length"] < self.counts["present"]).any()
+        return "rated_with_length" if has_length else "rated"
+
+    def completeness(self, prompts: Mapping[str, int]) -> Iterator[dict]:
+        """Yield one row per dimension, judge and model: how many `prompts` the dimension has, and what became of them."""
+        has_length = self.complete == "rated_with_length"
+        rows = {names: place for place, names in enumerate(zip(*map(np.ndarray.tolist, self.names.values()), strict=True))}
+        for dimension in sorted(prompts):
+            judges, models = (sorted({names[which] for names in rows if names[0] == dimension}) for which in (1, 2))
+            for judge, model in ((judge, model) for judge in judges for model in models):
+                place = rows.get((dimension, judge, model))
+                count = {name: 0 if place is None else int(values[place]) for name, values in self.counts.items()}
+                yield {
+                    "dimension": dimension, "judge": judge, "model": model, "prompts": prompts[dimension],
+                    "absent": prompts[dimension] - count["present"], "missing_rating": count["missing_rating"],
+                    "missing_gt": count["missing_gt"], "missing_length": count["missing_length"] if has_length else 0,
+                    "used": count[self.complete],
+                }  # fmt: skip
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows) -> RowCounts:
+    """Count the rows of all files."""
+    counts = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())
+    found = connection.execute(f"select key, {counts} from {checked.sql} group by key order by key").fetchnumpy()
+    key = np.asarray(found.pop("key"))
+    places = np.unravel_index(key, (len(checked.dimensions), len(checked.names), len(checked.names)))
+    levels = checked.dimensions, checked.names, checked.names
+    named = {
+        factor: np.array(names, dtype=str)[place]
+        for factor, names, place in zip(("dimension", "judge", "model"), levels, places, strict=True)
+    }
+    return RowCounts(key, named, {name: np.asarray(values) for name, values in found.items()})

@@ -28,7 +28,8 @@ rule fit:
     params:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
+        # Only a bootstrap draws: another seed reruns no other fit.
+        seed=config["seed"] if any("bootstrap" in spec for spec in config["specs"].values()) else None,
     message:
         "Fit every spec to {wildcards.study}."
     script:

@@ -13,7 +13,7 @@ TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS
 
 
 def fit(
-    *, study: Study, specs: Mapping, confidence: float, seed: int, estimates: Sequence[str], tables: Mapping[str, str]
+    *, study: Study, specs: Mapping, confidence: float, seed: int | None, estimates: Sequence[str], tables: Mapping[str, str]
 ) -> None:
     found = {table: [] for table in TABLES}
     for spec, path in zip(Spec.from_config(specs), estimates, strict=True):

@@ -57,7 +57,7 @@ class Fitted:
     curves: list[Curve] = field(default_factory=list)
 
 
-def fits(spec: Spec, study: Study, *, seed: int) -> Iterator[Fitted]:
+def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
     slices = list(study.slices(spec))
     errors = prompt_errors(spec, study, seed=seed) if spec.by_prompt else [None] * len(slices)

@@ -41,7 +41,7 @@ class SpecDesign:
     slices: Sequence[SliceDesign | None]  # None for a slice without rows
 
 
-def prompt_errors(spec: Spec, study: Study, *, seed: int) -> list[PromptErrors | None]:
+def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows.
 
     One pass sums the scores of all slices. The bootstrap takes another, as it needs the number of prompts beforehand.

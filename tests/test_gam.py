@@ -1,68 +1,21 @@
-"""Curves of the reference in place of lines: against mgcv, against pygam on rows, and where lines go wrong."""
+"""Curves of the reference in place of lines: against mgcv, and where lines go wrong; against pygam in test_gam_check.py."""
 
 import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pygam import LinearGAM, l, s
+from pygam import s
 
-from judgebias.fits.design import regressors_of, terms_of
+from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
+from judgebias.fits.design import regressors_of
 from judgebias.fits.gam import ORDER, SPLINES, fit_gam
 from judgebias.fits.linear import fit
 from judgebias.fits.penalised import STRENGTHS, Grouped, cross_validated
-from judgebias.ratings.cells import FACTORS, Cells, read_cells
+from judgebias.ratings.cells import read_cells
 from judgebias.ratings.moments import moments_of_cells
 
 GOLDEN = Path(__file__).parent / "golden" / "gam_faithfulness.csv"
-JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
-TOP = 40  # of the raw scale
-
-
-def rows_of(*, references, curve, self_bias=0.0, spread=0.05, per_group=400, dimensions=("d",), seed=0):
-    """Rows (judge, model, dimension, reference, raw rating), rating = curve(judge, reference) + self_bias + noise, rounded.
-
-    references: (generator, judge, model) -> (per_group,) on the unit scale.
-    """
-    generator = np.random.default_rng(seed)
-    rows = []
-    for dimension in dimensions:
-        for judge in JUDGES:
-            for model in JUDGES:
-                reference = references(generator, judge, model)
-                rating = curve(judge, reference) + self_bias * (judge == model) + spread * generator.standard_normal(per_group)
-                rows += [(judge, model, dimension, x, y) for x, y in zip(reference, np.rint(TOP * rating), strict=True)]
-    judge, model, dimension, reference, rating = zip(*rows, strict=True)
-    return np.array(judge), np.array(model), np.array(dimension), np.array(reference), np.array(rating, dtype=int)
-
-
-def cells_of(judge, model, dimension, reference, rating):
-    """The cells of such rows."""
-    family = np.vectorize(JUDGES.get)
-    names = np.stack([dimension, judge, model])
-    groups, group = np.unique(names, axis=1, return_inverse=True)
-    keys, cell = np.unique(np.stack([group, reference]), axis=1, return_inverse=True)
-    counts = np.zeros((keys.shape[1], TOP + 1), dtype=int)
-    np.add.at(counts, (cell, rating), 1)
-    factors = dict.fromkeys(FACTORS, np.full(groups.shape[1], "")) | dict(
-        zip(("dimension", "judge", "model"), groups, strict=True)
-    )
-    factors |= {"judge_family": family(groups[1]), "model_family": family(groups[2])}
-    scale = np.tile([0, TOP], (keys.shape[1], 1))
-    return Cells(factors, keys[0].astype(int), keys[1], TOP * keys[1], counts, np.arange(TOP + 1), scale)
-
-
-def carried_terms(cells):
-    return [term for term in terms_of(cells.factors) if term.carried.any()]
-
-
-def on(*values):
-    return lambda generator, judge, model: generator.choice(values, 400)
-
-
-def bent(judge, reference):
-    """A judge that hardly tells low references apart, and then rises steeply."""
-    return 0.3 + 0.35 * reference**3
 
 
 def named(terms, values, quantity):
@@ -99,66 +52,6 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     assert intercepts["Llama 3 8B"] == pytest.approx(first + float(golden["judgeLlama 3 8B"]["estimate"]), abs=1e-4)
     straight = {curve.judge for curve in result.curves if curve.edof < 2.01}
     assert {"GPT-3.5 Turbo"} <= straight < {curve.judge for curve in result.curves}
-
-
-def test_cells_give_what_pygam_gives_on_rows(bent_rows):
-    judge, model, dimension, reference, rating = bent_rows
-    cells = cells_of(*bent_rows)
-    terms = carried_terms(cells)
-    result = fit_gam(cells, terms, covariance="classical")
-    names = sorted(JUDGES)
-    family = np.vectorize(JUDGES.get)
-    others = (family(judge) == family(model)) & (judge != model)
-    linear = [*((judge == j) & (model == j) for j in names), others & (family(judge) == "A"), dimension == "e"]
-    features = np.column_stack([reference, *(judge == j for j in names), *linear]).astype(float)
-    model_terms = s(0, by=1, lam=result.curves[0].smoothing, n_splines=SPLINES, spline_order=ORDER)
-    for place in (1, 2):
-        model_terms += s(0, by=place + 1, lam=result.curves[place].smoothing, n_splines=SPLINES, spline_order=ORDER)
-    for place in range(len(linear)):
-        model_terms += l(4 + place, lam=0.0, penalties=None)
-    gam = LinearGAM(model_terms, fit_intercept=False).fit(features, rating / TOP)
-    kept = [place for place, term in enumerate(terms) if term.quantity not in ("intercept", "slope")]
-    np.testing.assert_allclose(result.estimate[kept], gam.coef_[-len(linear) :], atol=1e-8)
-    assert result.edof == pytest.approx(gam.statistics_["edof"], abs=1e-5)
-    curve = result.curves[1]
-    asked = np.zeros((len(curve.reference), features.shape[1]))
-    asked[:, 0], asked[:, 2], asked[:, -1] = curve.reference, 1.0, 0.5  # half of the judge's rows are of dimension e
-    np.testing.assert_allclose(curve.value, gam.predict(asked), atol=1e-7)
-    assert result.n == len(rating)
-
-
-@pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
-def test_errors_are_those_of_the_rows(bent_rows, covariance):
-    judge, model, dimension, reference, rating = bent_rows
-    cells = cells_of(*bent_rows)
-    terms = carried_terms(cells)
-    result = fit_gam(cells, terms, covariance=covariance)
-    basis = s(0, n_splines=SPLINES, edge_knots=[0.0, 1.0], lam=1.0)
-    names = sorted(JUDGES)
-    columns = [basis.build_columns(reference[:, None]).toarray() * (judge == j)[:, None] for j in names]
-    columns += [((judge == j) & (model == j))[:, None] for j in names]
-    family_a = np.isin(judge, ["a1", "a2"]) & np.isin(model, ["a1", "a2"]) & (judge != model)
-    x = np.hstack([*columns, family_a[:, None], (dimension == "e")[:, None]]).astype(float)
-    penalty = np.zeros((x.shape[1],) * 2)
-    for place, curve in enumerate(result.curves):
-        block = slice(place * SPLINES, (place + 1) * SPLINES)
-        penalty[block, block] = curve.smoothing * basis.build_penalties().toarray()
-    bread = np.linalg.inv(x.T @ x + penalty)
-    residual = rating / TOP - x @ bread @ x.T @ (rating / TOP)
-    n, edof = len(rating), np.trace(bread @ x.T @ x)
-    spread = bread @ (x.T * residual**2) @ x @ bread * (n / (n - edof) if covariance == "HC1" else 1)
-    if covariance == "classical":
-        spread = bread * (residual @ residual) / (n - edof)
-    linear = [place for place, term in enumerate(terms) if term.quantity not in ("intercept", "slope")]
-    np.testing.assert_allclose(result.std_error[linear], np.sqrt(spread.diagonal()[-len(linear) :]), rtol=1e-7)
-    at = np.zeros(x.shape[1])
-    at[:SPLINES] = basis.build_columns(result.curves[0].reference[20:21, None]).toarray()
-    at[-1] = 0.5
-    assert result.curves[0].std_error[20] == pytest.approx(np.sqrt(at @ spread @ at), rel=1e-7)
-    intercept = np.zeros(x.shape[1])
-    intercept[:SPLINES] = x[judge == "a1", :SPLINES].mean(axis=0)
-    assert result.std_error[0] == pytest.approx(np.sqrt(intercept @ spread @ intercept), rel=1e-7)
-    assert result.estimate[0] == pytest.approx(intercept @ bread @ x.T @ (rating / TOP), abs=1e-10)
 
 
 @pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])

@@ -1,4 +1,4 @@
-"""Refit every spec of config by statsmodels on raw rows and write the largest difference from the fast fits."""
+"""Refit every spec of config by statsmodels and pygam on raw rows and write the largest difference from the fast fits."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,8 @@ def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: s
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         crosscheck(
             study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,

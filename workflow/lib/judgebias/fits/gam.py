@@ -1,18 +1,13 @@
 """Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgebias.fits.design import Term
 from judgebias.fits.penalised import Grouped, Penalised, cross_validated, penalised_fit
+from judgebias.fits.splines import Spline
 from judgebias.ratings.cells import Cells
-
-if TYPE_CHECKING:
-    from pygam.terms import SplineTerm
 
 ORDER = 3  # of the splines: cubic
 SPLINES = 10  # basis functions of a judge, mgcv's default
@@ -60,19 +55,15 @@ class _Smooth:
     judge: str
     rows: np.ndarray  # (rows,) of bool: the judge's
     reference: np.ndarray  # (rows of the judge,)
-    spline: SplineTerm  # of pygam
+    spline: Spline
     columns: slice  # of its basis functions
-
-    def basis(self, reference: np.ndarray) -> np.ndarray:
-        """Values of the basis functions, (points, functions)."""
-        return self.spline.build_columns(reference[:, None]).toarray()
 
 
 def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
     """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
 
     rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline with equidistant
-    knots over the judge's references (Eilers and Marx 1996), made by pygam. It holds the judge's intercept, as B-splines
+    knots over the judge's references (Eilers and Marx 1996), as pygam makes it. It holds the judge's intercept, as B-splines
     add up to 1. The coefficients have the least sum e^2 + sum_j lambda_j |second differences of those of s_j|^2 over the rows
     behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j alone. A judge with 3 distinct
     references or fewer has a spline of lower order: a quadratic, a straight line, a constant.
@@ -125,14 +116,11 @@ def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tupl
 
 def _smooths(slopes: list[Term], judge: np.ndarray, reference: np.ndarray, *, start: int) -> list[_Smooth]:
     """Give each judge a spline over its references, with no more basis functions than there are distinct ones."""
-    from pygam import s
-
     smooths = []
     for place, slope in enumerate(slopes):
         own = reference[judge == place]
         count = min(SPLINES, len(np.unique(own)))
-        ends = [float(own.min()), float(own.max())]
-        spline = s(0, n_splines=count, spline_order=min(ORDER, count - 1), edge_knots=ends, lam=1.0)
+        spline = Spline(float(own.min()), float(own.max()), functions=count, order=min(ORDER, count - 1))
         smooths.append(_Smooth(slope.term, judge == place, own, spline, slice(start, start + count)))
         start += count
     return smooths
@@ -143,7 +131,7 @@ def _with_bases(rows: Grouped, smooths: list[_Smooth]) -> Grouped:
     bases = np.zeros((len(rows.n), smooths[-1].columns.stop - smooths[0].columns.start))
     matrix = np.hstack([rows.matrix, bases])
     for smooth in smooths:
-        matrix[smooth.rows, smooth.columns] = smooth.basis(smooth.reference)
+        matrix[smooth.rows, smooth.columns] = smooth.spline.basis(smooth.reference)
     return replace(rows, matrix=matrix)
 
 
@@ -151,7 +139,7 @@ def _penalties(rows: Grouped, smooths: list[_Smooth]) -> tuple[np.ndarray, list[
     """Sum of squared second differences of each judge's coefficients, (judges, columns, columns), and its strength lambda."""
     penalties = np.zeros((len(smooths), *(rows.matrix.shape[1],) * 2))
     for smooth, penalty in zip(smooths, penalties, strict=True):
-        penalty[smooth.columns, smooth.columns] = smooth.spline.build_penalties().toarray()
+        penalty[smooth.columns, smooth.columns] = smooth.spline.penalty()
     return penalties, [
         cross_validated(rows.select(smooth.rows), penalty) for smooth, penalty in zip(smooths, penalties, strict=True)
     ]
@@ -176,12 +164,12 @@ def _curve(smooth: _Smooth, level: np.ndarray, strength: float, dimensions: np.n
     reference = np.unique(np.linspace(smooth.reference.min(), smooth.reference.max(), POINTS))
     directions = np.zeros((len(reference), len(level)))
     directions[:, dimensions] = level[dimensions]
-    directions[:, smooth.columns] = smooth.basis(reference)
+    directions[:, smooth.columns] = smooth.spline.basis(reference)
     value, std_error, _ = fitted.combine(directions)
     return Curve(smooth.judge, reference, value, std_error, strength, float(fitted.edofs[smooth.columns].sum()))
 
 
-def _note(spline: SplineTerm) -> str:
-    if spline.spline_order == ORDER:
+def _note(spline: Spline) -> str:
+    if spline.order == ORDER:
         return ""
-    return f"the curve is {SHAPES[spline.spline_order]}: the judge has {spline.n_coefs} distinct reference score(s)"
+    return f"the curve is {SHAPES[spline.order]}: the judge has {spline.functions} distinct reference score(s)"

@@ -1,0 +1,114 @@
+"""The check of the GAM by pygam: the two agree wherever there are rows, and a fit that is wrong is found out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG
+from curved_rows import bent, carried_terms, cells_of, on, rows_of
+from judgebias.errors import DesignError
+from judgebias.fits.crosscheck import CURVES, check_engines, raise_disagreement
+from judgebias.fits.gam import fit_gam
+from judgebias.fits.gam_check import beside_pygam
+from judgebias.fits.penalised import penalised_fit
+from judgebias.fits.spec import Spec
+from judgebias.fits.splines import Spline
+
+SPEC = Spec("gam", **CONFIG["specs"]["gam"])
+MANY = on(*np.linspace(0, 1, 13))
+CURVED = rows_of(references=MANY, curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
+
+
+def some(rows, mask):
+    return [column[mask] for column in rows]
+
+
+def with_references_of_b1(*values):
+    """Rows in which a judge sees few references."""
+    return rows_of(references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m), curve=bent)
+
+
+ROWS = {
+    "ten splines": CURVED,
+    "a cubic": with_references_of_b1(0, 0.1, 0.9, 1),
+    "a quadratic": with_references_of_b1(0.1, 0.5, 0.6),
+    "a line": with_references_of_b1(0.2, 0.8),
+    "a constant": with_references_of_b1(0.5),
+    "a judge that rates itself alone": some(CURVED, (CURVED[0] != "b1") | (CURVED[1] == "b1")),
+    "a judge of other families alone": some(CURVED, (CURVED[0] == "b1") & (CURVED[1] != "b1") & (CURVED[2] == "d")),
+    "fewer rows than coefficients": some(CURVED, slice(None, None, 300)),
+    "ratings on lines": rows_of(references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda judge, x: 0.2 + 0.6 * x, spread=0),
+    "equal ratings": rows_of(references=MANY, curve=lambda judge, x: 0.5 + 0 * x, spread=0),
+    "ratings of 0": rows_of(references=MANY, curve=lambda judge, x: 0 * x, spread=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")  # pygam's R2 of equal ratings
+@pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
+    cells = cells_of(*rows)
+    terms = carried_terms(cells)
+    fit = fit_gam(cells, terms, covariance=covariance)
+    ours, theirs = beside_pygam(cells, terms, fit, covariance=covariance)
+    assert len(ours) > sum(term.quantity != "slope" for term in terms) + 2
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8)
+    assert fit.n == len(rows[0])
+
+
+def test_what_is_not_determined_is_so_for_both():
+    cells = cells_of(*ROWS["a judge that rates itself alone"])
+    terms = carried_terms(cells)
+    ours, theirs = beside_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
+    for found in (ours, theirs):
+        lost = np.isnan(found).all(axis=1)
+        names = [(term.quantity, term.term) for term in terms if term.quantity != "slope"]
+        assert [name for name, none in zip(names, lost, strict=False) if none] == [("intercept", "b1"), ("self_bias", "b1")]
+        assert lost[-13:].all()  # the curve of b1, at its references
+        assert lost.sum() == 15
+
+
+@pytest.fixture(scope="module")
+def spec():
+    return replace(SPEC, subset={"dimension": ["Completeness", "Faithfulness"]})
+
+
+def test_every_slice_of_the_study_is_checked(twin, spec):
+    rows = list(check_engines([spec], twin, confidence=0.9))
+    assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in ("", *spec.subset["dimension"])]
+    assert max(row["largest_difference"] for row in rows) < 1e-8
+    raise_disagreement(rows)
+
+
+def penalised_by(change):
+    """A fit that is wrong in what `change` does to a right one."""
+    return lambda *given, **named: change(penalised_fit(*given, **named))
+
+
+WRONG = {
+    "an interval of knots too few": (
+        "gam.Spline",
+        lambda low, high, functions, order: Spline(low, high + 0.1, functions, order),
+    ),
+    "an order too low": ("gam.Spline", lambda low, high, functions, order: Spline(low, high, functions, order - 1)),
+    "another penalty": ("splines.Spline.penalty", lambda spline: np.eye(spline.functions)),
+    "smoothing that is not the one named": ("gam.penalised_fit", lambda rows, p, **named: penalised_fit(rows, 2 * p, **named)),
+    "HC1 for HC0": ("gam.penalised_fit", lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1")),
+    "coefficients that are off by a millionth": (
+        "gam.penalised_fit",
+        penalised_by(lambda fit: replace(fit, coefficients=fit.coefficients * (1 + 4e-6))),
+    ),
+    "nothing determined": ("gam.penalised_fit", penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null))))),
+    "errors of cells": (
+        "gam.penalised_fit",
+        lambda rows, p, **named: penalised_fit(replace(rows, within=0 * rows.within), p, **named),
+    ),
+}
+
+
+@pytest.mark.parametrize(("place", "wrong"), WRONG.values(), ids=WRONG)
+def test_a_fit_that_is_wrong_is_found_out(twin, spec, monkeypatch, place, wrong):
+    monkeypatch.setattr(f"judgebias.fits.{place}", wrong)
+    with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
+        raise_disagreement(check_engines([spec], twin, confidence=0.9))

@@ -1,113 +1,210 @@
-"""Equation 1 at paper size, whole processes in turn: this library on cells, statsmodels' formula on the same rows.
+"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library, statsmodels, pyfixest and duckreg.
 
-    python benchmarks/equation1.py [--runs 5]
+    python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python duckreg=<python>]
 
-Prints seconds (wall), processor seconds and peak memory of each, median of the runs, and the ratio run by run. Both read the
-same ratings.parquet (the twin's, about 250,000 rows) and write the same table.
+Each reads the same file (the twin's 251,562 rows) and writes estimates with HC0 errors, which must be equal to 1e-10; ours
+checks every row besides. Ours also starts from ratings.parquet, and statsmodels also from a dense design made by numpy.
+pyfixest and duckreg run in environments of their own (requirements-pyfixest.txt, requirements-duckreg.txt); one whose Python
+is not given is left out.
 """
 
+import json
+import re
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "workflow" / "lib"))
+from processes import LIBRARY, ROOT, in_turn, measure, medians, print_machine, print_table, ratios, run_step_or, step_of
+from twin import STUDY, make_twin
+
+OURS, TABLE, FORMULA, DENSE = "ours, raw CSV", "ours, ratings.parquet", "statsmodels formula", "statsmodels dense"
+OTHERS = ("pyfixest", "duckreg")  # each with a Python of its own
+EQUAL = 1e-10
+FORMULA_1 = "judge + judge:gt_unit + own + same_family + dimension"
+QUANTITIES = {"judge": "intercept", "own": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
 
 
-def fit_on_cells(ratings: str, output: str) -> None:
-    """Collapse the rows and fit, as the workflow does."""
+def prepare(folder: str) -> None:
+    """Write the twin, its raw ratings as CSV, and what a person would know of it: scales and families."""
+    import duckdb
+    import yaml
+
+    make_twin(folder)
+    duckdb.execute(f"copy (select * from '{folder}/raw.parquet') to '{folder}/raw.csv'")
+    config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    families = {name: model["family"] for name, model in config["models"].items()}
+    with open(f"{folder}/facts.json", "w", encoding="utf-8") as file:
+        json.dump({"scales": config["studies"][STUDY]["scales"], "families": families}, file)
+
+
+def fit_from_table(folder: str, output: str) -> None:
+    """Collapse the rows of ratings.parquet and fit, as the workflow does."""
     from judgebias.fits.estimates import estimate
     from judgebias.fits.spec import Spec
     from judgebias.ratings.cells import build_cells
     from judgebias.ratings.study import Study
     from judgebias.tables import ESTIMATES, write_table
 
-    cells = output + ".cells.parquet"
-    build_cells(ratings, cells)
-    found = estimate(Spec("main"), Study("twin", cells), confidence=0.9)
+    build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")
+    found = estimate(Spec("main"), Study(STUDY, f"{output}.cells.parquet"), confidence=0.9)
     write_table(output, ESTIMATES, found.estimates)
 
 
-def fit_by_formula(ratings: str, output: str) -> None:
-    """Fit on raw rows as one would without this library: pandas, one formula, HC0."""
-    import duckdb
+def frame_of(folder: str):
+    """The raw file as one would read and normalise it by hand, a pandas frame."""
+    import pandas as pd
+
+    with open(f"{folder}/facts.json", encoding="utf-8") as file:
+        facts = json.load(file)
+    frame = pd.read_csv(f"{folder}/raw.csv")
+    low, high = (frame["dimension"].map({name: scale[end] for name, scale in facts["scales"].items()}) for end in (0, 1))
+    for raw in ("rating", "gt"):
+        frame[f"{raw}_unit"] = (frame[raw] - low) / (high - low)
+    own = frame["judge"] == frame["model"]
+    family, of_model = (frame[name].map(facts["families"]) for name in ("judge", "model"))
+    frame["own"] = frame["judge"].where(own, " none")
+    frame["same_family"] = family.where((family == of_model) & ~own, " none")
+    return frame
+
+
+def fit_by_formula(folder: str, output: str) -> None:
+    """Fit the formula of statsmodels to rows."""
     from statsmodels.formula.api import ols
 
-    frame = duckdb.execute("select * from read_parquet(?)", [ratings]).df()
-    own = frame["judge"] == frame["model"]
-    frame["own"] = frame["judge"].where(own, " none")
-    frame["same_family"] = frame["judge_family"].where((frame["judge_family"] == frame["model_family"]) & ~own, " none")
-    fitted = ols("rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension", frame).fit(cov_type="HC0")
-    fitted.summary2(alpha=0.1).tables[1].to_csv(output)
+    fitted = ols(f"rating_unit ~ 0 + {FORMULA_1}", frame_of(folder)).fit(cov_type="HC0")
+    _write(output, fitted.params.index, fitted.params, fitted.bse)
 
 
-def prepare(ratings: str, folder: str) -> None:
-    """Write the twin's canonical ratings."""
-    import yaml
+def fit_by_pyfixest(folder: str, output: str) -> None:
+    """Fit the formula of pyfixest to rows."""
+    import pyfixest
 
-    from judgebias.database import write_parquet
-    from judgebias.paper.published import JUDGES
-    from judgebias.ratings.ratings import StudyFiles, normalise
-    from judgebias.ratings.registry import Registry
-    from judgebias.simulation.simulate import simulate
-    from judgebias.simulation.twin import load_published, published_world
-    from judgebias.sources.checks import RatingsFile
-
-    config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
-    settings, models = config["studies"]["twin"], config["models"]
-    families = {name: models[name]["family"] for name in JUDGES}
-    world = published_world(**load_published(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
-    write_parquet(simulate(world, prompts=596, seed=config["seed"]).ratings, f"{folder}/raw.parquet")
-    source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], settings["scales"], {}, Registry.from_config(models))
-    normalise("twin", source, ratings=ratings, completeness=f"{folder}/completeness.csv")
+    ssc = pyfixest.ssc(k_adj=False, G_adj=False)
+    fitted = pyfixest.feols(f"rating_unit ~ -1 + {FORMULA_1}", frame_of(folder), vcov="hetero", ssc=ssc).tidy()
+    _write(output, fitted.index, fitted["Estimate"], fitted["Std. Error"])
 
 
-WAYS = {"cells": fit_on_cells, "statsmodels": fit_by_formula}
-STEPS = {**WAYS, "prepare": prepare}
+def design_of(frame) -> dict:
+    """Columns of the design by the name that a formula gives them."""
+    levels = {factor: sorted(set(frame[factor]) - {" none"}) for factor in QUANTITIES}
+    levels["dimension"] = levels["dimension"][1:]
+    design = {f"{factor}[{level}]": frame[factor] == level for factor, names in levels.items() for level in names}
+    return design | {f"{name}:gt_unit": design[name] * frame["gt_unit"] for name in design if name.startswith("judge[")}
 
 
-def measure(step: str, ratings: str, output: str) -> tuple[float, float, float]:
-    """Wall seconds, processor seconds and peak MiB of one whole process.
+def fit_dense(folder: str, output: str) -> None:
+    """Fit statsmodels' OLS to a design of columns laid out by numpy."""
+    import numpy as np
+    from statsmodels.regression.linear_model import OLS
 
-    This process stays small: the system counts the memory of the parent at the fork among the child's.
-    """
-    import os
-    import subprocess
-    import time
+    frame = frame_of(folder)
+    design = design_of(frame)
+    columns = np.column_stack([np.asarray(column, dtype=float) for column in design.values()])
+    fitted = OLS(frame["rating_unit"].to_numpy(), columns).fit(cov_type="HC0")
+    _write(output, design, fitted.params, fitted.bse)
 
-    command = [sys.executable, __file__, "--one", step, ratings, output]
-    start = time.perf_counter()
-    process = subprocess.Popen(command, env=os.environ | {"OPENBLAS_NUM_THREADS": "2"})
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{step} failed")
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+def fit_by_duckreg(folder: str, output: str) -> None:
+    """Fit duckreg's compressed regression to a table of the design's columns; its constant takes the place of one judge."""
+    import duckdb
+    import pandas as pd
+    from duckreg.estimators import DuckRegression
+
+    frame = frame_of(folder)
+    design = design_of(frame)
+    constant, *names = design
+    columns = pd.DataFrame({"y": frame["rating_unit"], **{f"x{i}": design[name] * 1.0 for i, name in enumerate(names)}})
+    with duckdb.connect(f"{output}.db") as database:
+        database.execute("create or replace table design as select * from columns")
+    regressors = " + ".join(columns.columns[1:])
+    model = DuckRegression(f"{output}.db", "design", f"y ~ {regressors}", "", seed=1, n_bootstraps=0)
+    model.fit()
+    model.fit_vcov()
+    found = model.summary()
+    to_hc0 = (1 - len(design) / len(frame)) ** 0.5  # from HC1, which is what it has
+    rows = {}
+    for name, value, error in zip(design, found["point_estimate"].ravel(), found["standard_error"].ravel(), strict=True):
+        # Of the judges but the first it estimates the difference from the first: the errors are those of other quantities.
+        later = name in names and re.fullmatch(r"judge\[.*\]", name)
+        rows[name] = (value + rows[constant][0], None) if later else (value, error * to_hc0)
+    _write(output, rows, *zip(*rows.values(), strict=True))
+
+
+def _write(output: str, names, estimates, errors) -> None:
+    rows = {name: (float(b), None if e is None else float(e)) for name, b, e in zip(names, estimates, errors, strict=True)}
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump(rows, file)
+
+
+def read(output: str, way: str) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Estimate and standard error by quantity and term; a term that no row carries has none."""
+    if way in (OURS, TABLE):
+        import csv
+
+        with open(output, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return {(row["quantity"], row["term"]): (float(row["estimate"]), float(row["std_error"])) for row in rows}
+    found = {}
+    with open(output, encoding="utf-8") as file:
+        for name, numbers in json.load(file).items():
+            factor, level, slope = re.fullmatch(r"(\w+)\[(?:T\.)?(.+?)\](:gt_unit)?", name).groups()
+            found["slope" if slope else QUANTITIES[factor], level] = numbers
+    return found
+
+
+def largest_difference(one: dict, other: dict) -> float:
+    """Of any estimate, and of any standard error that both have; infinite where one has a term that the other has not."""
+    if one.keys() != other.keys():
+        return float("inf")
+    pairs = [pair for key in one for pair in zip(one[key], other[key], strict=True)]
+    return max(abs(a - b) for a, b in pairs if a is not None and b is not None)
 
 
 def main() -> None:
-    """Measure both ways in turn and print the table."""
+    """Measure every way in turn and print the table."""
     import argparse
-    import statistics
     import tempfile
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5)
-    runs = parser.parse_args().runs
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--python", action="append", default=[], metavar="engine=python", help=f"engine: {' or '.join(OTHERS)}")
+    given = parser.parse_args()
+    pythons = dict(argument.split("=", 1) for argument in given.python)
     with tempfile.TemporaryDirectory() as folder:
-        ratings = f"{folder}/ratings.parquet"
-        measure("prepare", ratings, folder)
+        measure(step_of(__file__, "prepare", folder))
+        outputs = {way: f"{folder}/{number}.out" for number, way in enumerate([OURS, *WAYS])}
+        fit = [sys.executable, "-m", "judgebias", "fit", f"{folder}/raw.csv", "--study", STUDY, "--output", outputs[OURS]]
+        commands = {OURS: fit}
         for way in WAYS:
-            measure(way, ratings, f"{folder}/{way}.csv")  # not counted: fills the file cache
-        measured = [{way: measure(way, ratings, f"{folder}/{way}.csv") for way in WAYS} for _ in range(runs)]
-    print(f"median of {runs} runs     wall s     cpu s   peak MiB")
-    for way in WAYS:
-        print(f"{way:20}" + "".join(f"{statistics.median(run[way][k] for run in measured):10.2f}" for k in range(3)))
-    ratios = [run["statsmodels"][0] / run["cells"][0] for run in measured]
-    print(f"statsmodels / cells, wall: median {statistics.median(ratios):.1f}, {min(ratios):.1f} to {max(ratios):.1f}")
+            if way in OTHERS and way not in pythons:
+                print(f"{way} is left out: give --python {way}=<a Python that has it, see benchmarks/requirements-{way}.txt>")
+            else:
+                commands[way] = step_of(__file__, way, folder, outputs[way], python=pythons.get(way, sys.executable))
+        measured = in_turn(commands, given.runs, environment={"PYTHONPATH": str(LIBRARY)})
+        found = {way: read(outputs[way], way) for way in commands}
+    print_machine(("numpy", "duckdb", "pandas", "statsmodels"))
+    print_ways(measured, found)
 
+
+def print_ways(measured: dict[str, list], found: dict[str, dict]) -> None:
+    """Print what each way took, its ratio to ours round by round, and how far its numbers are from ours."""
+    rows = []
+    for way, runs in measured.items():
+        wall, processor, peak, _ = medians(runs)
+        middle, low, high = ratios(runs, measured[OURS])
+        of_processor, _, _ = ratios(runs, measured[OURS], "processor")
+        ratio = f"{middle:.1f}", f"{low:.1f} to {high:.1f}", f"{of_processor:.1f}"
+        difference = largest_difference(found[way], found[OURS])
+        equal = f"{difference:.1e}" + ("" if difference <= EQUAL else " NOT EQUAL")
+        rows.append((way, f"{wall:.2f}", f"{processor:.2f}", f"{peak:.0f}", *ratio, equal))
+    print_table(("", "wall s", "cpu s", "peak MiB", "wall ratio", "of runs", "cpu ratio", "largest difference"), rows)
+
+
+WAYS = {
+    TABLE: fit_from_table,
+    FORMULA: fit_by_formula,
+    DENSE: fit_dense,
+    "pyfixest": fit_by_pyfixest,
+    "duckreg": fit_by_duckreg,
+}
 
 if __name__ == "__main__":
-    # A measured process imports nothing but what its step needs.
-    if sys.argv[1:2] == ["--one"]:
-        STEPS[sys.argv[2]](*sys.argv[3:])
-    else:
-        main()
+    run_step_or(main, {"prepare": prepare, **WAYS})

@@ -1,52 +1,96 @@
-"""Time every fit of a built study, in one process, beside statsmodels: python benchmarks/every_fit.py [--study results/twin].
+"""Every fit of the study at the paper's size, in one process, beside statsmodels on raw rows.
 
-Ours is the median of --runs, each from the parquet tables on; statsmodels runs once, on raw rows: its formula for the linear
-specs, OrderedModel for one of the ordinal fits (the dimension with the fewest rows), GLMGam for one GAM (the same dimension).
-Needs the study's files: snakemake --cores 2 results/twin/tables/smooths.csv
+    python benchmarks/every_fit.py [--runs 5] [--study results/twin] [--without-statsmodels]
+
+Ours: whole processes of one thread, from cells.parquet and ratings.parquet (the simulated twin's, or those of a built study)
+through every spec of config.yaml, the correlations, errors clustered by prompt and 10,000 bootstrap replicates of Equation 1;
+median of the runs. statsmodels: once, with all threads; its formula for each least-squares fit, OrderedModel and GLMGam for one
+of the ordinal and GAM fits each, that of the dimension with the fewest rows, imports not counted. Of ours, each part holds the
+imports that it is the first to need.
 """
 
-import sys
-from pathlib import Path
+import json
+import time
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "workflow" / "lib"))
+from processes import ONE_THREAD, ROOT, Measured, in_turn, measure, medians, print_machine, print_table, run_step_or, step_of
+from twin import make_twin
 
-PAPER = [
-    "main", "by_dimension", "by_dataset", "by_task_type", "one_model_dropped", "weak_models_dropped",
-    "weak_models_and_claude_v2_dropped", "llm_reference",
-]  # fmt: skip
-LENGTH = ["length_control", "length_control_as_coded", "length_control_global"]
-
-
-def timed(work, *arguments) -> float:
-    """Seconds that `work(*arguments)` takes."""
-    import time
-
-    start = time.perf_counter()
-    work(*arguments)
-    return time.perf_counter() - start
+STUDY, REPLICATES, SEED = "twin", 10_000, 1
+START = "start of Python, imports, specs"
+LINEAR, LENGTH = ("least squares from cells", "references of families"), "length control and length alone"
+ORDINAL, GAM = "ordinal", "GAM"
+EVERY_LINEAR = "all of least squares"
 
 
-def study_of(folder: Path):
+def groups_of(settings: dict) -> dict:
+    """The specs of config by what they cost."""
+    from judgebias.fits.spec import Spec
+
+    specs = Spec.from_config(settings)
+    least_squares = [spec for spec in specs if spec.estimator == "least_squares"]
+    plain, with_reference = LINEAR
+    return {
+        plain: [spec for spec in least_squares if spec.length is None and spec.reference is None],
+        with_reference: [spec for spec in least_squares if spec.reference is not None],
+        LENGTH: [spec for spec in least_squares if spec.length is not None],
+        ORDINAL: [spec for spec in specs if spec.estimator == "ordinal_logit"],
+        GAM: [spec for spec in specs if spec.estimator == "gam"],
+    }
+
+
+def study_of(folder: str):
     """The study whose tables are in `folder`, nothing of it read yet."""
     from judgebias.ratings.study import Study
 
-    return Study(folder.name, *(str(folder / f"{table}.parquet") for table in ("cells", "ratings")))
+    return Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
 
 
-def fitted(folder: Path, specs) -> int:
-    """Fit `specs` from the tables on; the number of fits."""
+def fit_every(folder: str, settings: str) -> None:
+    """Fit everything; print the fits and the wall and processor seconds of each part."""
+    from dataclasses import replace
+
+    from judgebias.fits.estimates import estimate
+    from judgebias.fits.spec import Spec
+    from judgebias.ratings.correlation import correlations
+
+    study, groups = study_of(folder), groups_of(json.loads(settings))
+    by_prompt = {"clustered by prompt": {"covariance": "CR1"}, f"{REPLICATES:,} replicates": {"bootstrap": REPLICATES}}
+    groups |= {name: [replace(Spec("main"), **changes)] for name, changes in by_prompt.items()}
+    parts = {START: (0, time.process_time(), time.process_time())}  # nothing waits there
+    for name, specs in groups.items():
+        start = time.perf_counter(), time.process_time()
+        fits = sum(len({row["slice"] for row in estimate(s, study, confidence=0.9, seed=SEED).estimates}) for s in specs)
+        parts[name] = fits, time.perf_counter() - start[0], time.process_time() - start[1]
+    start = time.perf_counter(), time.process_time()
+    rows = list(correlations(study.all_cells(), confidence=0.9))
+    parts["correlations"] = len(rows), time.perf_counter() - start[0], time.process_time() - start[1]
+    print(json.dumps(parts))
+
+
+def fit_by_statsmodels(folder: str, settings: str) -> None:
+    """Fit the same on raw rows; print the fits and the seconds of each part, imports not counted."""
+    from dataclasses import replace
+
+    import statsmodels.formula.api  # noqa: F401
+
     from judgebias.fits.estimates import estimate
 
-    study = study_of(folder)
-    return sum(len({row["slice"] for row in estimate(spec, study, confidence=0.9).estimates}) for spec in specs)
+    groups, parts = groups_of(json.loads(settings)), {}
+    for name in (*LINEAR, LENGTH):
+        start, study = time.perf_counter(), study_of(folder)
+        found = [estimate(replace(spec, engine="statsmodels"), study, confidence=0.9).estimates for spec in groups[name]]
+        parts[name] = sum(len({row["slice"] for row in rows}) for rows in found), time.perf_counter() - start
+    for name, fit in ((ORDINAL, by_ordered_model), (GAM, by_glmgam)):
+        frame = fewest_rows(folder)
+        parts[name] = 1, fit(frame)
+    print(json.dumps(parts))
 
 
-def rows_of(folder: Path):
-    """Raw rows of the dimension with the fewest, with the columns of the formula; and their number."""
+def fewest_rows(folder: str):
+    """Raw rows of the dimension with the fewest, with the columns of the formula."""
     import duckdb
 
-    frame = duckdb.execute("from read_parquet(?)", [str(folder / "ratings.parquet")]).df()
+    frame = duckdb.execute("from read_parquet(?)", [f"{folder}/ratings.parquet"]).df()
     frame = frame[frame["dimension"] == frame["dimension"].value_counts().index[-1]].copy()
     own = frame["judge"] == frame["model"]
     frame["own"] = frame["judge"].where(own, " none")
@@ -54,61 +98,79 @@ def rows_of(folder: Path):
     return frame
 
 
-def by_ordered_model(folder: Path) -> None:
-    """One ordinal fit by statsmodels, with its Hessian."""
+def by_ordered_model(frame) -> float:
+    """Seconds of one ordinal fit, with its Hessian."""
     import patsy
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-    frame = rows_of(folder)
+    start = time.perf_counter()
     design = patsy.dmatrix("judge + judge:gt_unit + own + same_family", frame, return_type="dataframe").iloc[:, 1:]
     OrderedModel(frame["rating"].to_numpy(), design, distr="logit").fit(method="bfgs", maxiter=300, disp=False)
+    return time.perf_counter() - start
 
 
-def by_glmgam(folder: Path) -> None:
-    """One GAM by statsmodels: a cubic spline of the human score for each judge, its penalty given."""
+def by_glmgam(frame) -> float:
+    """Seconds of one GAM: a cubic spline of the human score for each judge, its penalty given."""
     import numpy as np
     from statsmodels.gam.api import BSplines, GLMGam
 
-    frame = rows_of(folder)
+    start = time.perf_counter()
     judges = np.unique(frame["judge"])
     smooth = np.stack([np.where(frame["judge"] == judge, frame["gt_unit"], 0.0) for judge in judges], axis=1)
     splines = BSplines(smooth, df=[10] * len(judges), degree=[3] * len(judges))
     GLMGam.from_formula("rating_unit ~ 0 + judge + own + same_family", frame, smoother=splines, alpha=[1.0] * len(judges)).fit()
+    return time.perf_counter() - start
+
+
+def print_parts(runs: list[Measured], theirs: dict) -> None:
+    """Print the parts of our processes, each the median of the runs, beside statsmodels, and the whole."""
+    import statistics
+
+    printed = [json.loads(run.printed) for run in runs]
+    ours = {name: [statistics.median(each[name][k] for each in printed) for k in range(3)] for name in printed[0]}
+    linear = (*LINEAR, LENGTH)
+    ours[EVERY_LINEAR] = [sum(ours[name][k] for name in linear) for k in range(3)]
+    if theirs:
+        theirs = theirs | {EVERY_LINEAR: [sum(theirs[name][k] for name in linear) for k in range(2)]}
+    rows = []
+    for name, (fits, wall, processor) in ours.items():
+        if name == START:
+            rows.append((name, "", "", f"{processor:.3f}", "", ""))
+            continue
+        beside = "", ""
+        if name in theirs:
+            their_fits, seconds = theirs[name]
+            beside = f"{seconds:.1f}" + (" (one)" if their_fits < fits else ""), f"{seconds / their_fits / (wall / fits):.0f}"
+        rows.append((name, f"{fits:.0f}", f"{wall:.3f}", f"{processor:.3f}", *beside))
+    whole = medians(runs)
+    rows.append(("the whole process", "", f"{whole.wall:.3f}", f"{whole.processor:.3f}", "", ""))
+    print_table(("", "fits", "s", "cpu s", "statsmodels s", "a fit, ratio"), rows)
+    print(f"peak memory of the whole process: {whole.peak:.0f} MiB")
 
 
 def main() -> None:
     """Measure and print the table."""
     import argparse
-    import statistics
-    from dataclasses import replace
+    import tempfile
 
     import yaml
 
-    from judgebias.fits.spec import Spec
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--study", type=Path, default=Path("results/twin"))
-    parser.add_argument("--runs", type=int, default=7)
-    arguments = parser.parse_args()
-    folder = arguments.study
-    specs = {spec.name: spec for spec in Spec.from_config(yaml.safe_load((ROOT / "config.yaml").read_text())["specs"])}
-    groups = {
-        "linear specs of the paper": ([specs[name] for name in PAPER], None),
-        "length control, three ways": ([specs[name] for name in LENGTH], None),
-        "ordinal": ([specs["ordinal"]], by_ordered_model),
-        "GAM": ([specs["gam"]], by_glmgam),
-    }
-    print(f"{'':34}{'fits':>6}{'ours s':>10}{'statsmodels s':>16}{'a fit, ratio':>14}")
-    for label, (chosen, other) in groups.items():
-        fits = fitted(folder, chosen)  # not counted: imports what the fits need
-        ours = statistics.median(timed(fitted, folder, chosen) for _ in range(arguments.runs))
-        slow = [replace(spec, engine="statsmodels") for spec in chosen]
-        theirs = timed(other, folder) if other else timed(fitted, folder, slow)
-        ratio = theirs / (1 if other else fits) / (ours / fits)
-        print(
-            f"{label:34}{fits:6}{ours:10.3f}{theirs:16.1f}{ratio:14.0f}" + (" (theirs: one fit)" if other else ""), flush=True
-        )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--study", help="folder of a built study, instead of a twin made for the purpose")
+    parser.add_argument("--without-statsmodels", action="store_true", help="ours only")
+    given = parser.parse_args()
+    settings = json.dumps(yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["specs"])
+    with tempfile.TemporaryDirectory() as folder:
+        if given.study is None:
+            measure(step_of(__file__, "prepare", folder))
+        arguments = given.study or folder, settings
+        runs = in_turn({"ours": step_of(__file__, "fit_every", *arguments)}, given.runs, environment=ONE_THREAD)["ours"]
+        command = step_of(__file__, "fit_by_statsmodels", *arguments)
+        theirs = {} if given.without_statsmodels else json.loads(measure(command).printed)
+    print_machine(("numpy", "duckdb", *([] if given.without_statsmodels else ["statsmodels"])))
+    print_parts(runs, theirs)
 
 
 if __name__ == "__main__":
-    main()
+    run_step_or(main, {"prepare": make_twin, "fit_every": fit_every, "fit_by_statsmodels": fit_by_statsmodels})

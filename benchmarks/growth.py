@@ -1,17 +1,15 @@
 """From 1e5 to 1e8 rows: seconds, rows per second and peak memory of whole processes.
 
-    python benchmarks/growth.py 1e5 1e6 1e7 1e8 [--runs 5] [--memory-limit 512MB] [--clustered]
+    python benchmarks/growth.py 1e5 1e6 1e7 1e8 [--clustered] [--runs 5] [--memory-limit 512MB] [--plot benchmarks/growth.svg]
 
-Two steps for each number of rows: a raw parquet file checked and written as ratings.parquet; and from that to the table of
-Equation 1, by way of the cells; with --clustered, with errors clustered by prompt. Median of the runs; the first step runs
-once. The data are made in a temporary folder, which takes 5 GB for 1e8 rows (TMPDIR says where it is).
+Two steps for each number of rows: a raw parquet file checked and written as ratings.parquet, once; and from that to the table
+of Equation 1, by way of the cells, median of the runs; with --clustered also with errors clustered by prompt. The data are made
+in a temporary folder, which takes 5 GB for 1e8 rows (TMPDIR says where it is).
 """
 
-import sys
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "workflow" / "lib"))
+from processes import ONE_THREAD, Measured, in_turn, measure, medians, print_machine, print_table, run_step_or, step_of
 
 FAMILIES = ("Claude", "GPT", "Llama 3", "Mistral")
 MODELS = {f"{FAMILIES[number % 4]} {number}": FAMILIES[number % 4] for number in range(9)}
@@ -26,6 +24,10 @@ ROWS = """
            1 + thirds / 3 as gt, 20 + hash(p * 9 + m) % 600 as pred_length,
            1 + round(greatest(0, least(4, thirds / 3 + 3 * chance - 1.5 + (if(j = m, 0.4, 0)))))::integer as rating
     from human"""
+CHECK, ERRORS = "check", {"HC0": "estimates", "CR1": "estimates, clustered by prompt"}
+WORDS = {CHECK: "check of the raw rows", **ERRORS}
+LOOKS = {CHECK: ("#000000", "s", ":"), "HC0": ("#0072B2", "o", "-"), "CR1": ("#D55E00", "^", "--")}  # Okabe and Ito's colours
+FLAT_FROM = 1e6  # rows from which the memory is to stay flat
 
 
 def make(rows: str, folder: str, memory_limit: str) -> None:
@@ -62,65 +64,85 @@ def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None
 
     with bounded_memory(memory_limit, f"{folder}/spill"):
         build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
-        study = Study("grown", f"{folder}/cells.parquet", f"{folder}/ratings.parquet")
+        study = Study("grown", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
         found = estimate(Spec("main", covariance=covariance), study, confidence=0.9)
-    write_table(f"{folder}/main.csv", ESTIMATES, found.estimates)
+    write_table(f"{folder}/{covariance}.csv", ESTIMATES, found.estimates)
 
 
-STEPS = {"make": make, "check": check, "estimate": estimate}
+def measured_at(rows: str, covariances: Sequence[str], *, runs: int, memory_limit: str) -> dict[str, Measured]:
+    """Make the rows and measure each step on them."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = rows, folder, memory_limit
+        measure(step_of(__file__, "make", *arguments))
+        found = {CHECK: measure(step_of(__file__, CHECK, *arguments))}
+        commands = {covariance: step_of(__file__, "estimate", *arguments, covariance) for covariance in covariances}
+        return found | {name: medians(measured) for name, measured in in_turn(commands, runs, environment=ONE_THREAD).items()}
 
 
-def measure(step: str, *arguments: str) -> tuple[float, float]:
-    """Wall seconds and peak MiB of one whole process.
+def lines(found: Mapping[float, Mapping[str, Measured]], step: str) -> list[list[str]]:
+    """One line of the table for each number of rows."""
+    table, before = [], None
+    for rows, steps in found.items():
+        now = steps[step]
+        more = f"{(now.wall - before[1]) / (rows - before[0]) * 1e6:.4f}" if before else ""
+        numbers = f"{now.wall:.2f}", f"{now.processor:.2f}", f"{rows / now.wall:,.0f}", more, f"{now.peak:.0f}"
+        table.append([WORDS[step], f"{rows:.0e}", *numbers])
+        before = rows, now.wall
+    return table
 
-    This process stays small: the system counts the memory of the parent at the fork among the child's.
-    """
-    import os
-    import subprocess
-    import time
 
-    start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, __file__, "--one", step, *arguments])
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{step} failed")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+def draw(found: Mapping[float, Mapping[str, Measured]], steps: Sequence[str], path: str) -> None:
+    """Draw seconds and peak memory by number of rows."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    with matplotlib.rc_context({"svg.hashsalt": "growth", "svg.fonttype": "none"}):
+        for axes, number, label in zip(figure.subplots(1, 2), ("wall", "peak"), ("time (s)", "peak memory (MiB)"), strict=True):
+            for step in steps:
+                colour, marker, style = LOOKS[step]
+                values = [getattr(each[step], number) for each in found.values()]
+                axes.plot(list(found), values, color=colour, marker=marker, linestyle=style, label=WORDS[step])
+            axes.set(xscale="log", xlabel="ratings (rows)", ylabel=label)
+            if number == "wall":
+                axes.set_yscale("log")
+            else:
+                axes.set_ylim(bottom=0)  # so that flat looks flat
+            axes.grid(visible=True, alpha=0.3)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=len(steps), frameon=False)
+        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
 
 
 def main() -> None:
-    """Measure every number of rows and print the table."""
+    """Measure every number of rows, print the table, draw the plot."""
     import argparse
-    import statistics
-    import tempfile
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="+", help="numbers of rows, such as 1e6")
+    parser.add_argument("rows", nargs="+", help="numbers of rows, rising, such as 1e6")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--memory-limit", default="512MB")
-    parser.add_argument("--clustered", action="store_true", help="errors clustered by prompt")
+    parser.add_argument("--clustered", action="store_true", help="also with errors clustered by prompt")
+    parser.add_argument("--plot", help="where to draw seconds and memory by rows, .svg or .png")
     given = parser.parse_args()
-    covariance = "CR1" if given.clustered else "HC0"
-    print(f"{'':9}   raw parquet -> ratings.parquet     ratings.parquet -> estimates, median of {given.runs}")
-    print(f"{'rows':>9} {'s':>8} {'rows/s':>12} {'peak MiB':>10} {'s':>12} {'rows/s':>14} {'peak MiB':>10}")
-    for rows in given.rows:
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = rows, folder, given.memory_limit
-            measure("make", *arguments)
-            seconds, peak = measure("check", *arguments)
-            measure("estimate", *arguments, covariance)  # not counted: fills the file cache
-            runs = [measure("estimate", *arguments, covariance) for _ in range(given.runs)]
-        fitting, fitting_peak = (statistics.median(run[which] for run in runs) for which in (0, 1))
-        n = float(rows)
-        print(
-            f"{rows:>9} {seconds:8.2f} {n / seconds:12,.0f} {peak:10.0f}"
-            f" {fitting:12.2f} {n / fitting:14,.0f} {fitting_peak:10.0f}",
-            flush=True,
-        )
+    covariances = list(ERRORS) if given.clustered else ["HC0"]
+    found = {
+        float(rows): measured_at(rows, covariances, runs=given.runs, memory_limit=given.memory_limit) for rows in given.rows
+    }
+    print_machine()
+    header = "step", "rows", "s", "cpu s", "rows/s", "s per 1e6 more rows", "peak MiB"
+    print_table(header, [line for step in (CHECK, *covariances) for line in lines(found, step)])
+    for covariance in covariances:
+        peaks = [steps[covariance].peak for rows, steps in found.items() if rows >= FLAT_FROM]
+        if len(peaks) > 1:
+            print(
+                f"{WORDS[covariance]}: peak memory from {FLAT_FROM:.0e} rows on, highest / lowest {max(peaks) / min(peaks):.2f}"
+            )
+    if given.plot:
+        draw(found, (CHECK, *covariances), given.plot)
 
 
 if __name__ == "__main__":
-    # A measured process imports nothing but what its step needs.
-    if sys.argv[1:2] == ["--one"]:
-        STEPS[sys.argv[2]](*sys.argv[3:])
-    else:
-        main()
+    run_step_or(main, {"make": make, "check": check, "estimate": estimate})

@@ -1,0 +1,30 @@
+"""The tables at the paper's size that the benchmarks read: those of the simulated twin, as the workflow makes them."""
+
+from processes import ROOT
+
+STUDY = "twin"
+
+
+def make_twin(folder: str) -> None:
+    """Write raw.parquet, ratings.parquet, cells.parquet and completeness.csv of the twin into a folder."""
+    import yaml
+
+    from judgebias.database import write_parquet
+    from judgebias.paper.published import JUDGES
+    from judgebias.ratings.cells import build_cells
+    from judgebias.ratings.ratings import StudyFiles, normalise
+    from judgebias.ratings.registry import Registry
+    from judgebias.simulation.simulate import simulate
+    from judgebias.simulation.twin import load_published, published_world
+    from judgebias.sources.checks import RatingsFile
+
+    config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
+    settings, models = config["studies"][STUDY], config["models"]
+    families = {name: models[name]["family"] for name in JUDGES}
+    world = published_world(**load_published(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
+    prompts = settings["simulate"]["prompts"]
+    write_parquet(simulate(world, prompts=prompts, seed=config["seed"]).ratings, f"{folder}/raw.parquet")
+    task_types = {dataset: task_type for task_type, datasets in settings["task_types"].items() for dataset in datasets}
+    source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], settings["scales"], task_types, Registry.from_config(models))
+    normalise(STUDY, source, ratings=f"{folder}/ratings.parquet", completeness=f"{folder}/completeness.csv")
+    build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")

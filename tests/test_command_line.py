@@ -1,0 +1,219 @@
+"""The command `fit`: the numbers and the messages are those of the workflow's steps."""
+
+import gzip
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from conftest import CONFIG, ROOT, built
+from judgebias.__main__ import main
+from judgebias.errors import JudgeBiasError
+from judgebias.fits.estimates import estimate
+from judgebias.fits.spec import Spec
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.registry import Registry
+from judgebias.sources.checks import RatingsFile
+from judgebias.tables import ESTIMATES, write_table
+
+HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
+SMOKE = ROOT / "tests" / "smoke"
+ROWS = (SMOKE / "ratings.csv").read_text("utf-8").splitlines()[1:]
+SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
+STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.by_row]
+
+
+@pytest.fixture
+def fit(tmp_path, monkeypatch, capfd):
+    """Run the command on a study `mine`; returns status, table (None if there is none) and what was said."""
+
+    def run(*files, spec="main", scales=SCALES, **settings):
+        config, output = tmp_path / "mine.yaml", tmp_path / "estimates.csv"
+        output.unlink(missing_ok=True)
+        study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
+        config.write_text(yaml.safe_dump({"studies": {"mine": study}}), "utf-8")
+        command = [
+            "judgebias",
+            "fit",
+            *files,
+            "--study",
+            "mine",
+            "--spec",
+            spec,
+            "--config",
+            str(config),
+            "--output",
+            str(output),
+        ]
+        monkeypatch.setattr(sys, "argv", command)
+        status = main()
+        return status, output.read_bytes() if output.exists() else None, capfd.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def expected(tmp_path):
+    """The same by the workflow's steps: the table, or the message of the error."""
+
+    def run(*files, spec="main", scales=SCALES, task_types=None):
+        types = {dataset: name for name, group in (task_types or {}).items() for dataset in group}
+        source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
+        try:
+            study = built(tmp_path, "mine", source)
+            found = estimate(Spec(spec, **CONFIG["specs"][spec]), study, confidence=0.9, seed=CONFIG["seed"])
+        except JudgeBiasError as error:
+            return f"error: {error}\n"
+        write_table(tmp_path / "expected.csv", ESTIMATES, found.estimates)
+        return (tmp_path / "expected.csv").read_bytes()
+
+    return run
+
+
+@pytest.fixture
+def straight(monkeypatch):
+    """Let the command fail from now on where it goes by way of the workflow's tables."""
+    return lambda: monkeypatch.setattr("judgebias.ratings.ratings.normalise", None)
+
+
+def write(path, rows=ROWS, header=HEADER):
+    with (gzip.open if path.suffix == ".gz" else open)(path, "wt", encoding="utf-8") as file:
+        file.write("\n".join([header, *rows]) + "\n")
+    return str(path)
+
+
+def swapped(row, **fields):
+    """A row with other values in some columns."""
+    return ",".join({**dict(zip(HEADER.split(","), row.split(","), strict=True)), **fields}.values())
+
+
+@pytest.mark.parametrize("spec", STRAIGHT)
+def test_every_spec_of_cells(spec, twin, fit, expected, straight):
+    raw, settings = twin.cells.replace("cells", "raw"), CONFIG["studies"]["twin"]
+    shared = {"spec": spec, "scales": settings["scales"], "task_types": settings["task_types"]}
+    want = expected(RatingsFile(raw), **shared)
+    straight()
+    status, table, _ = fit(raw, **shared)
+    assert (status, table) == (0, want)
+    assert len(table.splitlines()) > 20
+
+
+@pytest.mark.parametrize("spec", ["length_control", "llm_reference"])
+def test_specs_that_read_rows_go_by_way_of_tables(spec, fit, expected, tmp_path):
+    path = write(tmp_path / "ratings.csv")
+    assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
+
+
+INCOMPLETE = [
+    swapped(ROWS[0], rating=""), swapped(ROWS[1], gt="NA"), swapped(ROWS[2], pred_length="null"), *ROWS[3:],
+]  # fmt: skip
+FORMS = {
+    "as published": ROWS,
+    "rows that are not complete": INCOMPLETE,
+    "no lengths": [swapped(row, pred_length="") for row in ROWS],
+    "numbers written otherwise": [swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS],
+    "two spellings of a model": [row.replace("gpt-4o", "GPT-4o") if place % 2 else row for place, row in enumerate(ROWS)],
+    "a judge without a complete row": [swapped(row, rating="") if row.startswith("GPT-3.5 Turbo,") else row for row in ROWS],
+}
+
+
+@pytest.mark.parametrize("rows", FORMS.values(), ids=FORMS)
+def test_rows_in_every_form(rows, fit, expected, straight, tmp_path):
+    path = write(tmp_path / "ratings.csv.gz", rows)
+    want = expected(RatingsFile(path))
+    straight()
+    assert fit(path)[:2] == (0, want)
+
+
+def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight, tmp_path):
+    header, files = HEADER.removesuffix(",dimension"), []
+    for dimension in ("Usefulness", "Tone"):
+        rows = sorted(row.removesuffix(f",{dimension}") for row in ROWS if row.endswith(dimension))
+        files.append(RatingsFile(write(tmp_path / f"{dimension}.csv", rows[::-1], header), dimension))
+    want = expected(*files)
+    straight()
+    assert fit(*(f"{file.dimension}={file.path}" for file in files))[:2] == (0, want)
+    assert want == expected(RatingsFile(write(tmp_path / "ratings.csv")))
+
+
+def test_observed_scale(fit, expected, straight, tmp_path):
+    path, scales = write(tmp_path / "ratings.csv"), {"Tone": "observed", "Usefulness": [1, 5]}
+    want = expected(RatingsFile(path), scales=scales)
+    straight()
+    assert fit(path, scales=scales)[:2] == (0, want)
+
+
+FAULTS = {
+    "off its scale": [*ROWS[:7], swapped(ROWS[7], rating="94"), swapped(ROWS[8], gt="9"), *ROWS[9:]],
+    "text in a number": [*ROWS[:7], swapped(ROWS[7], gt="good"), *ROWS[8:]],
+    "no length": [*ROWS[:7], swapped(ROWS[7], pred_length="-3"), *ROWS[8:]],
+    "length is text": [*ROWS[:7], swapped(ROWS[7], pred_length="long"), *ROWS[8:]],
+    "unknown judge": [*ROWS[:7], swapped(ROWS[7], judge="gpt-9"), *ROWS[8:]],
+    "unknown dimension": [*ROWS[:7], swapped(ROWS[7], dimension="Wit"), *ROWS[8:]],
+    "no prompt": [*ROWS[:7], swapped(ROWS[7], prompt_id=" "), *ROWS[8:]],
+    "stands twice": [*ROWS, ROWS[5]],
+    "stands twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
+    "stands twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
+    "stands twice, in two datasets": [*ROWS, swapped(ROWS[5], dataset="other")],
+    "too few fields": [*ROWS[:7], "gpt-4o,gpt-4o", *ROWS[8:]],
+    "no rows": [],
+}
+
+
+@pytest.mark.parametrize("rows", FAULTS.values(), ids=FAULTS)
+def test_faults_are_named_as_by_the_workflow(rows, fit, expected, tmp_path):
+    path = write(tmp_path / "ratings.csv", rows)
+    want = expected(RatingsFile(path))
+    assert want.startswith(f"error: {path}")
+    assert fit(path) == (1, None, want)
+
+
+def test_faults_of_several_files(fit, expected, tmp_path):
+    one, other = write(tmp_path / "a.csv", ROWS[:70]), write(tmp_path / "b.csv", ROWS[69:])
+    want = expected(RatingsFile(one), RatingsFile(other))
+    assert "stand already in" in want
+    assert fit(one, other) == (1, None, want)
+    empty = write(tmp_path / "b.csv", [])
+    assert fit(one, empty) == (1, None, expected(RatingsFile(one), RatingsFile(empty)))
+    other, missing = write(tmp_path / "b.csv", ROWS[70:], HEADER.replace("gt", "human")), str(tmp_path / "c.csv")
+    assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
+    assert fit(one, missing) == (1, None, expected(RatingsFile(one), RatingsFile(missing)))
+
+
+def test_no_complete_row(fit, tmp_path):
+    status, table, said = fit(write(tmp_path / "ratings.csv", [swapped(row, rating="") for row in ROWS]))
+    assert (status, table) == (1, None)
+    assert "no complete row" in said
+
+
+def command(*arguments, folder=ROOT):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+    return subprocess.run(
+        [sys.executable, "-m", "judgebias", "fit", *arguments],
+        cwd=folder, env=environment, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_process(fit):
+    _, want, _ = fit(str(SMOKE / "ratings.csv"))
+    done = command("tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml")  # the study is the one with this file
+    assert (done.returncode, done.stdout) == (0, want)
+    assert b"main: not estimable: family_bias of " in done.stderr
+
+
+def test_settings_are_checked(tmp_path):
+    config = ("--config", str(tmp_path / "mine.yaml"))
+    (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
+    ratings = str(SMOKE / "ratings.csv")
+    for arguments, said in (
+        ((ratings,), "config: studies: none has the files"),
+        ((ratings, "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
+        ((ratings, "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
+        ((ratings, *config), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),
+        ((ratings, "--config", "none.yaml"), "none.yaml: no such file"),
+    ):
+        done = command(*arguments, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert done.stderr.decode().startswith(f"error: {said}")

@@ -37,7 +37,7 @@ def built(folder, name, source):
     paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
     normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
     build_cells(paths["ratings"], paths["cells"])
-    return Study(name, paths["cells"], paths["ratings"])
+    return Study(name, paths["cells"], [paths["ratings"]])
 
 
 @pytest.fixture(scope="session")

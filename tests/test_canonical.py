@@ -37,12 +37,12 @@ def canonical(folder, paths, study="twin"):
 
 @pytest.fixture(scope="module")
 def raw(twin):
-    return str(Path(twin.ratings).parent / "raw.parquet")
+    return str(Path(twin.ratings[0]).parent / "raw.parquet")
 
 
 @pytest.fixture(scope="module")
 def rows(twin):
-    return duckdb.sql(f"from '{twin.ratings}'").df()
+    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
 
 
 def test_levels_stand_in_the_footer(tmp_path):
@@ -65,16 +65,16 @@ def test_codes_of_groups_count_every_combination():
 
 
 def test_codes_say_what_the_texts_say(twin, rows):
-    levels = levels_of(twin.ratings)
-    for factor, names in levels.factors(rows["group"].to_numpy(dtype=int)).items():
+    levels = levels_of(twin.ratings[0])
+    for factor, names in levels.factors(rows["group_code"].to_numpy(dtype=int)).items():
         assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
     assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
-    assert (levels.scales(rows["group"].to_numpy(dtype=int)) == rows[["scale_low", "scale_high"]].to_numpy()).all()
+    assert (levels.scales(rows["group_code"].to_numpy(dtype=int)) == rows[["scale_low", "scale_high"]].to_numpy()).all()
     assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
 
 
 def test_rows_rise_by_prompt_and_group(rows):
-    place = list(zip(rows["prompt_id"], rows["group"], strict=True))
+    place = list(zip(rows["prompt_id"], rows["group_code"], strict=True))
     assert place == sorted(place)
     assert (np.unique(rows["prompt_id"], return_inverse=True)[1] == rows["prompt"]).all()
 
@@ -125,9 +125,31 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(judgebias.database.SETTINGS, "threads", 3)
     with bounded_memory("2GB", tmp_path / "spill"):
         assert bytes_of() == plenty
-    with pytest.raises(ConfigError, match="memory_limit: 10MB: too little"), bounded_memory("10MB", tmp_path / "spill"):
+    with pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as said, bounded_memory("10MB", tmp_path / "spill"):
         bytes_of()
+    assert str(said.value).endswith("); write more")
+    assert "\n" not in str(said.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "of_job", "bound"),
+    [("4GB", 1000, 600e6), ("4GB", 20_000, 4e9), ("512 MiB", 2000, 512 * 2**20), ("1.5GB", None, 1.5e9)],
+)
+def test_memory_is_the_smaller_of_the_limit_and_the_share_of_the_job(tmp_path, limit, of_job, bound):
+    with bounded_memory(limit, tmp_path / "spill", of_job=of_job):
+        ((said,),) = connect().execute("select current_setting('memory_limit')").fetchall()
+    number, unit = said.split()
+    assert float(number) * 1024 ** ("KiB", "MiB", "GiB").index(unit) * 1024 == pytest.approx(
+        bound, rel=0.08
+    )  # said to a tenth, rounded down
+
+
+def test_too_small_a_job_is_named(tmp_path):
+    query = "select list(hash(i) order by hash(i)) from range(10_000_000) t(i)"
+    said = "resources: mem_mb: 20, of which the ratings may take 12MB: too little"
+    with pytest.raises(ConfigError, match=said), bounded_memory("4GB", tmp_path / "spill", of_job=20):
+        connect().execute(query)
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):
@@ -165,7 +187,7 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
             return self.connection.execute(query, *arguments)
 
     monkeypatch.setattr("judgebias.ratings.cells.connect", lambda: Listener(connect()))
-    build_cells(twin.ratings, str(tmp_path / "cells.parquet"))
+    build_cells(twin.ratings[0], str(tmp_path / "cells.parquet"))
     assert len(asked) == 1
     assert "Perfect Hash" in asked[0] or "PERFECT_HASH" in asked[0]
 

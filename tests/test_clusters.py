@@ -1,5 +1,6 @@
-"""Errors clustered by prompt against statsmodels on rows, in blocks of rows of any size, and from shards of rows."""
+"""Errors clustered by prompt against statsmodels on rows, in blocks of rows of any size."""
 
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -7,16 +8,18 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from statsmodels.api import OLS
 
 from conftest import CONFIG, built, study_files
-from judgebias.fits.clusters import Clusters, clustered
 from judgebias.fits.crosscheck import check_engines
 from judgebias.fits.estimates import estimate
-from judgebias.fits.prompt_bootstrap import PromptBootstrap
-from judgebias.fits.prompt_errors import design_of
-from judgebias.fits.prompt_sums import merge, sum_by_prompt
+from judgebias.fits.fit import fits
+from judgebias.fits.prompt_bootstrap import resamples
+from judgebias.fits.prompt_errors import prompt_errors
 from judgebias.fits.spec import Spec
-from judgebias.ratings.row_blocks import prompt_ranges
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.registry import Registry
+from judgebias.ratings.row_blocks import PromptRange, prompt_ranges
 from judgebias.sources.checks import RatingsFile
 
 SPECS = {spec.name: replace(spec, covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
@@ -51,7 +54,7 @@ def test_clustered_errors_of_the_published_ratings_equal_statsmodels(published, 
 def test_clustered_errors_are_those_of_the_textbook(twin):
     """By numpy on rows, as the engines share what the small-sample factor is made of."""
     spec = SPECS["main"]
-    frame = duckdb.sql(f"select * from '{twin.ratings}'").df()
+    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     terms = spec.terms_of({name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family",
                                                                               "dimension")})  # fmt: skip
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
@@ -68,7 +71,7 @@ def test_clustered_errors_are_those_of_the_textbook(twin):
 def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = errors(twin, KINDS[name])
     monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
-    ranges = [(first, first + 6) for first in range(0, 40, 7)]
+    ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
     for module in ("row_blocks", "study"):
         monkeypatch.setattr(f"judgebias.ratings.{module}.prompt_ranges", lambda *_: iter(ranges))
     study = replace(twin, _read={})
@@ -79,11 +82,11 @@ def test_blocks_are_whole_prompts_of_about_as_many_rows(tmp_path):
     """Groups of 2,048 rows, and prompts of 300: a block ends at the first prompt that begins after the rows asked for."""
     path = tmp_path / "rows.parquet"
     duckdb.sql(f"copy (select (i // 300)::uinteger as prompt from range(30_000) t(i)) to '{path}' (row_group_size 2048)")
-    ranges = list(prompt_ranges(str(path), rows=6000))
-    assert ranges[0][0] == 0
-    assert ranges[-1][1] == 99
-    assert all(before[1] + 1 == after[0] for before, after in pairwise(ranges))
-    assert all(5400 < 300 * (last - first + 1) < 8700 for first, last in ranges[:-1])
+    ranges = list(prompt_ranges([str(path)], rows=6000))
+    assert ranges[0].first == 0
+    assert ranges[-1].last == 99
+    assert all(before.last + 1 == after.first for before, after in pairwise(ranges))
+    assert all(5400 < 300 * (span.last - span.first + 1) < 8700 for span in ranges[:-1])
 
 
 def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
@@ -102,44 +105,103 @@ def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
 
 
 def raw(study):
-    return Path(study.ratings).parent / "raw.parquet"
+    return Path(study.ratings[0]).parent / "raw.parquet"
 
 
-def sums_of(study, spec, moments, design):
-    """The sums of a study's prompts, by their ids."""
-    blocks = study.row_blocks(spec, moments.factors)
-    sums = merge([each for block in blocks for each in sum_by_prompt(block, design.cell, design.cells)])
-    ids = [
-        row[0] for row in duckdb.sql(f"select prompt_id from '{study.ratings}' group by all order by min(prompt)").fetchall()
-    ]
-    return replace(sums, prompt=np.array(ids)[sums.prompt])
+def rated(folder, prompts, *, datasets=1, judges=("gpt-4o", "gpt-3.5-turbo", "Claude v2"), where="true"):
+    """Ratings of a study of random numbers, in which each prompt is of a dataset, two dimensions and all pairs of `judges`."""
+    chosen = f"{list(judges)}"
+    folder.mkdir(exist_ok=True)
+    duckdb.sql(f"""
+        copy (select {chosen}[1 + j] as judge, {chosen}[1 + m] as model, ['A', 'B'][1 + d] as dimension,
+                     's' || p % {datasets} as dataset, 'p' || p as prompt_id,
+                     hash(p, d, m) % 13 / 3 as gt, (hash(p, d, m, j) % 5)::integer as rating
+              from range({prompts}) as prompts(p), range(2) as dimensions(d), range({len(judges)}) as models(m),
+                   range({len(judges)}) as judges(j)
+              where {where}) to '{folder}/raw.parquet'""")
+    registry = Registry.from_config(CONFIG["models"])
+    return built(folder, "rated", StudyFiles([RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, {}, registry))
 
 
-@pytest.mark.parametrize("name", ["main", "by_dimension"])
-def test_prompts_with_rows_in_several_shards(twin, tmp_path, name):
-    """Shards of rows, each with its own codes: the sums of all prompts, added up by id, give the errors of the whole."""
-    spec, shards = replace(SPECS[name], bootstrap=100), []
-    for place, rows in enumerate(("(record + judge_number) % 3 = 0", "(record + judge_number) % 3 > 0 and prompt_id > 'h'")):
-        rows = f"(select *, row_number() over () as record, hash(judge) % 7 as judge_number from '{raw(twin)}') where {rows}"
-        (folder := tmp_path / str(place)).mkdir()
-        duckdb.sql(f"copy (select * exclude (record, judge_number) from {rows}) to '{folder}/raw.parquet'")
-        shards.append(built(folder, "shard", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")])))
-    (tmp_path / "whole").mkdir()
-    duckdb.sql(f"copy (from read_parquet(['{raw(shards[0])}', '{raw(shards[1])}'])) to '{tmp_path}/whole/raw.parquet'")
-    whole = built(tmp_path / "whole", "whole", study_files("twin", [RatingsFile(f"{tmp_path}/whole/raw.parquet")]))
-    moments = whole.moments_for(spec)
-    design = design_of(spec, moments)
-    parts = [sums_of(shard, spec, moments, design) for shard in shards]
-    assert set(parts[0].prompt) & set(parts[1].prompt)
-    assert len(parts[0].prompt) != len(parts[1].prompt)
-    sums = merge(parts)
-    wanted = estimate(spec, whole, confidence=0.9, seed=3).estimates
-    found = []
-    for each in design.slices:
-        clusters = Clusters(each.layouts, each.solution)
-        clusters.add(sums)
-        bootstrap = PromptBootstrap(each.layouts, each.solution, prompts=clusters.prompts, replicates=100, seed=3)
-        bootstrap.add(sums)
-        deviations = bootstrap.estimates().std(axis=0, ddof=1)
-        found += zip(clustered(each.solution, clusters).std_error, deviations, strict=True)
-    np.testing.assert_allclose(found, [(row["std_error"], row["boot_std_error"]) for row in wanted], rtol=0, atol=1e-12)
+TERMS = {
+    "dimension": (("dimension",), "d = 0 or p < 4"),
+    "self": (("self",), "j <> m or p < 4"),
+    "self and family": (("self", "same_family"), "(j <> m and not (j < 2 and m < 2)) or p < 4"),
+}
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
+    """Twelve prompts, of which eight have no row with a term: their scores are 0, but P is 12, and 12 prompts are resampled."""
+    names, where = TERMS[terms]
+    study = rated(tmp_path, 12, where=where)
+    spec = Spec("", terms=names, covariance="CR1", bootstrap=100)
+    frame = duckdb.sql(f"from '{study.ratings[0]}'").df()
+    carried = {
+        "dimension": frame["dimension"] == "B",
+        "self_bias": frame["judge"] == frame["model"],
+        "family_bias": (frame["judge_family"] == frame["model_family"]) & (frame["judge"] != frame["model"]),
+    }
+    found = estimate(spec, study, confidence=0.9, seed=3).estimates
+    own = {"dimension": "dimension", "self_bias": "judge", "family_bias": "judge_family"}
+    x = np.stack([carried[row["quantity"]] & (frame[own[row["quantity"]]] == row["term"]) for row in found], axis=1).astype(
+        float
+    )
+    fitted = OLS(frame["rating_unit"], x).fit(cov_type="cluster", cov_kwds={"groups": frame["prompt"]})
+    np.testing.assert_allclose([row["estimate"] for row in found], fitted.params, rtol=1e-12)
+    np.testing.assert_allclose([row["std_error"] for row in found], fitted.bse, rtol=1e-10)
+    (each,) = fits(spec, study, seed=3)
+    times = np.concatenate(list(resamples(12, replicates=100, seed=3)))
+    weights = times[:, frame["prompt"]]
+    with np.errstate(invalid="ignore"):  # a resample may have no row of a term
+        naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)  # terms of no common row: means
+    np.testing.assert_allclose(np.stack([row.replicates for row in each.coefficients], axis=1), naive, rtol=0, atol=1e-12)
+    assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
+
+
+@pytest.mark.parametrize("engine", ["cells", "statsmodels"])
+@pytest.mark.parametrize("spec", [Spec("", covariance="CR1"), Spec("", bootstrap=100), Spec("", slice="dimension")])
+def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec, engine):
+    study = rated(tmp_path, 6, where="j <> m or d = 1 and p < 3")
+    spec = replace(spec, terms=("self",), engine=engine, subset={} if spec.slice else {"dimension": ["A"]})
+    found = estimate(spec, study, confidence=0.9)
+    first = "A" if spec.slice else ""
+    gaps = [(row["quantity"], row["term"], row["reason"]) for row in found.not_estimable if row["slice"] == first]
+    assert gaps[-1] == ("", "", "no row carries a term of the model")
+    assert [reason for *_, reason in gaps[:-1]] == ["no row of this judge rates itself"] * 3
+    assert {row["slice"] for row in found.estimates} == ({"B"} if spec.slice else set())
+    (one,) = estimate(replace(spec, slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]
+    assert one["reason"] == "no row carries a term of the model"
+
+
+def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
+    """Three times the datasets: three times what is held at most of each slice; all terms side by side would be nine times."""
+    peaks = []
+    for datasets in (20, 60):
+        study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
+        spec = Spec("", slice="dataset", covariance="CR1")
+        estimate(spec, study, confidence=0.9)  # reads the cells
+        tracemalloc.start()
+        prompt_errors(spec, study, seed=None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 4 * peaks[0]
+
+
+@pytest.mark.parametrize("name", ["main", "length by prompt", "reference of a subset", "slices that overlap"])
+def test_groups_that_are_searched_are_those_that_are_looked_up(twin, monkeypatch, name):
+    listed = errors(twin, KINDS[name])
+    monkeypatch.setattr("judgebias.ratings.row_blocks.LISTED", 0)
+    np.testing.assert_array_equal(errors(replace(twin, _read={}), KINDS[name]), listed)
+
+
+def test_prompts_of_many_groups_of_rows_are_read_once(tmp_path):
+    """Prompts of 100 to 5,000 rows, in groups of 2,048: each is in one block, and no block is without prompts."""
+    path = tmp_path / "rows.parquet"
+    sizes = [5000, 100, 4096, 2048, 100, 100, 3000, 1]
+    rows = " union all ".join(f"select {prompt}::uinteger as prompt from range({size})" for prompt, size in enumerate(sizes))
+    duckdb.sql(f"copy ({rows} order by prompt) to '{path}' (row_group_size 2048)")
+    for asked in (1, 2048, 4000, 10**6):
+        spans = [range(span.first, span.last + 1) for span in prompt_ranges([str(path)], rows=asked)]
+        assert [prompt for span in spans for prompt in span] == list(range(len(sizes)))
+        assert all(spans)

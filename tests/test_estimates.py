@@ -81,9 +81,9 @@ def test_quantities_and_rows_of_each_term(twin):
     assert sorted({key[1] for key in rows}) == ["dimension", "family_bias", "intercept", "self_bias", "slope"]
     assert {key[2] for key in rows if key[1] == "family_bias"} == set(FAMILIES)
     assert ("", "dimension", "Completeness") not in rows  # the first in alphabetical order is the reference
-    own = duckdb.sql(f"select count(*) from '{twin.ratings}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
+    own = duckdb.sql(f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
     assert rows["", "self_bias", "GPT-4o"]["n_term"] == own
-    assert rows["", "self_bias", "GPT-4o"]["n"] == duckdb.sql(f"select count(*) from '{twin.ratings}'").fetchall()[0][0]
+    assert rows["", "self_bias", "GPT-4o"]["n"] == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
 
 
 def test_dropped_models_leave_as_judge_and_as_model(twin):
@@ -240,7 +240,7 @@ def test_length_control_without_lengths_is_said(tmp_path):
 @pytest.mark.parametrize("way", NORMALISATIONS)
 def test_normalised_length_equals_a_plain_loop(tmp_path, way):
     study = small_study(tmp_path, lambda row: None if (row["judge"], row["prompt_id"]) == ("GPT-4o", "p3") else row)
-    frame = duckdb.sql(with_normalised_length(f"select * from '{study.ratings}'", way)).df()
+    frame = duckdb.sql(with_normalised_length(f"select * from '{study.ratings[0]}'", way)).df()
     assert len(frame) == 105
     for _, row in frame.iterrows():
         group = frame if way == "global" else frame[frame["prompt_id"] == row["prompt_id"]]

@@ -13,6 +13,7 @@ from judgebias.fits.fit import fits
 from judgebias.fits.prompt_bootstrap import resamples
 from judgebias.fits.prompt_errors import prompt_errors
 from judgebias.fits.spec import Spec
+from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import with_normalised_length
 from judgebias.ratings.references import with_family_references
 from judgebias.sources.checks import RatingsFile
@@ -38,7 +39,7 @@ def refits(spec, study, replicates):
     """Yield (slice, estimates (replicates, terms)): least squares on the rows of each resample, by QR."""
     rows = spec.rows(study.ratings)
     rows = with_normalised_length(rows, spec.length) if spec.length else rows
-    frame = duckdb.sql(with_family_references(rows) if spec.reference else rows).df()
+    frame = duckdb.sql(with_family_references(rows, levels_of(study.ratings[0])) if spec.reference else rows).df()
     columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
     factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.reference else []))}
     for label, mask in spec.slices(factors):
@@ -131,7 +132,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     kept, gt, fragile = CHANGES[change]
-    raw = f"(select *, dense_rank() over (order by prompt_id) < 3 as few from '{Path(twin.ratings).parent}/raw.parquet')"
+    raw = f"(select *, dense_rank() over (order by prompt_id) < 3 as few from '{Path(twin.ratings[0]).parent}/raw.parquet')"
     rows = f"select * exclude (few) replace ({gt} as gt) from {raw} where {kept}"
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "few", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
@@ -154,7 +155,7 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
 
 
 def test_ratings_on_the_fit_have_no_bootstrap_interval(twin, tmp_path):
-    rows = f"select * replace (gt as rating) from '{Path(twin.ratings).parent}/raw.parquet' where gt = round(gt)"
+    rows = f"select * replace (gt as rating) from '{Path(twin.ratings[0]).parent}/raw.parquet' where gt = round(gt)"
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "exact", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for row in estimate(SPECS["main"], study, confidence=0.9, seed=SEED).estimates:

@@ -21,12 +21,14 @@ GOOD = ["gpt-4o,Tone,tickets,t0,ann,5", "GPT-4o,Tone,tickets,t0,bob,4", "Claude 
 
 @pytest.fixture
 def ratings(tmp_path):
-    """Canonical ratings of a study of two dimensions and two datasets, as far as they are read."""
-    path = str(tmp_path / "ratings.parquet")
+    """Canonical ratings of a study of two dimensions and two datasets, in two shards, as far as they are read."""
+    paths = [str(tmp_path / f"ratings {shard}.parquet") for shard in range(2)]
     columns = {"dimension": ["Tone", "Style"], "dataset": ["tickets", "mails"], "prompt_id": ["t0", "m1"]}
     columns |= {"scale_low": [1, 0], "scale_high": [5, 4]}
-    write_parquet({name: np.array(values, dtype=None if "scale" in name else object) for name, values in columns.items()}, path)
-    return path
+    for row, path in enumerate(paths):
+        shard = {name: np.array([values[row]], dtype=None if "scale" in name else object) for name, values in columns.items()}
+        write_parquet(shard, path)
+    return paths
 
 
 def check(tmp_path, ratings, lines, header=HEADER):

@@ -50,7 +50,7 @@ def test_canonical_row(tmp_path):
         "judge": "GPT-4o", "model": "GPT-4o", "judge_family": "GPT", "model_family": "GPT", "dimension": "Faithfulness",
         "dataset": "cnn", "task_type": "summarization", "prompt_id": "cnn_0", "rating": 4, "gt": 3.667,
         "rating_unit": 1.0, "gt_unit": 3.667 / 4, "length": 120.0, "scale_low": 0, "scale_high": 4,
-        "group": 2, "reference_code": 1, "prompt": 0,
+        "group_code": 2, "reference_code": 1, "prompt": 0,
     }  # fmt: skip
     assert rows[0]["model"] == "Claude v2"
 

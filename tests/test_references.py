@@ -18,7 +18,7 @@ KEY = ["dimension", "prompt_id", "model"]
 
 @pytest.fixture(scope="module")
 def rows(twin):
-    return duckdb.sql(f"from '{twin.ratings}'").df()
+    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
 
 
 def referred(rows, family):
@@ -51,7 +51,7 @@ def self_bias(table, label):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
-    every = with_family_references(f"from '{twin.ratings}'")
+    every = with_family_references(f"from '{twin.ratings[0]}'", levels_of(twin.ratings[0]))
     found = duckdb.sql(f"from ({every}) where reference_family = '{family}'").df()
     place = ["judge", *KEY]
     theirs = referred(rows, family).set_index(place)["reference"].sort_index()
@@ -60,7 +60,7 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
     low, high = found["scale_low"], found["scale_high"]
     np.testing.assert_allclose(found["gt"], low + found["gt_unit"] * (high - low), atol=1e-12)
-    cells = cells_of_rows([every], levels_of(twin.ratings), by="reference_family")
+    cells = cells_of_rows([every], levels_of(twin.ratings[0]), by="reference_family")
     cells = cells.select(cells.factors["reference_family"] == family)
     assert cells.n.sum() == len(found)
     assert (cells.n * cells.reference).sum() == pytest.approx(found["gt_unit"].sum(), rel=1e-12)
@@ -123,15 +123,16 @@ def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
 
 
 def test_cells_of_no_rows(twin):
-    none = with_family_references(f"from '{twin.ratings}' where false")
-    assert len(cells_of_rows([none], levels_of(twin.ratings), by="reference_family").n) == 0
+    levels = levels_of(twin.ratings[0])
+    none = with_family_references(f"from '{twin.ratings[0]}' where false", levels)
+    assert len(cells_of_rows([none], levels, by="reference_family").n) == 0
 
 
 def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     one = str(tmp_path / "one.parquet")
-    rows, levels = f"from '{twin.ratings}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings))
+    rows, levels = f"from '{twin.ratings[0]}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings[0]))
     duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))
-    found = estimate(Spec("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), one), confidence=0.9)
+    found = estimate(Spec("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
     assert found.estimates == []
     assert [gap["reason"].split(":")[0] for gap in found.not_estimable] == ["all judges are of one family"]

@@ -46,5 +46,7 @@ def test_larger_raw_files_ask_for_more_up_to_a_limit(rules):
     assert memory("simulated") == 1000
     assert memory("mine") == 1000 + 8 * 5
     assert memory("mine", attempt=3) == 3 * (1000 + 8 * 5)
+    one_of_four = rules.asks_by_size(mem_mb=1000, runtime=20, megabytes=lambda wildcards: rules.raw_megabytes("mine") / 4)
+    assert one_of_four["mem_mb"](SimpleNamespace(study="mine"), 1) == 1000 + 8 * 5 // 4
     rules.GROWTH["mem_mb"] = 1e6
     assert memory("mine") == rules.MOST["mem_mb"]

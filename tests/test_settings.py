@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from conftest import CONFIG, SCHEMA
+from judgebias.database import bounded_memory
 from judgebias.errors import ConfigError
 from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
 
@@ -31,6 +32,7 @@ def test_the_projects_own_config_is_valid():
         (["confidence"], "0.9", "confidence: '0.9' is not of type 'number'"),
         (["confidence"], 1.0, "confidence: "),
         (["seed"], -1, "seed: "),
+        *((["memory_limit"], limit, "such as 4GB or 512MB") for limit in ("4gb", "0GB", "0.0GB", "GB", "4")),
         (["build"], ["twinn"], "build: 'twinn' is not one of studies; did you mean 'twin'"),
         (["models", "GPT-4o", "family"], "GTP", "models: GPT-4o: family: 'GTP' is not one of families; did you mean 'GPT'"),
         (["families", "GPT", "colour"], "red", "families: GPT: colour: "),
@@ -52,6 +54,12 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"terms": ["self", "reference"]}, "specs: w: terms: found neither intercept nor judge"),
         (["specs", "w"], {"terms": ["judge", "length"]}, "specs: w: terms: 1: 'length' is not one of"),
         (["studies", "twin", "scales", "Helpfulness"], [6, 0], r"studies: twin: scales: Helpfulness: found \[6, 0\]"),
+        (["studies", "twin", "shards"], 1, "studies: twin: shards: 1 is less than the minimum of 2"),
+        (
+            ["studies", "twin"],
+            {**CONFIG["studies"]["twin"], "shards": 2, "scales": {"Helpfulness": "observed"}},
+            "studies: twin: scales: Helpfulness: observed, which takes all files at once, does not go with `shards`",
+        ),
         (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, source, files"),
         (["studies", "twin", "raters"], "raters.csv", "studies: twin: raters: goes with `files`"),
         (["studies", "helm_instruct", "simulate", "quality", "GPT-5"], 0.5, "simulate: quality: 'GPT-5' is not one"),
@@ -76,6 +84,13 @@ def test_wrong_setting_is_named(path, value, message):
     place(config, path, value)
     with pytest.raises(ConfigError, match=message):
         check(config, SCHEMA)
+
+
+@pytest.mark.parametrize("limit", ["4GB", "0.5GB", "0.25 TiB", "10.5MB", "512 MiB"])
+def test_limits_of_memory_are_what_duckdb_takes(limit, tmp_path):
+    check({**CONFIG, "memory_limit": limit}, SCHEMA)
+    with bounded_memory(limit, tmp_path / "spill"):
+        pass
 
 
 def test_every_key_of_the_schema_is_described():

@@ -46,7 +46,7 @@ rule simulate:
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
-        study=studies_with("simulate"),
+        study=studies_with("simulate", without="shards"),
     group:
         "tables_{study}"
     conda:
@@ -65,6 +65,14 @@ rule simulate:
         "../scripts/simulate.py"
 
 
+# What config says of the ratings of a study, to whatever checks them.
+OF_RATINGS = {
+    "scales": lookup("studies/{study}/scales", within=config),
+    "task_types": lookup("studies/{study}/task_types", within=config, default={}),
+    "models": lambda wildcards: models_of(wildcards.study),
+}
+
+
 rule ratings:
     input:
         raw=lambda wildcards: [path for path, _ in raw_of(wildcards.study)],
@@ -76,6 +84,8 @@ rule ratings:
         "results/{study}/logs/ratings.log",
     benchmark:
         "results/{study}/benchmarks/ratings.tsv"
+    wildcard_constraints:
+        study=studies_with(without="shards"),
     group:
         "tables_{study}"
     conda:
@@ -83,10 +93,8 @@ rule ratings:
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
+        **OF_RATINGS,
         dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
-        scales=lookup("studies/{study}/scales", within=config),
-        task_types=lookup("studies/{study}/task_types", within=config, default={}),
-        models=lambda wildcards: models_of(wildcards.study),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:
@@ -103,6 +111,8 @@ rule cells:
         "results/{study}/logs/cells.log",
     benchmark:
         "results/{study}/benchmarks/cells.tsv"
+    wildcard_constraints:
+        study=studies_with(without="shards"),
     group:
         "tables_{study}"
     conda:

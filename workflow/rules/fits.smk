@@ -2,7 +2,7 @@
 
 
 # What a spec may read of a study.
-STUDY = {"cells": "results/{study}/cells.parquet", "ratings": "results/{study}/ratings.parquet"}
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": lambda wildcards: ratings_of(wildcards.study)}
 
 
 # One job for all specs: starting costs more than fitting.
@@ -64,7 +64,7 @@ rule describe:
 rule agreement:
     input:
         raw=lambda wildcards: raters_of(wildcards.study),
-        ratings="results/{study}/ratings.parquet",
+        ratings=STUDY["ratings"],
         code=code_of("agreement.py"),
     output:
         raters="results/{study}/raters.parquet",
@@ -136,6 +136,6 @@ rule crosscheck:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
     message:
-        "Refit every spec of {wildcards.study} by statsmodels on raw rows and compare."
+        "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
     script:
         "../scripts/crosscheck.py"

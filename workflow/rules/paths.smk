@@ -12,8 +12,8 @@ def check_names_of_studies(rules):
             raise WorkflowError(f"config: {kind}: {study}: the name of a rule of this workflow; choose another")
 
 
-def studies_with(key):
-    return one_of(name for name, study in config["studies"].items() if key in study)
+def studies_with(*keys, without=None):
+    return one_of(name for name, study in config["studies"].items() if {*keys} <= set(study) and without not in study)
 
 
 def is_of_the_paper(study):
@@ -68,6 +68,42 @@ def parts_of(study, path):
                 f"config: studies: {study}: files: '{part}': braces mean a wildcard to Snakemake; rename the file"
             )
     return parts
+
+
+def shards_of(study):
+    """The numbers of a study's shards; none where its ratings are in one file."""
+    return range(1, config["studies"][study].get("shards", 0) + 1)
+
+
+def ratings_of(study):
+    """The canonical ratings of a study: one file, or its shards in their order."""
+    shards = [f"results/{study}/shards/{shard}/ratings.parquet" for shard in shards_of(study)]
+    return shards or [f"results/{study}/ratings.parquet"]
+
+
+@cache
+def checks_of(study):
+    """The raw files of a sharded study, (path, dimension) each, in a list for each job that checks some of them.
+
+    A user's files are spread by size, the largest first. Others may be still to come, and count alike.
+    """
+    raw = raw_of(study)
+    sizes = [megabytes_of([path]) if "files" in config["studies"][study] else 1 for path, _ in raw]
+    jobs = [[] for _ in raw][: len(shards_of(study))]
+    for place in sorted(range(len(raw)), key=lambda place: -sizes[place]):
+        min(jobs, key=lambda job: sum(sizes[each] for each in job)).append(place)
+    return [[raw[place] for place in sorted(job)] for job in jobs if job]
+
+
+def of_check(wildcards):
+    return checks_of(wildcards.study)[int(wildcards.part) - 1]
+
+
+def checked_files(name):
+    """Input function: this file of every check of a study."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/checked/{part}.{name}.parquet" for part in range(1, len(checks_of(wildcards.study)) + 1)
+    ]
 
 
 def has_raters(study):

@@ -15,12 +15,12 @@ def asks(*, mem_mb, runtime):
     }
 
 
-def asks_by_size(*, mem_mb, runtime):
-    """The same for a job that reads every row of a study: more where its raw files are large."""
+def asks_by_size(*, mem_mb, runtime, megabytes=lambda wildcards: raw_megabytes(wildcards.study)):
+    """The same for a job that reads every row of a study: more where its raw files, or so many megabytes of them, are large."""
 
     def of(resource, least):
         def amount(wildcards, attempt):
-            grown = least + GROWTH[resource] * raw_megabytes(wildcards.study)
+            grown = least + GROWTH[resource] * megabytes(wildcards)
             return attempt * int(max(least, min(grown, MOST[resource])))
 
         return amount
@@ -33,6 +33,10 @@ def raw_megabytes(study):
 
     Not the size of a rule's input, which is not there yet when a cluster job of many rules is planned.
     """
-    raw = verdict_files(study) if study in COMPARISONS else [path for path, _ in raw_of(study)]
-    files = [file for path in map(Path, raw) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
+    return megabytes_of(verdict_files(study) if study in COMPARISONS else [path for path, _ in raw_of(study)])
+
+
+def megabytes_of(paths):
+    """The same of some files and folders."""
+    files = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     return sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files) / 1e6

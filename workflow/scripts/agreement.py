@@ -1,6 +1,6 @@
 """Check the single raters' scores of a study and tabulate how well they agree."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from judgebias.database import bounded_memory
 from judgebias.logs import logged
@@ -10,13 +10,14 @@ from judgebias.ratings.registry import Registry
 from judgebias.tables import AGREEMENT, write_table
 
 
-def tabulate(*, study: str, raw: str, ratings: str, models: Mapping, raters: str, output: str) -> None:
+def tabulate(*, study: str, raw: str, ratings: Sequence[str], models: Mapping, raters: str, output: str) -> None:
     check_raters(raw, Registry.from_config(models), ratings=ratings, output=raters)
     write_table(output, AGREEMENT, ({"study": study, **row} for row in agreement(raters)))
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         tabulate(
             study=snakemake.wildcards.study,
             raw=snakemake.input.raw[0],

@@ -26,7 +26,8 @@ def attacks(*, study: str, comparisons: str, worsening: Sequence[str], confidenc
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         attacks(
             study=snakemake.wildcards.study,
             comparisons=snakemake.input.comparisons,

@@ -5,5 +5,6 @@ from judgebias.logs import logged
 from judgebias.ratings.cells import build_cells
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         build_cells(snakemake.input.ratings, snakemake.output.cells)

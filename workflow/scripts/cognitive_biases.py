@@ -21,7 +21,8 @@ def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, bias
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         tabulate(
             study=snakemake.wildcards.study,
             comparisons=snakemake.input.comparisons,

@@ -16,7 +16,8 @@ def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[s
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]), bounded_memory(snakemake.config["memory_limit"], f"{snakemake.log[0]}.spill"):
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
         compare(
             study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
             specs=snakemake.params.specs,

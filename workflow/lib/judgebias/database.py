@@ -1,17 +1,25 @@
-"""One way to open DuckDB, so that every step gives the same bytes whatever the machine."""
+"""One way to open DuckDB, so that every step that is SQL gives the same bytes whatever the machine.
 
+What numpy multiplies, as in the fits by prompt, is the same to rounding only where its threads are as many: in a rule, one.
+"""
+
+import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
-import numpy as np
 
 from judgebias.errors import ConfigError
 
+if TYPE_CHECKING:  # its import takes as long as reading a small file
+    import numpy as np
+
 # One thread: sums of floating-point numbers then have one order, hence one result. The order of rows is kept.
 SETTINGS = {"threads": 1, "preserve_insertion_order": True, "autoinstall_known_extensions": False}
+SHARE = 0.6  # of the memory of a job that is DuckDB's; the rest is Python's and the arrays of the fits
 _databases: list[duckdb.DuckDBPyConnection] = []  # this process's, the one in use last
 
 
@@ -23,20 +31,32 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def bounded_memory(limit: str, folder: str | Path) -> Iterator[None]:
+def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None) -> Iterator[None]:
     """Within, DuckDB takes no more memory than `limit`, such as 4GB, and writes what is beyond it to `folder`, gone afterwards.
 
-    Raises ConfigError where the work cannot be done in so little.
+    of_job: megabytes of the whole job, where it asks for so many: a cluster kills one that takes more, so that DuckDB takes
+    no more than its SHARE of them. Raises ConfigError where the work cannot be done in so little.
     """
+    said, bound = f"config: memory_limit: {limit}", limit
+    if of_job is not None and SHARE * of_job * 1e6 < _bytes(limit):
+        bound = f"{SHARE * of_job:.0f}MB"
+        said = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder):
-        bounds = {"memory_limit": limit, "temp_directory": str(folder)}
+        bounds = {"memory_limit": bound, "temp_directory": str(folder)}
         _databases.append(duckdb.connect(":memory:", config=SETTINGS | bounds))
         try:
             yield
         except duckdb.OutOfMemoryException as error:
-            raise ConfigError(f"config: memory_limit: {limit}: too little for this study ({error}); write more") from error
+            found = str(error).splitlines()[0]  # advice of DuckDB that settings here do not follow comes after it
+            raise ConfigError(f"{said}: too little for this study ({found}); write more") from error
         finally:
             _databases.pop().close()
+
+
+def _bytes(limit: str) -> float:
+    """Bytes of a limit in the form of DuckDB, such as 4GB or 512 MiB."""
+    number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
+    return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))
 
 
 @contextmanager
@@ -53,9 +73,11 @@ def empty_folder(path: str | Path) -> Iterator[str]:
 def create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Iterable[tuple]) -> None:
     """Create a small temporary table; `columns` is its SQL declaration, e.g. "id varchar, low integer"."""
     connection.execute(f"create temp table {table} ({columns})")
-    rows = [list(row) for row in rows]
+    rows = list(rows)
     if rows:
-        connection.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
+        values = [value for row in rows for value in row]
+        marks = f"({', '.join('?' * len(rows[0]))})"
+        connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)  # in one go: faster
 
 
 def text(value: str) -> str:
@@ -63,11 +85,23 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def literal_path(path: str) -> str:
+    """Quote the path of a file to be read as an SQL string; unquoted, *, ? and [ in it would make a pattern of other names."""
+    return text(re.sub(r"[*?[]", r"[\g<0>]", path))
+
+
+def files(paths: Sequence[str]) -> str:
+    """SQL for the rows of parquet files of the same columns, one file after the other, as they are: a folder's name, such as
+    rating=3, gives them no column.
+    """
+    return f"read_parquet([{', '.join(map(literal_path, paths))}], hive_partitioning=false)"
+
+
 def name(value: str) -> str:
     """Quote `value` as an SQL identifier."""
     return '"' + value.replace('"', '""') + '"'
 
 
-def write_parquet(columns: dict[str, np.ndarray], path: str) -> None:
+def write_parquet(columns: "dict[str, np.ndarray]", path: str) -> None:
     """Write arrays of equal length as the columns of a parquet file."""
     connect().execute(f"copy (select * from columns) to {text(path)} (format parquet, compression zstd)")

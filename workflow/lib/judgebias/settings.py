@@ -110,6 +110,11 @@ def _check_study(where: str, study: Mapping, sources: Mapping, models: Mapping) 
             raise ConfigError(
                 f"config: {where}: scales: {dimension}: found {scale}; write [lowest, highest], at most {MOST_LEVELS} ratings"
             )
+        if scale == "observed" and "shards" in study:
+            raise ConfigError(
+                f"config: {where}: scales: {dimension}: observed, which takes all files at once, does not go with `shards`; "
+                "declare the scale as [lowest, highest]"
+            )
     if "source" in study:
         check_known(f"{where}: source", [study["source"]], sources, "sources")
         files = sources[study["source"]].get("files", {})

@@ -40,8 +40,10 @@ RECOVERY = (
 CROSSCHECK = ("study", "spec", "slice", "compared", "terms", "largest_difference", "tolerance")
 
 
-def write_table(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
-    """Write `rows` as CSV under `columns`; a missing key, None or NaN is an empty field, a float its `repr`.
+def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
+    """Write `rows` as CSV under `columns`, to a path or to an open file by its number.
+
+    A missing key, None or NaN is an empty field, a float its `repr`.
 
     A key that is not one of `columns` is an error (ValueError), so that no fact is lost unseen.
     """

@@ -10,7 +10,7 @@ from judgebias.comparisons.pairs import create_pairs
 from judgebias.comparisons.questions import Group, Shares, in_groups, share_intervals
 from judgebias.comparisons.random_thresholds import CLOSED_FORM
 from judgebias.comparisons.schemas import ORDERS
-from judgebias.database import connect, text
+from judgebias.database import connect, files
 
 CONDITIONS = {  # the conditions of comparisons that each test reads
     "order": "condition in ('', 'order')",  # the same prompt
@@ -93,7 +93,7 @@ def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
     return (
         connect()
         .execute(f"""
-        select experiment, judge from read_parquet({text(comparisons)})
+        select experiment, judge from {files([comparisons])}
         where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
         group by all having not bool_or(judge in (model_a, model_b)) order by all""")
         .fetchall()

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from judgebias.database import text
+from judgebias.database import files
 
 # Both orders must agree for a verdict to count; a comparison with an error or with one order alone gives none.
 DEBIASED = """case when outcome_ab is null or outcome_ba is null or 'error' in (outcome_ab, outcome_ba) then 'error'
@@ -27,5 +27,5 @@ def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
                      any_value(outcome) filter ("order" = 'ba') as outcome_ba,
                      any_value(favoured) filter ("order" = 'ab') as favoured_ab,
                      any_value(favoured) filter ("order" = 'ba') as favoured_ba
-              from read_parquet({text(comparisons)}) group by all)
+              from {files([comparisons])} group by all)
         order by experiment, condition, judge, item, model_a, model_b, vote""")

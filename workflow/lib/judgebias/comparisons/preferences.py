@@ -3,7 +3,7 @@
 import duckdb
 
 from judgebias.comparisons.schemas import CONTROL
-from judgebias.database import text
+from judgebias.database import files, text
 
 # Of CoBBLEr's tests (see `cognitive`), which perturb no answer: they may stand in one experiment with a control group.
 OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
@@ -18,10 +18,10 @@ def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
     """
     connection.execute(f"""
         create temp table attacked as
-        select distinct experiment from read_parquet({text(comparisons)}) where condition = {text(CONTROL)}""")
+        select distinct experiment from {files([comparisons])} where condition = {text(CONTROL)}""")
     connection.execute(f"""
         create temp view votes as
-        select * from read_parquet({text(comparisons)})
+        select * from {files([comparisons])}
         where condition not in ('', {", ".join(map(text, OF_OTHER_TESTS))})
           and experiment in (select experiment from attacked)""")
 

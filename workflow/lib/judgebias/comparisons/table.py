@@ -8,7 +8,7 @@ import duckdb
 from judgebias.comparisons.schemas import COMPARISONS
 from judgebias.database import name, text
 from judgebias.errors import DataError
-from judgebias.sources.checks import MISSING, check_columns, columns_of, missing_as_null, read_as_texts
+from judgebias.sources.checks import MISSING, check_columns, columns_of, header_of, missing_as_null, read_as_texts
 
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
@@ -43,4 +43,4 @@ def _check_misspelt(path: str, columns: Sequence[str]) -> None:
     for column in columns:
         close = difflib.get_close_matches(column.strip().lower(), missing, n=1, cutoff=ALIKE)
         if column not in COMPARISONS and close:
-            raise DataError(f"{path}, line 1, column {column}: not known; write '{close[0]}' if you mean that, or another name")
+            raise DataError(f"{header_of(path)}, column {column}: not known; write '{close[0]}' if that is meant, or another")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from judgebias.fits.linear import LeastSquares, Solution
-from judgebias.fits.prompt_sums import PromptSums, score_weights
+from judgebias.fits.prompt_sums import mapped, score_weights
 
 
 class Clusters:
@@ -13,18 +13,17 @@ class Clusters:
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
-        """Start without prompts; layouts: (cells, w, terms), 0 in the cells that the slice does not have."""
+        """Start without prompts; layouts: (cells, w, terms), of the slice."""
         terms = layouts.shape[2]
         self.meat = np.zeros((terms, terms))  # sum over prompts of s s', s = X'(y - X estimate) over the prompt's rows
-        self.prompts = 0  # with rows in the slice
-        self._layouts, self._weights = layouts, score_weights(layouts[layouts.any(axis=(1, 2))], solution.estimate)
+        self.prompts = 0  # with rows in the slice, be it that they carry no term
+        self._weights = score_weights(layouts, solution.estimate)
 
-    def add(self, sums: PromptSums) -> None:
-        """Add the next prompts."""
-        own = sums.select(self._layouts)
-        scores = own.mapped(self._weights)
+    def add(self, sums: np.ndarray) -> None:
+        """Add the next prompts; sums: (prompts, products, cells), as by `sum_by_prompt`."""
+        scores = mapped(sums, self._weights)
         self.meat += scores.T @ scores
-        self.prompts += len(own.prompt)
+        self.prompts += len(sums)
 
 
 def clustered(solution: Solution, clusters: Clusters) -> LeastSquares:

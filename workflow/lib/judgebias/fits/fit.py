@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from judgebias.errors import DesignError
 from judgebias.fits.clusters import clustered
 from judgebias.fits.design import COLLINEAR, Term, regressors_of
 from judgebias.fits.gam import Curve, fit_gam
-from judgebias.fits.linear import LeastSquares, fit, solve
+from judgebias.fits.linear import LeastSquares, fit
 from judgebias.fits.ordinal import fit_ordinal
 from judgebias.fits.prompt_errors import PromptErrors, prompt_errors
 from judgebias.fits.spec import Spec
@@ -23,6 +24,7 @@ NO_ROWS = {
     "family_bias": "no row of this family's judges rates another model of the family",
 }
 NO_SLICE = "no row is left"
+NO_TERM = "no row carries a term of the model"
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 LOST = "bootstrap: of {all} resamples of prompts, left out where they do not determine the coefficient: {lost}"
 
@@ -59,19 +61,20 @@ class Fitted:
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
-    slices = list(study.slices(spec))
-    errors = prompt_errors(spec, study, seed=seed) if spec.by_prompt else [None] * len(slices)
-    for (label, rows), of_prompts in zip(slices, errors, strict=True):
+    errors = prompt_errors(spec, study, seed=seed) if spec.by_prompt else repeat(None)
+    for (label, rows), of_prompts in zip(study.slices(spec), errors, strict=spec.by_prompt):
         yield fit_slice(spec, label, rows, of_prompts)
 
 
 def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | None = None) -> Fitted:
-    """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt."""
+    """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt, where rows carry a term."""
     if not len(rows.n):
         return without_rows(label)
     listed = spec.terms_of(rows.factors)
     absent = [(term.quantity, term.term, NO_ROWS[term.quantity]) for term in listed if not term.carried.any()]
     present = [term for term in listed if term.carried.any()]
+    if not present:
+        return without_terms(label, round(float(rows.n.sum())), absent)
     try:
         by_prompt = () if errors is None else (errors,)  # of least squares: the settings have no other spec by prompt
         return ESTIMATORS[spec.estimator](spec, label, rows, present, absent, *by_prompt)
@@ -84,14 +87,19 @@ def without_rows(label: str) -> Fitted:
     return Fitted(label, 0, not_estimable=[("", "", NO_SLICE)])
 
 
+def without_terms(label: str, n: int, absent: list) -> Fitted:
+    """Lay out a slice of n rows that carry no term."""
+    return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)])
+
+
 def _least_squares(
     spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
 ) -> Fitted:
     regressors = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
     if spec.covariance == "CR1":
-        result = clustered(solve(rows, regressors), errors.clusters)
+        result = clustered(errors.solution, errors.clusters)
     else:
-        result = fit(rows, regressors, covariance=spec.covariance)
+        result = fit(rows, regressors, covariance=spec.covariance, solution=errors and errors.solution)
     fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
     if spec.bootstrap is None:
         return fitted

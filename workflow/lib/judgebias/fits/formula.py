@@ -7,10 +7,11 @@ import numpy as np
 
 from judgebias.database import connect
 from judgebias.fits.design import ALL_JUDGES, terms_of
-from judgebias.fits.fit import NO_ROWS, Fitted, fitted_by_least_squares, without_rows
+from judgebias.fits.fit import NO_ROWS, Fitted, fitted_by_least_squares, without_rows, without_terms
 from judgebias.fits.linear import LeastSquares
 from judgebias.fits.spec import Spec
 from judgebias.ratings.cells import FACTORS
+from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import with_normalised_length
 from judgebias.ratings.references import REFERENCE_FAMILY, with_family_references
 from judgebias.ratings.study import Study
@@ -39,7 +40,7 @@ COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust", "CR1": "clu
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
-    """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of `ratings.parquet`.
+    """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical ratings.
 
     Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
     with own the judge's name on its own completions and same_family the family's name on those of its siblings.
@@ -48,7 +49,7 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     if spec.length is not None:
         rows = with_normalised_length(rows, spec.length)
     factors = (*FACTORS, REFERENCE_FAMILY) if spec.reference else FACTORS
-    frame = connect().execute(with_family_references(rows) if spec.reference else rows).df()
+    frame = connect().execute(with_family_references(rows, levels_of(study.ratings[0])) if spec.reference else rows).df()
     values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
     for label, mask in spec.slices(values):
         if mask.any():
@@ -58,27 +59,33 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
+    from statsmodels.api import OLS
     from statsmodels.formula.api import ols
 
+    terms = terms_of(factors, names=spec.terms, length=spec.length is not None)
+    absent = [(term.quantity, term.term, NO_ROWS[term.quantity]) for term in terms if not term.carried.any()]
+    present = [term for term in terms if term.carried.any()]
+    if not present:
+        return without_terms(label, len(frame), absent)
     coded, names = _coded(factors)
     data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
     prompt = np.unique(frame["prompt_id"], return_inverse=True)[1]
     clusters = {"cov_kwds": {"groups": prompt, "use_correction": bool(prompt.any())}} if spec.covariance == "CR1" else {}
-    fitted = ols(_formula(spec, coded), data).fit(cov_type=COVARIANCES[spec.covariance], **clusters)
-    place = {_coefficient(name, names): place for place, name in enumerate(fitted.model.exog_names)}
-    terms = terms_of(factors, names=spec.terms, length=spec.length is not None)
-    present = [term for term in terms if (term.quantity, term.term) in place]
-    order = [place[term.quantity, term.term] for term in present]
-    identified = _identified(fitted.model.exog)[order]
-    estimate = np.where(identified, np.asarray(fitted.params)[order], np.nan)
-    covariance = np.asarray(fitted.cov_params())[np.ix_(order, order)]
+    model = ols(_formula(spec, coded), data)
+    found = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
+    found.pop(None, None)  # the reference level of its first factor, for which a formula without intercept has a column
+    model = OLS(model.endog, model.exog[:, list(found.values())])
+    fitted = model.fit(cov_type=COVARIANCES[spec.covariance], **clusters)
+    order = [list(found).index((term.quantity, term.term)) for term in present]
+    identified = _identified(model.exog)[order]
+    estimate = np.where(identified, fitted.params[order], np.nan)
+    covariance = fitted.cov_params()[np.ix_(order, order)]
     if clusters:  # statsmodels takes the number of columns for the rank
         covariance = covariance * (fitted.nobs - fitted.model.exog.shape[1]) / fitted.df_resid
     # statsmodels divides by what is 0 then; the errors are unknown
     if (clusters and not prompt.any()) or (spec.covariance != "HC0" and fitted.df_resid <= 0):
         covariance = np.full_like(covariance, np.nan)
     result = LeastSquares(estimate, covariance, identified, int(fitted.nobs), round(fitted.df_model + fitted.k_constant))
-    absent = [(t.quantity, t.term, NO_ROWS[t.quantity]) for t in terms if (t.quantity, t.term) not in place]
     return fitted_by_least_squares(label, present, [term.carried.sum() for term in present], result, absent)
 
 
@@ -93,7 +100,7 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], 
     """Categorical columns of the formula, and the name behind each (column, code).
 
     Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own` and `same_family` have the code
-    `none`, their reference level, in all other rows. A column of one level is left out.
+    `none`, their reference level, in all other rows. A reference level has no name; a column of one level is left out.
     """
     import pandas as pd
 
@@ -115,11 +122,15 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], 
             code[rows] = place + len(reference)
             coded[column] = pd.Categorical.from_codes(code, levels)
             names |= {(column, f"l{number}"): str(name) for number, name in enumerate(present)}
+    names.pop(("dimension", "l0"), None)
     return coded, names
 
 
-def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str]:
+def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str] | None:
+    """Quantity and term of a column of the design; None for a reference level."""
     column, code, covariate = re.fullmatch(r"(\w+)(?:\[(?:T\.)?(\w+)\])?(?::(\w+))?", name).groups()
+    if code and (column, code) not in names:
+        return None
     return QUANTITIES[column, covariate], names[column, code] if code else ALL_JUDGES
 
 

@@ -59,7 +59,7 @@ class Solution:
         return self.with_covariance(self.inverse @ meat @ self.inverse * factor)
 
 
-def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0") -> LeastSquares:
+def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
     regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
@@ -69,9 +69,9 @@ def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0") ->
       classical  A * sum e^2 / (n - rank)
     HC1 and classical are NaN when n <= rank. Where X'X is singular, coefficients that no combination of rows determines are
     NaN, and the others are as they would be under any choice of the free ones. Errors clustered by prompt need the rows, see
-    judgebias.fits.clusters.
+    judgebias.fits.clusters. solution: what `solve` says, where it is known.
     """
-    solution = solve(moments, regressors)
+    solution = solution or solve(moments, regressors)
     groups, width, terms = regressors.shape
     n, rank = solution.n, solution.rank
     squares = _residual_squares(moments.tensor, _others(moments), regressors @ solution.estimate)

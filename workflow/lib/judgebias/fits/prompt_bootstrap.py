@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgebias.fits.linear import Solution, determined, inverted
-from judgebias.fits.prompt_sums import PromptSums, gram_places, gram_weights, score_weights
+from judgebias.fits.prompt_sums import gram_places, gram_weights, mapped, score_weights
 
 PROMPTS, REPLICATES = 1024, 250  # drawn at a time: of these depends which resamples a seed gives, and what memory they take
+CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
 SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is looked at by itself
 
 
@@ -21,12 +22,11 @@ class PromptBootstrap:
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution, *, prompts: int, replicates: int, seed: int) -> None:
-        """Start without prompts; layouts: (cells, w, terms), 0 in the cells that the slice does not have.
+        """Start without prompts; layouts: (cells, w, terms), of the slice.
 
         prompts: how many with rows in the slice will come.
         """
-        self._solution, self._layouts, self._left = solution, layouts, prompts
-        layouts = layouts[layouts.any(axis=(1, 2))]
+        self._solution, self._left = solution, prompts
         self._places = gram_places(layouts)
         weights = gram_weights(layouts, self._places), score_weights(layouts, solution.estimate)
         self._weights = np.concatenate(weights, axis=-1)  # (products, cells, entries of G and of s)
@@ -34,10 +34,9 @@ class PromptBootstrap:
         self._resamples = resamples(prompts, replicates=replicates, seed=seed)
         self._held = np.empty((0, self._weights.shape[-1]))
 
-    def add(self, sums: PromptSums) -> None:
-        """Add the next prompts."""
-        own = sums.select(self._layouts)
-        self._held = np.concatenate([self._held, own.mapped(self._weights)])
+    def add(self, sums: np.ndarray) -> None:
+        """Add the next prompts; sums: (prompts, products, cells), as by `sum_by_prompt`."""
+        self._held = np.concatenate([self._held, mapped(sums, self._weights)])
         while len(self._held) and len(self._held) >= min(PROMPTS, self._left):
             values, self._held = self._held[:PROMPTS], self._held[PROMPTS:]
             for start in range(0, len(self._totals), REPLICATES):
@@ -46,13 +45,10 @@ class PromptBootstrap:
 
     def estimates(self) -> np.ndarray:
         """Coefficients of each replicate, (replicates, terms); NaN where its prompts do not determine one."""
-        entries, terms = len(self._places[0]), len(self._solution.estimate)
-        shifts = []
-        for start in range(0, len(self._totals), REPLICATES):
-            totals = self._totals[start : start + REPLICATES]
-            grams = np.zeros((len(totals), terms, terms))
-            grams[:, self._places[0], self._places[1]] = grams[:, self._places[1], self._places[0]] = totals[:, :entries]
-            shifts.append(_shifts(grams, totals[:, entries:], self._solution.null))
+        shifts = [
+            _shifts(self._totals[start : start + REPLICATES], self._places, self._solution.null)
+            for start in range(0, len(self._totals), REPLICATES)
+        ]
         return np.where(self._solution.identified, self._solution.estimate + np.concatenate(shifts), np.nan)
 
 
@@ -76,27 +72,48 @@ def _generator(seed: int, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
-def _shifts(grams: np.ndarray, scores: np.ndarray, null: np.ndarray) -> np.ndarray:
+def _shifts(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
-    null: (terms, directions) without information in any replicate: filling them up leaves what is determined as it is.
+    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
+    directions) without information in any replicate: filling them up leaves what is determined as it is.
     """
-    scale = 1 / np.sqrt(np.where((diagonal := np.einsum("rtt->rt", grams)) > 0, diagonal, 1.0))
-    scaled = grams * scale[:, :, None] * scale[:, None, :] + null @ null.T
+    row, column = places
+    entries, scores = np.split(totals, [len(row)], axis=1)
+    scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
+    terms = scores.shape[1]
+    # The scores as one more row: the factor ends with their forward substitution. Cholesky's method reads the lower triangle.
+    scaled = np.zeros((len(totals), terms + 1, terms + 1))
+    scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
+    if null.size:
+        scaled[:, :terms, :terms] += null @ null.T
+    scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
     try:
-        regular = (np.einsum("rtt->rt", np.linalg.cholesky(scaled)) ** 2 > SINGULAR).all(axis=1)
+        factor = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:  # of one replicate at least: numpy does not say which
-        if len(grams) == 1:
-            return _singular_shift(grams[0], scores[0])[None]
-        half = len(grams) // 2
-        return np.concatenate([_shifts(grams[part], scores[part], null) for part in (slice(half), slice(half, None))])
-    shifts = np.empty_like(scores)
-    shifts[regular] = np.linalg.solve(scaled[regular], (scores * scale)[regular, :, None])[..., 0] * scale[regular]
-    for replicate in np.flatnonzero(~regular):
-        shifts[replicate] = _singular_shift(grams[replicate], scores[replicate])
+        if len(totals) == 1:
+            return _singular_shift(entries[0], places, scores[0])[None]
+        half = len(totals) // 2
+        return np.concatenate([_shifts(totals[part], places, null) for part in (slice(half), slice(half, None))])
+    shifts = _back_substituted(factor) * scale
+    pivots = np.einsum("rtt->rt", factor)[:, :terms]
+    for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
+        shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
     return shifts
 
 
-def _singular_shift(gram: np.ndarray, score: np.ndarray) -> np.ndarray:
+def _back_substituted(factor: np.ndarray) -> np.ndarray:
+    """Solve L'x = y of each replicate, (replicates, terms); factor: (replicates, terms + 1, terms + 1), L with y' below."""
+    terms = factor.shape[1] - 1
+    solved = factor[:, terms, :terms].copy()
+    for term in reversed(range(terms)):
+        solved[:, term] /= factor[:, term, term]
+        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
+    return solved
+
+
+def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
+    gram = np.zeros((len(score),) * 2)
+    gram[places], gram[places[::-1]] = entries, entries
     inverse, null = inverted(gram)
     return np.where(determined(null), inverse @ score, np.nan)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judgebias.database import text
+from judgebias.database import files, text
 from judgebias.fits.design import EQUATION_1, Term, terms_of
 from judgebias.ratings.references import REFERENCE_FAMILY
 
@@ -61,17 +61,22 @@ class Spec:
         """Whether its errors need the rows of each prompt."""
         return self.covariance == "CR1" or self.bootstrap is not None
 
+    @property
+    def by_row(self) -> bool:
+        """Whether it reads the ratings themselves: cells do not hold what it needs to know of them."""
+        return self.by_prompt or self.length is not None or self.reference is not None or self.engine == "statsmodels"
+
     def terms_of(self, factors: Mapping[str, np.ndarray]) -> list[Term]:
         """List the terms of the spec for groups of rows with these factors, those that no row carries too."""
         return terms_of(factors, names=self.terms, length=self.length is not None)
 
-    def rows(self, ratings: str, *, prompts: tuple[int, int] | None = None) -> str:
-        """SQL for the rows of the subset, of the canonical ratings (a parquet file); prompts: the first and the last code."""
+    def rows(self, ratings: Sequence[str], *, prompts: tuple[int, int] | None = None) -> str:
+        """SQL for the rows of the subset, of the canonical ratings (parquet files); prompts: the first and the last code."""
         conditions = [] if prompts is None else [f"prompt between {prompts[0]} and {prompts[1]}"]
         for key, values in self.subset.items():
             chosen = f"({', '.join(map(text, values))})"
             conditions.append(f"judge not in {chosen} and model not in {chosen}" if key == DROPPED else f"{key} in {chosen}")
-        return f"select * from read_parquet({text(ratings)}) where {' and '.join(conditions or ['true'])}"
+        return f"select * from {files(ratings)} where {' and '.join(conditions or ['true'])}"
 
     def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
         """Yield (label, mask over the entries of `factors`) of each fit: the whole first, with label "", then by alphabet.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from judgebias.database import connect, text
+from judgebias.database import connect, files, text
 from judgebias.ratings.contingency import spearman
 from judgebias.ratings.teams import GOLD
 
@@ -109,7 +109,7 @@ STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Found]] = {
 
 def _read(path: str) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray, np.ndarray]]]:
     """Yield each dimension's ratings of both teams, (ratings,) each: completion (from 0), rating and whether it is gold."""
-    connection, raters = connect(), f"read_parquet({text(path)})"
+    connection, raters = connect(), files([path])
     query = f"""
         select dense_rank() over (order by model, prompt_id) - 1 as completion, rating, team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""

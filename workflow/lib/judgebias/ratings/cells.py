@@ -1,14 +1,15 @@
 """Cells: the ratings with identical rows collapsed, so that every later step reads thousands of rows instead of millions."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import duckdb
 import numpy as np
 
-from judgebias.database import connect, text, write_parquet
+from judgebias.database import connect, files, text, write_parquet
 from judgebias.errors import DataError
-from judgebias.ratings.codes import Levels, levels_of
+from judgebias.ratings.codes import Levels, as_metadata, levels_of
 
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
 COUNT = "count_"  # and a rating: the column of its counts
@@ -17,7 +18,7 @@ ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a study, sorted by dimension, dataset, judge, model, reference."""
+    """The cells of a study, sorted by (a further factor,) dimension, dataset, judge, model, reference."""
 
     factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
     group: np.ndarray  # (cells,) place in `factors`, rising
@@ -60,21 +61,45 @@ def build_cells(ratings: str, cells: str) -> None:
     One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
-    levels = levels_of(ratings)
+    _build(_counting(), _counted(ratings), levels_of(ratings), cells)
+
+
+def count_shard(ratings: str, counts: str) -> None:
+    """Write how often each rating was given in each group with each reference, by codes (parquet), of a shard's ratings.
+
+    The counts of all shards are additive, whatever shards the rows of a cell are in.
+    """
+    counted = f"{_counted(ratings)} order by all"
+    _counting().execute(f"copy ({counted}) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
+
+
+def gather_cells(counts: Sequence[str], cells: str) -> None:
+    """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of all ratings together."""
+    _build(connect(), f"select * from {files(counts)}", levels_of(counts[0]), cells)
+
+
+def _counting() -> duckdb.DuckDBPyConnection:
+    """Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that."""
     connection = connect()
-    # Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
-    found = connection.execute(f"""
-        select "group", reference_code, rating, count(*) as n from read_parquet({text(ratings)}) group by all""").fetchnumpy()
+    return connection
+
+
+def _counted(ratings: str) -> str:
+    return f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
+
+
+def _build(connection: duckdb.DuckDBPyConnection, counted: str, levels: Levels, cells: str) -> None:
+    found = connection.execute(counted).fetchnumpy()
     if not len(found["n"]):
-        raise DataError(f"{ratings}: no complete row is left; see completeness.csv for what is missing")
+        raise DataError(f"{cells}: no complete row is left for it; see completeness.csv for what is missing")
     found["reference"] = np.array(levels.reference)[found.pop("reference_code")]
-    _write(_collapsed(levels, found), cells)
+    _write(cells_of_counts(levels, found), cells)
 
 
 def read_cells(path: str) -> Cells:
     """Read `cells.parquet`."""
-    table, connection = f"read_parquet({text(path)})", connect()
+    table, connection = files([path]), connect()
     groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
     columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from {table}").fetchnumpy()
     ratings = sorted(int(column.removeprefix(COUNT)) for column in columns if column.startswith(COUNT))
@@ -90,24 +115,29 @@ def read_cells(path: str) -> Cells:
 
 
 def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
-    """Collapse rows into cells, apart by a further factor, the column `by`; there may be none.
+    """Collapse rows into cells, apart by a further factor, the column `by` of families of judges; there may be none.
 
     blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
     """
     connection, counted = connect(), []
+    families = sorted(set(levels.judge_family))
+    place = f"list_position([{', '.join(map(text, families))}], {by}::varchar) - 1"
     for rows in blocks:
-        query = f'select {by}, "group", gt as reference, rating, count(*) as n from ({rows}) group by all'
-        counted.append(connection.execute(query).fetchnumpy())
+        query = f"select {by}, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
+        counted.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
     found = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
-    return _collapsed(levels, found, by)
+    return cells_of_counts(levels, found, {by: np.array(families, dtype=str)})
 
 
-def _collapsed(levels: Levels, found: Mapping[str, np.ndarray], by: str | None = None) -> Cells:
-    """Cells of counts n by group, reference, rating and the factor `by`, (counts,) each, which may stand in any order, also
-    more than once."""
-    further, level = np.unique(found[by].astype(str), return_inverse=True) if by else (None, 0)
+def cells_of_counts(levels: Levels, found: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:
+    """Cells of counts n by group_code, reference, rating and, where there is a further factor, the `level` of its names.
+
+    Each is (counts,); they may stand in any order, also more than once.
+    """
+    further = further or {}
+    level = found["level"] if further else 0
     references, reference = np.unique(found["reference"], return_inverse=True)
-    dimension, judge, model, dataset = levels.places(found["group"].astype(np.int64))
+    dimension, judge, model, dataset = levels.places(found["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
     order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
     cell, place = np.unique(order * len(references) + reference, return_inverse=True)
@@ -121,7 +151,7 @@ def _collapsed(levels: Levels, found: Mapping[str, np.ndarray], by: str | None =
     code = levels.code(dimension, judge, model, dataset)
     scale, raw = levels.scales(code)[group], references[reference]
     return Cells(
-        factors=({by: further[level]} if by else {}) | levels.factors(code),
+        factors={factor: names[level] for factor, names in further.items()} | levels.factors(code),
         group=group,
         reference=(raw - scale[:, 0]) / (scale[:, 1] - scale[:, 0]),
         reference_raw=raw,

@@ -3,8 +3,8 @@
 # A spec's `length` -> the columns that mark the set over which mean and standard deviation (n - 1) are taken, and whether a
 # completion counts once in it or once per row. Then x = tanh((length - mean) / sd).
 NORMALISATIONS = {
-    "prompt": (["dimension", "prompt_id"], True),  # the completions of the prompt (Play Favorites, section 6.2)
-    "prompt_rows": (["prompt_id"], False),  # every row of the prompt, all judges and dimensions (its published code)
+    "prompt": (["dimension", "prompt"], True),  # the completions of the prompt (Play Favorites, section 6.2)
+    "prompt_rows": (["prompt"], False),  # every row of the prompt, all judges and dimensions (its published code)
     "global": ([], True),  # all completions of the study (the alternative that section 6.2 mentions)
 }
 
@@ -26,7 +26,7 @@ def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None
 def length_sets(ratings: str, normalisation: str) -> str:
     """SQL for mean and sd of the lengths of each set of completions, beside the columns that mark it."""
     keys, once = NORMALISATIONS[normalisation]
-    sample = f"select {'distinct dimension, prompt_id, model,' if once else 'dimension, prompt_id,'} length from ({ratings})"
+    sample = f"select {'distinct dimension, prompt, model,' if once else 'dimension, prompt,'} length from ({ratings})"
     return f"""
         select {"".join(f"{key}, " for key in keys)} avg(length) as mean, stddev_samp(length) as sd
         from ({sample}) where length is not null {f"group by {', '.join(keys)}" if keys else ""}"""

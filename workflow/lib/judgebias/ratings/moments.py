@@ -62,15 +62,33 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
     blocks: SQL for some of the rows each, the canonical ratings with a column x, the normalised length.
     """
     powers = exponents(3)
-    sums = ", ".join(f"sum(rating_unit ** {a} * gt_unit ** {b} * x ** {c}) as s{i}" for i, (a, b, c) in enumerate(powers))
-    total = np.zeros((levels.groups, len(powers)))
+    # Rating and reference take few values: products of x alone are summed over rows, the others over what is left.
+    sums = ", ".join(f"sum({' * '.join(['x'] * c)}) as s{c}" for c in range(1, ORDER + 1))
+    group, total = np.empty(0, dtype=np.int64), np.empty((0, len(powers)))  # of the groups met so far, by their codes
     for rows in blocks:
-        found = connect().execute(f'select "group", {sums} from ({rows}) group by "group"').fetchnumpy()
-        total[found["group"]] += np.stack([found[f"s{i}"] for i in range(len(powers))], axis=1)
-    dimension, judge, model, dataset = levels.places(np.flatnonzero(total[:, powers.index((0, 0, 0))]))
+        query = f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group by all"
+        found = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
+        low, high = levels.scales(found["group_code"]).T
+        unit = [(raw - low) / (high - low) for raw in (found["rating"], np.array(levels.reference)[found["reference_code"]])]
+        rating, reference = (values ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
+        met, at = np.unique(found["group_code"], return_inverse=True)
+        group, total = _with_groups(group, total, met.astype(np.int64))
+        here = np.searchsorted(group, met)
+        for place, (a, b, c) in enumerate(powers):
+            total[here, place] += np.bincount(at, rating[a] * reference[b] * found[f"s{c}"], len(met))
+    dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
-    group = levels.code(dimension, judge, model, dataset)[order]
-    return Moments(levels.factors(group), _tensor(dict(zip(powers, total[group].T, strict=True)), variables=4))
+    return Moments(levels.factors(group[order]), _tensor(dict(zip(powers, total[order].T, strict=True)), variables=4))
+
+
+def _with_groups(group: np.ndarray, total: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rising codes of groups and their totals, (groups, sums), with those of `met` too, whose totals are 0 if they are new."""
+    every = np.union1d(group, met)
+    if len(every) == len(group):
+        return group, total
+    grown = np.zeros((len(every), total.shape[1]))
+    grown[np.searchsorted(every, group)] = total
+    return every, grown
 
 
 def exponents(variables: int) -> list[tuple[int, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from judgebias.database import connect, create_table, text
+from judgebias.database import connect, create_table, files, text
 from judgebias.errors import DataError
 from judgebias.ratings.registry import Registry
 from judgebias.ratings.teams import RATERS, TEAMS
@@ -53,7 +53,7 @@ CHECKS = (
 )
 
 
-def check_raters(path: str, registry: Registry, *, ratings: str, output: str) -> None:
+def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], output: str) -> None:
     """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
 
     path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
@@ -68,7 +68,7 @@ def check_raters(path: str, registry: Registry, *, ratings: str, output: str) ->
     columns = columns_of(connection, path, REQUIRED)
     check_columns(path, columns, REQUIRED, ["team"])
     create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
-    connection.execute(f"create temp view rated as select * from read_parquet({text(ratings)})")
+    connection.execute(f"create temp view rated as select * from {files(ratings)}")
     with reading(path):
         count = connection.execute(_typed(path, columns)).fetchone()[0]
     if count == 0:

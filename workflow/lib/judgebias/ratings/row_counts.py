@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 
-from judgebias.database import text
+from judgebias.database import files
 
 COUNTED = {
     "present": "true",
@@ -16,30 +15,35 @@ COUNTED = {
     "rated": "rating is not null and gt is not null",
     "rated_with_length": "rating is not null and gt is not null and length is not null",
 }
+COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
 
 
 @dataclass(frozen=True)
 class CheckedRows:
     """Rows without fault: parquet files with the columns key, dataset, prompt_id, rating, gt and length, in any order.
 
-    key is (dimension * names + judge) * names + model, places in the sorted `dimensions` and `names`.
+    key is (dimension * names + judge) * names + model, places in the dimensions of `scales` and in `names`.
     """
 
     paths: Sequence[str]
-    dimensions: Sequence[str]
-    names: Sequence[str]
+    scales: Mapping[str, Sequence[int]]  # (lowest, highest) rating of each dimension of the study; these rise
+    names: Sequence[str]  # of all models that config knows, rising
 
     @property
     def sql(self) -> str:
         """SQL for the rows of all files."""
-        return f"read_parquet([{', '.join(map(text, self.paths))}])"
+        return files(self.paths)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of dimensions, judges and models that `key` numbers."""
+        return len(self.scales), len(self.names), len(self.names)
 
 
 @dataclass(frozen=True)
 class RowCounts:
     """Counts of the rows of each dimension, judge and model that occur together."""
 
-    key: np.ndarray  # (keys,) of CheckedRows, rising
     names: dict[str, np.ndarray]  # dimension, judge, model: (keys,) of str
     counts: dict[str, np.ndarray]  # each of COUNTED: (keys,)
 
@@ -64,17 +68,3 @@ class RowCounts:
                     "missing_gt": count["missing_gt"], "missing_length": count["missing_length"] if has_length else 0,
                     "used": count[self.complete],
                 }  # fmt: skip
-
-
-def count_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows) -> RowCounts:
-    """Count the rows of all files."""
-    counts = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())
-    found = connection.execute(f"select key, {counts} from {checked.sql} group by key order by key").fetchnumpy()
-    key = np.asarray(found.pop("key"))
-    places = np.unravel_index(key, (len(checked.dimensions), len(checked.names), len(checked.names)))
-    levels = checked.dimensions, checked.names, checked.names
-    named = {
-        factor: np.array(names, dtype=str)[place]
-        for factor, names, place in zip(("dimension", "judge", "model"), levels, places, strict=True)
-    }
-    return RowCounts(key, named, {name: np.asarray(values) for name, values in found.items()})

@@ -1,6 +1,6 @@
 """The tables of one study that fits read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,7 @@ from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import NORMALISATIONS, length_sets, with_normalised_length
 from judgebias.ratings.moments import Moments, moments_of_cells, moments_of_rows
 from judgebias.ratings.references import REFERENCE_FAMILY, with_family_references
-from judgebias.ratings.row_blocks import RowBlock, prompt_ranges, row_blocks
+from judgebias.ratings.row_blocks import PromptRange, RowBlock, prompt_ranges, row_blocks
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Study:
     """A study by the paths of its tables; each is read when first asked for, once."""
 
     name: str
-    cells: str
-    ratings: str = ""  # needed by specs with a reference or a length, which pass over the rows, and by the engine statsmodels
+    cells: str | Cells  # the path of the table, or what it would hold
+    ratings: Sequence[str] = ()  # one file, or its shards; for specs with a reference or a length, and the engine statsmodels
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
     def slices(self, spec: Spec) -> Iterator[tuple[str, Cells | Moments]]:
@@ -35,45 +35,48 @@ class Study:
 
     def all_cells(self) -> Cells:
         """Return the cells of all rows, with the human score as reference."""
-        return self._once(("cells",), lambda: read_cells(self.cells))
+        return self.cells if isinstance(self.cells, Cells) else self._once(("cells",), lambda: read_cells(self.cells))
 
     def cells_for(self, spec: Spec) -> Cells:
         """Return cells that hold the rows of the spec, with the human score or, apart, each family's mean as reference."""
         if spec.reference is None:
             return self.all_cells()
-        blocks = [with_family_references(spec.rows(self.ratings, prompts=span)) for span in prompt_ranges(self.ratings)]
-        return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels_of(self.ratings), by=REFERENCE_FAMILY))
+        levels = levels_of(self.ratings[0])
+        blocks = [with_family_references(_rows(spec, span), levels) for span in prompt_ranges(self.ratings)]
+        return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels, by=REFERENCE_FAMILY))
 
     def moments_for(self, spec: Spec) -> Moments:
         """Return moments that hold the rows of the spec: of (1, rating, reference), and of the length it controls for."""
         if spec.length is not None:
             sets = self._length_sets(spec)
-            spans = [spec.rows(self.ratings, prompts=span) for span in prompt_ranges(self.ratings)]
-            blocks = [with_normalised_length(rows, spec.length, sets=sets) for rows in spans]
-            return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings)))
+            spans = prompt_ranges(self.ratings)
+            blocks = [with_normalised_length(_rows(spec, span), spec.length, sets=sets) for span in spans]
+            return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings[0])))
         cells = self.cells_for(spec)
         return self._once(("moments", id(cells)), lambda: moments_of_cells(cells))
 
     def row_blocks(self, spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
         """Yield the rows behind `moments_for`, some prompts at a time; their groups are numbered as in `factors`, of these."""
         families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])] if spec.reference else []
+        levels = levels_of(self.ratings[0])
 
-        def rows_between(first: int, last: int) -> str:
-            rows, columns = spec.rows(self.ratings, prompts=(first, last)), "rating_unit, gt_unit"
+        def rows_of(span: PromptRange) -> str:
+            rows, columns = _rows(spec, span), "rating_unit, gt_unit"
             if spec.reference:
                 level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
-                return f'select prompt, "group", {level}, {columns} from ({with_family_references(rows)}) order by prompt'
+                rows = with_family_references(rows, levels)
+                return f"select prompt, group_code, {level}, {columns} from ({rows}) order by prompt"
             if spec.length:
                 rows = with_normalised_length(rows, spec.length, sets=self._length_sets(spec))
-                return f'select prompt, "group", 0::utinyint, {columns}, x from ({rows}) order by prompt'
-            return f'select prompt, "group", 0::utinyint, {columns} from ({rows})'
+                return f"select prompt, group_code, 0::utinyint, {columns}, x from ({rows}) order by prompt"
+            return f"select prompt, group_code, 0::utinyint, {columns} from ({rows})"
 
-        return row_blocks(self.ratings, rows_between, factors, by=families)
+        return row_blocks(self.ratings, rows_of, factors, by=families)
 
     def _length_sets(self, spec: Spec) -> str | None:
         """SQL for the mean and sd of all lengths of the spec, where they are of more than a prompt."""
         keys, _ = NORMALISATIONS[spec.length]
-        if "prompt_id" in keys:
+        if "prompt" in keys:
             return None
         query = length_sets(spec.rows(self.ratings), spec.length)
         mean, sd = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
@@ -83,6 +86,11 @@ class Study:
         if key not in self._read:
             self._read[key] = read()
         return self._read[key]
+
+
+def _rows(spec: Spec, span: PromptRange) -> str:
+    """SQL for the rows of the spec in some prompts."""
+    return spec.rows([span.path], prompts=(span.first, span.last))
 
 
 def _double(value: float | None) -> str:

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TextIO
 
 import duckdb
 
-from judgebias.database import name, text
+from judgebias.database import files, literal_path, name, text
 from judgebias.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
@@ -19,6 +19,7 @@ OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry"}  # what a file's records are called
+LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 
 
@@ -72,7 +73,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequenc
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
     if path.endswith(".parquet"):
         with reading(path):
-            return list(connection.execute(f"select * from read_parquet({text(path)}) limit 0").fetchnumpy())
+            return list(connection.execute(f"select * from {files([path])} limit 0").fetchnumpy())
     try:
         with _open_csv(path) as file:
             header = next(csv.reader(file), [])
@@ -96,10 +97,24 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
                 mend = f"rename '{alike}' to '{column}'"
             elif optional:
                 mend += f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)"
-            raise DataError(f"{path}, line 1, column {column}: not there; found {', '.join(columns)}; {mend}")
+            raise DataError(f"{header_of(path)}, column {column}: not there; found {', '.join(columns)}; {mend}")
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
-            raise DataError(f"{path}, line 1, column {column}: stands twice; keep one")
+            raise DataError(f"{header_of(path)}, column {column}: stands twice; keep one")
+
+
+def header_of(path: str) -> str:
+    """Where the names of a file's columns are: the first line of a CSV file; a parquet file has no lines."""
+    return path if path.endswith(".parquet") else f"{path}, line 1"
+
+
+def checked_columns(connection: duckdb.DuckDBPyConnection, source: RatingsFile) -> list[str]:
+    """Names of the columns of a file of ratings; DataError if it is absent or lacks one that is needed."""
+    columns = columns_of(connection, source.path)
+    named = source.dimension is not None  # then the column need not be there
+    needed = REQUIRED if named else (*REQUIRED, "dimension")
+    check_columns(source.path, columns, needed, [column for column in OPTIONAL if column not in needed])
+    return columns
 
 
 def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
@@ -108,7 +123,11 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
     `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
     name.
     """
-    relation, own = read_as_texts(source.path, columns)
+    return texts_of(source, *read_as_texts(source.path, columns))
+
+
+def texts_of(source: RatingsFile, relation: str, own: Mapping[str, str], *, also: Sequence[str] = ()) -> str:
+    """SQL for the columns of `select_rows`, and `also` these, of a relation (SQL) that has the columns of the file as `own`."""
     named = "null::varchar" if source.dimension is None else text(source.dimension)
     otherwise = {"dimension": named, "pred_length": "null::varchar"}
     picked = [
@@ -117,25 +136,38 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
         else f"{otherwise[column]} as {column}"
         for column in (*REQUIRED, *OPTIONAL)
     ]
-    return f"""select {text(source.path)} as file, row_number() over () as record, {named} as named, {", ".join(picked)}
+    return f"""select {text(source.path)} as file, row_number() over () as record, {named} as named,
+                      {", ".join([*picked, *also])}
                from {relation}"""
 
 
 def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
     """SQL for a file's rows, and for each of its columns."""
     if path.endswith(".parquet"):
-        return f"read_parquet({text(path)})", {column: name(column) for column in columns}
+        return _with_whole_ids(files([path]), columns), {column: name(column) for column in columns}
     # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
     declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
     settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
-    relation = f"read_csv({text(path)}, {settings}, columns={{{declared}}})"
+    relation = f"read_csv({literal_path(path)}, {settings}, columns={{{declared}}})"
     return relation, {column: f"c{place}" for place, column in enumerate(columns)}
+
+
+def _with_whole_ids(rows: str, columns: Sequence[str]) -> str:
+    """SQL for the rows of a parquet file, a prompt_id of 3.0 read as 3: parts may store it as another kind of number."""
+    if "prompt_id" not in columns:
+        return rows
+    whole = "regexp_replace(prompt_id::varchar, '\\.0+$', '')"
+    numbers = "typeof(prompt_id) in ('DOUBLE', 'FLOAT') or typeof(prompt_id) like 'DECIMAL%'"
+    return f"(select * replace (case when {numbers} then {whole} else prompt_id::varchar end as prompt_id) from {rows})"
 
 
 def missing_as_null(column: str, words: Sequence[str]) -> str:
     """SQL for a column as text, NULL where it is one of `words` (lower case)."""
-    listed = ", ".join(text(word) for word in words)
-    return f"case when lower(trim({column}::varchar)) in ({listed}) then null else {column}::varchar end"
+    value, listed = f"{column}::varchar", ", ".join(text(word) for word in words)
+    # To trim every text is slow: what is one of the words begins with a blank (also one beyond ASCII), or as one of them.
+    least = min((word[0].upper() for word in words if word), default="\x7f")
+    may_be = f"({value} < '!' or {value} >= {text(least)})"
+    return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
 
 
 def place_of(path: str, record: int) -> str:
@@ -207,6 +239,8 @@ def reading(path: str) -> Iterator[None]:
     except duckdb.OutOfMemoryException:  # says nothing of the file
         raise
     except duckdb.Error as error:
+        if "No space left" in str(error):  # where rows are written to meanwhile
+            raise
         line = re.search(r"Line: (\d+)", str(error))
         where = f"{path}, line {line.group(1)}" if line else path
         raise DataError(f"{where}: cannot be read: {_what_is_wrong(str(error))}") from error

@@ -1,0 +1,137 @@
+"""Parts of a study as other programs write them: names that mean something to DuckDB, parts without rows, kinds of numbers."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from conftest import CONFIG
+from judgebias.database import files
+from judgebias.errors import DataError
+from judgebias.ratings.cells import count_shard, gather_cells, read_cells
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.codes import levels_of
+from judgebias.ratings.ratings import check_files, normalise, plan_study, write_shard
+from judgebias.ratings.registry import Registry
+from judgebias.ratings.row_blocks import prompt_ranges
+from judgebias.sources.checks import RatingsFile, reading
+
+ROWS = """
+    select 'gpt-4o' as judge, 'Claude v2' as model, 2 as gt, 'cnn' as dataset, 'p' || i as prompt_id, 3 as rating,
+           'A' as dimension
+    from range(3) t(i)"""
+OTHERS = ROWS.replace("'p'", "'q'")
+NONE = f"{ROWS} where false"
+
+
+def part(path, rows=ROWS):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    duckdb.sql(rows).write_parquet(str(path))
+    return str(path)
+
+
+def source(paths):
+    return StudyFiles([RatingsFile(str(path)) for path in paths], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+
+
+def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
+    normalise("mine", source(paths), ratings=f"{folder}/ratings.parquet", completeness=f"{folder}/completeness.csv")
+    return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall()
+
+
+@pytest.mark.parametrize("folder", ["rating=0", "gt=0", "judge=GPT-4", "further=1"])
+def test_names_of_folders_are_no_columns(tmp_path, folder):
+    found = canonical(tmp_path, [part(tmp_path / folder / "part.parquet")], "*")
+    assert found == canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
+    (tmp_path / folder / "canonical").mkdir()
+    canonical(tmp_path / folder / "canonical", [tmp_path / "plain.parquet"], "1")
+    path = f"{tmp_path}/{folder}/canonical/ratings.parquet"
+    assert duckdb.sql(f"from {files([path])}").fetchall() == found
+
+
+@pytest.mark.parametrize(("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")])
+def test_names_of_parts_are_no_patterns(tmp_path, name, neighbour):
+    part(tmp_path / f"{neighbour}.parquet", OTHERS)
+    path = part(tmp_path / f"{name}.parquet")
+    assert [row[0] for row in canonical(tmp_path, [path])] == ["p0", "p1", "p2"]
+    for prompt, stem in (("q", neighbour), ("p", name)):
+        lines = ["judge,model,gt,dataset,prompt_id,rating,dimension", f"gpt-4o,gpt-4o,2,cnn,{prompt},3,A"]
+        (tmp_path / f"{stem}.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    assert [row[0] for row in canonical(tmp_path, [tmp_path / f"{name}.csv"])] == ["p"]
+    ratings = str(Path(path).parent / "ratings.parquet")
+    canonical(Path(path).parent, [path])
+    assert levels_of(ratings).judge == ["GPT-4o"]
+    assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
+
+
+def test_a_part_may_be_without_rows(tmp_path):
+    paths = [part(tmp_path / "1.parquet", NONE), part(tmp_path / "2.parquet"), part(tmp_path / "3.parquet", NONE)]
+    whole = canonical(tmp_path, paths, "*")
+    assert whole == canonical(tmp_path, paths[1:2], "*")
+    checked, summaries = ([f"{tmp_path}/{number}.{kind}" for number in range(3)] for kind in ("rows", "summary"))
+    for path, rows, summary in zip(paths, checked, summaries, strict=True):
+        check_files(source([path]), checked=rows, summary=summary)
+    tables = {"plan": f"{tmp_path}/plan.json", "completeness": f"{tmp_path}/completeness of shards.csv"}
+    plan_study("mine", source([]), summaries=summaries, shards=2, **tables)
+    ratings, counts = ([f"{tmp_path}/{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts"))
+    for shard in range(2):
+        write_shard(source(paths), checked=checked, plan=tables["plan"], shard=shard, ratings=ratings[shard])
+        count_shard(ratings[shard], counts[shard])
+    assert duckdb.sql(f"from read_parquet({ratings})").fetchall() == whole
+    gather_cells(counts, f"{tmp_path}/cells.parquet")
+    assert read_cells(f"{tmp_path}/cells.parquet").n.sum() == len(whole)
+    assert Path(tables["completeness"]).read_bytes() == (tmp_path / "completeness.csv").read_bytes()
+
+
+def test_no_part_with_rows(tmp_path):
+    paths = [part(tmp_path / f"{number}.parquet", NONE) for number in (1, 2)]
+    with pytest.raises(DataError, match=r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge"):
+        canonical(tmp_path, paths)
+    check_files(source(paths), checked=f"{tmp_path}/rows", summary=f"{tmp_path}/summary")
+    tables = {"plan": f"{tmp_path}/plan.json", "completeness": f"{tmp_path}/completeness.csv"}
+    with pytest.raises(DataError, match="studies: mine: files: no file holds a row"):
+        plan_study("mine", source([]), summaries=[f"{tmp_path}/summary"], shards=2, **tables)
+    assert not [*tmp_path.glob("*.csv"), *tmp_path.glob("*.json"), *tmp_path.glob("*.unsorted")]
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "decimal(9, 2)", "bigint", "varchar"])
+def test_ids_of_prompts_are_the_same_in_every_kind_of_number(tmp_path, kind):
+    other = ROWS.replace("'p' || i", f"i::{kind}").replace("'gpt-4o'", "'gpt-3.5-turbo'")
+    found = canonical(
+        tmp_path, [part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i")), part(tmp_path / "2.parquet", other)]
+    )
+    assert sorted({row[0] for row in found}) == ["0", "1", "2"]
+    assert len(found) == 6
+
+
+def test_ids_that_are_no_whole_numbers_are_left(tmp_path):
+    halves = part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i + 0.50::double"))
+    texts = part(tmp_path / "2.parquet", ROWS.replace("'p' || i", "i || '.0'"))
+    assert sorted(row[0] for row in canonical(tmp_path, [halves, texts])) == ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5"]
+
+
+def test_a_parquet_file_has_no_lines(tmp_path):
+    paths = [part(tmp_path / "1.parquet"), part(tmp_path / "2.parquet", ROWS.replace("2 as gt,", ""))]
+    with pytest.raises(DataError, match=r"2\.parquet, column gt: not there; found judge"):
+        canonical(tmp_path, paths)
+
+
+def test_a_reference_of_minus_zero_is_zero(tmp_path):
+    lines = [
+        f"{judge},Claude v2,{gt},cnn,p,3" for judge, gt in (("gpt-4o", "-0"), ("gpt-3.5-turbo", "0"), ("Claude v2", "-0.0"))
+    ]
+    written = []
+    for rows in (lines, lines[::-1]):
+        (tmp_path / "raw.csv").write_text("\n".join(["judge,model,gt,dataset,prompt_id,rating", *rows]) + "\n", "utf-8")
+        study = StudyFiles([RatingsFile(f"{tmp_path}/raw.csv", "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+        normalise("mine", study, ratings=f"{tmp_path}/ratings.parquet", completeness=f"{tmp_path}/completeness.csv")
+        written.append((tmp_path / "ratings.parquet").read_bytes())
+    assert written[0] == written[1]
+    assert duckdb.sql(f"select distinct gt::varchar from '{tmp_path}/ratings.parquet'").fetchall() == [("0.0",)]
+
+
+def test_a_full_disk_is_no_fault_of_the_file():
+    with pytest.raises(duckdb.IOException, match="No space left"), reading("raw.csv"):
+        raise duckdb.IOException("IO Error: Could not write file 'duckdb_temp': No space left on device")
+    with pytest.raises(DataError, match=r"raw\.csv: cannot be read: IO Error: Unexpected end"), reading("raw.csv"):
+        raise duckdb.IOException("IO Error: Unexpected end of GZIP stream")

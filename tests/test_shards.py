@@ -1,0 +1,190 @@
+"""A study scattered over shards and gathered is the study in one piece: its rows, cells, tables and faults."""
+
+import math
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from conftest import CONFIG, built, study_files
+from judgebias.errors import DataError
+from judgebias.fits.estimates import estimate
+from judgebias.fits.spec import Spec
+from judgebias.ratings.cells import count_shard, gather_cells
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.plan import Plan
+from judgebias.ratings.ratings import check_files, plan_study, write_shard
+from judgebias.ratings.registry import Registry
+from judgebias.ratings.row_blocks import prompt_ranges
+from judgebias.ratings.study import Study
+from judgebias.sources.checks import RatingsFile
+
+SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+NEWS = {"dataset": ["cnn", "xsum"]}
+KINDS = {
+    "main": SPECS["main"],
+    "length by prompt": SPECS["length_control"],
+    "length of all rows of the prompt": SPECS["length_control_as_coded"],
+    "length of the study": SPECS["length_control_global"],
+    "references": SPECS["llm_reference"],
+    "by prompt, by slice": Spec("", slice="task_type", whole=True, covariance="CR1", bootstrap=100),
+    "by prompt, length of the study": Spec("", length="global", subset=NEWS, covariance="CR1", bootstrap=100),
+    "by prompt, references": Spec("", reference="family", covariance="CR1", bootstrap=100),
+    "ordinal": SPECS["ordinal"],
+}
+HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
+
+
+def sharded(folder, name, parts, *, shards):
+    """Ratings and cells of a study, as the rules of shards.smk make them; parts: what each job checks."""
+    folder.mkdir()
+    rows, summaries = ([f"{folder}/{number}.{kind}.parquet" for number in range(len(parts))] for kind in ("rows", "summary"))
+    for part, checked, summary in zip(parts, rows, summaries, strict=True):
+        check_files(part, checked=checked, summary=summary)
+    whole = replace(parts[0], files=[file for part in parts for file in part.files])
+    tables = {"plan": f"{folder}/plan.json", "completeness": f"{folder}/completeness.csv"}
+    plan_study(name, replace(whole, files=[]), summaries=summaries, shards=shards, **tables)
+    ratings, counts = ([f"{folder}/{kind} {shard}.parquet" for shard in range(shards)] for kind in ("ratings", "counts"))
+    for shard, path in enumerate(ratings):
+        write_shard(whole, checked=rows, plan=tables["plan"], shard=shard, ratings=path)
+        count_shard(path, counts[shard])
+    gather_cells(counts, f"{folder}/cells.parquet")
+    assert not [*folder.glob("*.unsorted")]
+    return Study(name, f"{folder}/cells.parquet", ratings)
+
+
+def rows_of(study):
+    return duckdb.sql(f"from read_parquet({study.ratings})").fetchall()
+
+
+def mine(paths):
+    """A study of three models and one dimension, of CSV files."""
+    return StudyFiles(
+        [RatingsFile(str(path), "A") for path in paths], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
+    )
+
+
+def written(folder, *parts):
+    """A file for each of `parts`, of rows; the paths."""
+    paths = [folder / f"part {number}.csv" for number in range(len(parts))]
+    for path, lines in zip(paths, parts, strict=True):
+        path.write_text("\n".join([HEADER, *lines]) + "\n", "utf-8")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def scattered(twin, tmp_path_factory):
+    """The twin in four shards, from three parts that hold rows of every prompt, checked by two jobs."""
+    folder = tmp_path_factory.mktemp("parts")
+    paths = [f"{folder}/{part}.parquet" for part in range(3)]
+    for part, path in enumerate(paths):
+        rows = f"from '{Path(twin.ratings[0]).parent}/raw.parquet' where hash(prompt_id, judge, model) % 3 = {part}"
+        duckdb.sql(f"copy ({rows} order by hash(judge, prompt_id)) to '{path}' (format parquet)")
+    both = duckdb.sql(f"select count(distinct prompt_id) from '{paths[0]}' semi join '{paths[2]}' using (prompt_id)")
+    assert both.fetchall()[0][0] == 40
+    parts = [study_files("twin", list(map(RatingsFile, part))) for part in (paths[:2], paths[2:])]
+    return sharded(folder / "shards", "twin", parts, shards=4)
+
+
+def test_shards_one_after_the_other_are_the_canonical_ratings(twin, scattered):
+    assert rows_of(scattered) == rows_of(twin)
+    types = [duckdb.sql(f"describe from '{path}'").fetchall() for path in (*twin.ratings, *scattered.ratings)]
+    assert all(each == types[0] for each in types)
+
+
+def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
+    query = "select min(prompt), max(prompt), count(distinct prompt), count(*) from '{}'"
+    found = [duckdb.sql(query.format(path)).fetchall()[0] for path in scattered.ratings]
+    assert [first for first, *_ in found] == [0, *(last + 1 for _, last, *_ in found[:-1])]
+    assert sum(prompts for _, _, prompts, _ in found) == 40
+    rows = [count for *_, count in found]
+    assert max(rows) - min(rows) < 2 * sum(rows) / 40  # two prompts
+
+
+def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
+    assert Path(scattered.cells).read_bytes() == Path(twin.cells).read_bytes()
+    ours, theirs = (Path(study.cells).with_name("completeness.csv").read_bytes() for study in (scattered, twin))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
+def test_every_estimate_is_the_same(twin, scattered, spec):
+    found, wanted = (estimate(spec, study, confidence=0.9, seed=7) for study in (scattered, twin))
+    assert found.not_estimable == wanted.not_estimable
+    assert found.remarks == wanted.remarks
+    assert len(found.estimates) == len(wanted.estimates) > 0
+    for ours, theirs in zip(found.estimates, wanted.estimates, strict=True):
+        assert ours.keys() == theirs.keys()
+        for column, value in theirs.items():
+            if isinstance(value, float):
+                assert math.isclose(ours[column], value, rel_tol=0, abs_tol=1e-12), column
+            else:
+                assert ours[column] == value
+    if spec.bootstrap:
+        assert any("boot_ci_low" in row for row in found.estimates)
+
+
+def test_shards_without_prompts_or_without_complete_rows(tmp_path):
+    """Three prompts in eight shards; of the first, nothing is complete, and it is in the completeness table all the same."""
+    gt = {"p0": "", "p1": "1", "p2": "2"}
+    rows = product(gt, ("gpt-4o", "Claude v2"), ("gpt-4o", "gpt-3.5-turbo"))
+    lines = [f"{judge},{model},{gt[prompt]},cnn,{prompt},{n % 4},{30 + n * n}" for n, (prompt, judge, model) in enumerate(rows)]
+    paths = written(tmp_path, lines[::2], lines[1::2])
+    (tmp_path / "whole").mkdir()
+    whole = built(tmp_path / "whole", "mine", mine(paths))
+    study = sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=8)
+    assert rows_of(study) == rows_of(whole)
+    assert [duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings].count(0) == 6
+    assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 1)]
+    for table in ("cells.parquet", "completeness.csv"):
+        assert (tmp_path / "shards" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
+    spec = Spec("", length="prompt", covariance="CR1", terms=("intercept",))
+    found, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
+    assert [row["estimate"] for row in found] == pytest.approx([row["estimate"] for row in wanted], abs=1e-12)
+    assert len(found) == 3
+
+
+def test_nothing_complete_in_any_shard(tmp_path):
+    paths = written(tmp_path, ["gpt-4o,gpt-4o,,cnn,p,1,"], ["gpt-4o,gpt-4o,,cnn,q,1,"])
+    with pytest.raises(DataError, match="no complete row is left"):
+        sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
+
+
+GOOD = ["gpt-4o,gpt-4o,1,cnn,p,1,9", "gpt-4o,Claude v2,1,cnn,p,1,9", "gpt-4o,gpt-4o,2,cnn,q,1,9"]
+FAULTS = {
+    "rating off the scale": ["Claude v2,gpt-4o,1,cnn,p,7,9"],
+    "two faults in a file": ["who,gpt-4o,1,cnn,p,1,9", "Claude v2,gpt-4o,1,cnn,p,1,long"],
+    "twice in a file": ["Claude v2,gpt-4o,1,cnn,p,3,9", "Claude v2,gpt-4o,1,cnn,p,1,9"],
+    "twice in two files": ["Claude v2,gpt-4o,1,cnn,p,3,9", "gpt-4o,gpt-4o,4,cnn,q,1,9"],
+    "twice with another dataset": ["gpt-4o,gpt-4o,4,xsum,q,1,9"],
+    "twice without a rating": ["gpt-4o,gpt-4o,4,cnn,q,,9"],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_named_as_without_shards(tmp_path, fault):
+    paths = written(tmp_path, GOOD, FAULTS[fault])
+    with pytest.raises(DataError) as wanted:
+        built(tmp_path, "mine", mine(paths))
+    with pytest.raises(DataError) as found:
+        sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
+    assert str(found.value) == str(wanted.value)
+    assert "part 1.csv" in str(found.value)
+
+
+def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
+    paths = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9"])
+    for path, said in zip(paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True):
+        with pytest.raises(DataError, match=said) as found:
+            check_files(mine([path]), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
+        assert "more rows are faulty" not in str(found.value)
+        assert not [*tmp_path.glob("*.parquet*")]
+
+
+def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
+    plan = Plan.read(str(Path(scattered.cells).with_name("plan.json")))
+    plan.write(str(tmp_path / "again.json"))
+    assert Plan.read(str(tmp_path / "again.json")) == plan
+    assert [shard.number for shard in plan.shards] == sorted({shard.number for shard in plan.shards})

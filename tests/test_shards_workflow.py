@@ -1,0 +1,114 @@
+"""A folder of parts as a study of three shards, run by Snakemake beside the same study in one piece."""
+
+import os
+import re
+import shutil
+
+import duckdb
+import pytest
+
+from judgebias.tables import read_table
+from workflow_runs import copy_project, planned, products, snakemake
+
+pytestmark = pytest.mark.workflow
+
+STUDIES = """
+studies:
+  whole: &study {title: t, files: parts, scales: {Tone: [1, 5], Usefulness: [1, 5]}}
+  scattered: {<<: *study, shards: 3}
+specs:
+  clustered: {covariance: CR1, bootstrap: 100}
+"""
+NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+CHECKS = [f"results/scattered/checked/{part}.rows.parquet" for part in (1, 2, 3)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Four parts, one larger than the others, each with rows of every prompt; both studies made of them."""
+    folder = copy_project(tmp_path_factory.mktemp("a project of shards"))
+    (folder / "parts").mkdir()
+    rows = f"from '{folder}/tests/smoke/ratings.csv'"
+    for part in range(4):
+        condition = f"hash(judge, model, prompt_id) % 5 in ({part}{', 4' if part == 1 else ''})"
+        duckdb.sql(f"copy ({rows} where {condition}) to '{folder}/parts/{part}.parquet' (format parquet)")
+    (folder / "studies.yaml").write_text(STUDIES, "utf-8")
+    result = run(folder, *(f"results/{study}/estimates/main.csv" for study in ("whole", "scattered")), "--notemp")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def run(folder, *targets):
+    return snakemake(folder, "--cores", "2", *targets, configs=["studies.yaml"])
+
+
+def plan(folder, *arguments):
+    return planned(folder, "results/scattered/estimates/main.csv", *arguments, configs=["studies.yaml"])
+
+
+def test_prompts_straddle_parts(folder):
+    parts = duckdb.sql(f"select count(distinct filename) from read_parquet('{folder}/parts/*.parquet') group by prompt_id")
+    assert min(parts.fetchall())[0] > 1
+
+
+def test_shards_give_what_one_piece_gives(folder):
+    """Bytes for what is made of cells; numbers to 1e-12 where lengths are summed over rows."""
+    everything = products(folder)
+    whole, scattered = (
+        {path.removeprefix(f"{study}/"): content for path, content in everything.items() if path.startswith(f"{study}/")}
+        for study in ("whole", "scattered")
+    )
+    assert whole.keys() - scattered.keys() == {"ratings.parquet"}
+    assert {path.split("/")[0] for path in scattered.keys() - whole.keys()} == {"checked", "shards"}
+    assert scattered["cells.parquet"] == whole["cells.parquet"]
+    assert scattered["tables/completeness.csv"] == whole["tables/completeness.csv"].replace(b"whole,", b"scattered,")
+    rows = f"from read_parquet({[f'{folder}/results/scattered/shards/{shard}/ratings.parquet' for shard in (1, 2, 3)]})"
+    assert duckdb.sql(rows).fetchall() == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    for path in filter(lambda path: path.startswith("estimates/"), whole):
+        ours, theirs = (read_table(folder / "results" / study / path) for study in ("scattered", "whole"))
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            for column, value in other.items():
+                if NUMBERS.fullmatch(value):
+                    assert float(one[column]) == pytest.approx(float(value), rel=0, abs=1e-12), (path, column)
+                else:
+                    assert one[column] == value.replace("whole", "scattered")
+
+
+def test_parts_are_checked_by_jobs_of_about_equal_size(folder):
+    """The largest by one, two of the others by another."""
+    rows = [duckdb.sql(f"select count(*) from '{folder}/{path}'").fetchall()[0][0] for path in CHECKS]
+    parts = [duckdb.sql(f"select count(*) from '{folder}/parts/{part}.parquet'").fetchall()[0][0] for part in range(4)]
+    assert sum(rows) == sum(parts)
+    assert rows[0] == parts[1] == max(parts)
+    assert set(rows[1:]) & set(parts)
+
+
+def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
+    """With the checked rows kept, one check; without, all of them, but nothing where nothing changed."""
+    assert plan(folder) == {}
+    os.utime(folder / "parts" / "1.parquet")
+    assert plan(folder) == {}
+    shutil.copy(folder / "parts" / "1.parquet", tmp_path)
+    try:
+        duckdb.sql(f"copy (from '{tmp_path}/1.parquet' offset 5) to '{folder}/parts/1.parquet' (format parquet)")
+        after = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
+        assert plan(folder) == {"check_part": 1, **after}
+        for path in (folder / "results" / "scattered" / "checked").iterdir():
+            path.rename(tmp_path / path.name)
+        assert plan(folder) == {"check_part": 3, **after}
+    finally:
+        shutil.copy(tmp_path / "1.parquet", folder / "parts")
+    assert plan(folder) == {}
+
+
+def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
+    part = folder / "parts" / "9.parquet"
+    duckdb.sql(f"copy (select * replace (9 as rating) from '{folder}/parts/0.parquet' limit 1) to '{part}' (format parquet)")
+    try:
+        result = run(folder, "results/scattered/estimates/main.csv")
+    finally:
+        part.unlink()
+    assert result.returncode == 1
+    assert "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
+    assert not [path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted")]

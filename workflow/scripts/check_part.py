@@ -1,0 +1,15 @@
+"""Check some of the raw files of a study and write their rows by prompt."""
+
+from judgebias.database import bounded_memory
+from judgebias.logs import logged
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.ratings import check_files
+
+if __name__ == "__main__":
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
+        check_files(
+            StudyFiles.from_config(snakemake.input.raw, **snakemake.params),
+            checked=snakemake.output.checked,
+            summary=snakemake.output.summary,
+        )

@@ -1,26 +1,27 @@
 """The command `fit`: the numbers and the messages are those of the workflow's steps."""
 
 import gzip
-import os
-import subprocess
 import sys
 
+import duckdb
 import pytest
 import yaml
 
 from conftest import CONFIG, ROOT, built
 from judgebias.__main__ import main
+from judgebias.database import connect
 from judgebias.errors import JudgeBiasError
 from judgebias.fits.estimates import estimate
 from judgebias.fits.spec import Spec
 from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.ratings import normalise
 from judgebias.ratings.registry import Registry
 from judgebias.sources.checks import RatingsFile
+from judgebias.sources.distinct_rows import ROW, collapse
 from judgebias.tables import ESTIMATES, write_table
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
-SMOKE = ROOT / "tests" / "smoke"
-ROWS = (SMOKE / "ratings.csv").read_text("utf-8").splitlines()[1:]
+ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
 STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.by_row]
 
@@ -29,25 +30,13 @@ STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.
 def fit(tmp_path, monkeypatch, capfd):
     """Run the command on a study `mine`; returns status, table (None if there is none) and what was said."""
 
-    def run(*files, spec="main", scales=SCALES, **settings):
+    def run(*files, spec="main", scales=SCALES, added=(), **settings):
         config, output = tmp_path / "mine.yaml", tmp_path / "estimates.csv"
         output.unlink(missing_ok=True)
         study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
-        config.write_text(yaml.safe_dump({"studies": {"mine": study}}), "utf-8")
-        command = [
-            "judgebias",
-            "fit",
-            *files,
-            "--study",
-            "mine",
-            "--spec",
-            spec,
-            "--config",
-            str(config),
-            "--output",
-            str(output),
-        ]
-        monkeypatch.setattr(sys, "argv", command)
+        config.write_text(yaml.safe_dump({"studies": {"mine": study}, **dict(added)}), "utf-8")
+        command = ["judgebias", "fit", *files, "--study", "mine", "--spec", spec, "--config", str(config)]
+        monkeypatch.setattr(sys, "argv", [*command, "--output", str(output)])
         status = main()
         return status, output.read_bytes() if output.exists() else None, capfd.readouterr().err
 
@@ -58,12 +47,13 @@ def fit(tmp_path, monkeypatch, capfd):
 def expected(tmp_path):
     """The same by the workflow's steps: the table, or the message of the error."""
 
-    def run(*files, spec="main", scales=SCALES, task_types=None):
+    def run(*files, spec="main", scales=SCALES, task_types=None, settings=CONFIG):
         types = {dataset: name for name, group in (task_types or {}).items() for dataset in group}
         source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
         try:
             study = built(tmp_path, "mine", source)
-            found = estimate(Spec(spec, **CONFIG["specs"][spec]), study, confidence=0.9, seed=CONFIG["seed"])
+            of_spec = Spec(spec, **settings["specs"][spec])
+            found = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
         except JudgeBiasError as error:
             return f"error: {error}\n"
         write_table(tmp_path / "expected.csv", ESTIMATES, found.estimates)
@@ -104,6 +94,62 @@ def test_every_spec_of_cells(spec, twin, fit, expected, straight):
 def test_specs_that_read_rows_go_by_way_of_tables(spec, fit, expected, tmp_path):
     path = write(tmp_path / "ratings.csv")
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
+
+
+@pytest.mark.parametrize("spec", ["main", "drawn"])
+def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
+    path = write(tmp_path / "ratings.csv")
+    added = {"specs": {"main": {}, "drawn": {"covariance": "CR1", "bootstrap": 100}}, "confidence": 0.5, "seed": 3}
+    want = expected(RatingsFile(path), spec=spec, settings=added)
+    assert want != expected(RatingsFile(path), spec=spec, settings={**added, "confidence": 0.9})
+    assert (want == expected(RatingsFile(path), spec=spec, settings={**added, "seed": 4})) == (spec == "main")
+    assert fit(path, spec=spec, added=added)[:2] == (0, want)
+
+
+@pytest.fixture
+def normalised(monkeypatch):
+    """The studies that went by way of the tables."""
+    studies = []
+    monkeypatch.setattr(
+        "judgebias.ratings.ratings.normalise",
+        lambda study, *given, **named: (studies.append(study), normalise(study, *given, **named)),
+    )
+    return studies
+
+
+@pytest.mark.parametrize("limit", ["1GB", "3MB"])
+def test_more_rows_than_memory_holds_go_by_way_of_tables(limit, fit, expected, normalised, monkeypatch, tmp_path):
+    monkeypatch.setattr("judgebias.sources.distinct_rows.ROW", 1e9)
+    path = write(tmp_path / "ratings.csv")
+    status, table, said = fit(path, added={"memory_limit": limit})
+    assert normalised == ["mine"]
+    if limit == "1GB":
+        assert (status, table) == (0, expected(RatingsFile(path)))
+    else:
+        assert (status, table) == (1, None)
+        assert said.startswith(f"error: config: memory_limit: {limit}: too little for this study")
+
+
+def test_memory_that_runs_out_leads_to_the_tables(fit, expected, normalised, monkeypatch, tmp_path):
+    def run_out(*given):
+        raise duckdb.OutOfMemoryException("could not allocate")
+
+    path = write(tmp_path / "ratings.csv")
+    monkeypatch.setattr("judgebias.ratings.raw_cells.cells_of_distinct_rows", run_out)
+    assert fit(path)[:2] == (0, expected(RatingsFile(path)))
+    assert normalised == ["mine"]
+
+
+@pytest.mark.parametrize("name", ["ratings.csv", "ratings.csv.gz", "ratings.parquet"])
+def test_rows_are_not_thought_to_be_fewer_than_they_are(name, tmp_path):
+    path = str(tmp_path / name)
+    duckdb.sql(f"from '{write(tmp_path / 'raw.csv')}'").write_parquet(path) if name.endswith("parquet") else write(
+        tmp_path / name
+    )
+    held = ROW * len(ROWS)
+    assert collapse(connect(), [RatingsFile(path)] * 2, most=2 * held - 1) is None
+    found = collapse(connect(), [RatingsFile(path)] * 2, most=2 * held * (1 if name.endswith("parquet") else 10))
+    assert len(found) == 2
 
 
 INCOMPLETE = [
@@ -188,32 +234,9 @@ def test_no_complete_row(fit, tmp_path):
     assert "no complete row" in said
 
 
-def command(*arguments, folder=ROOT):
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    return subprocess.run(
-        [sys.executable, "-m", "judgebias", "fit", *arguments],
-        cwd=folder, env=environment, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
-
-
-def test_process(fit):
-    _, want, _ = fit(str(SMOKE / "ratings.csv"))
-    done = command("tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml")  # the study is the one with this file
-    assert (done.returncode, done.stdout) == (0, want)
-    assert b"main: not estimable: family_bias of " in done.stderr
-
-
-def test_settings_are_checked(tmp_path):
-    config = ("--config", str(tmp_path / "mine.yaml"))
-    (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
-    ratings = str(SMOKE / "ratings.csv")
-    for arguments, said in (
-        ((ratings,), "config: studies: none has the files"),
-        ((ratings, "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
-        ((ratings, "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
-        ((ratings, *config), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),
-        ((ratings, "--config", "none.yaml"), "none.yaml: no such file"),
-    ):
-        done = command(*arguments, folder=tmp_path)
-        assert (done.returncode, done.stdout) == (1, b"")
-        assert done.stderr.decode().startswith(f"error: {said}")
+def test_reasons_are_told_once(fit, tmp_path):
+    """Of a judge that rates only itself, its intercept is not told from its bias."""
+    rows = [row for row in map(str.strip, ROWS) if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")]
+    assert len(rows) < len(ROWS)
+    said = fit(write(tmp_path / "ratings.csv", rows))[2]
+    assert "main: not estimable: self_bias of GPT-4o: other terms of the design account for it in every row\n" in said

@@ -146,6 +146,22 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     assert len(found) == 3
 
 
+def test_a_prompt_that_lacks_lengths_alone_has_no_number(tmp_path):
+    """In a study with lengths; it is the last of its shard, so that the next one must not count it."""
+    lines = [f"gpt-4o,{model},2,cnn,p{n},{n},{'' if n == 1 else 9}" for n in range(4) for model in ("gpt-4o", "Claude v2")]
+    (path,) = written(tmp_path, lines)
+    whole, study = built(tmp_path, "mine", mine([path])), sharded(tmp_path / "shards", "mine", [mine([path])], shards=2)
+    assert rows_of(study) == rows_of(whole)
+    assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 2)]
+
+
+def test_shards_are_alike_in_rows_and_not_in_prompts(tmp_path):
+    many = product(("gpt-4o", "gpt-3.5-turbo", "Claude v2"), repeat=2)
+    lines = [*(f"{judge},{model},2,cnn,p0,3,9" for judge, model in many), *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9))]
+    study = sharded(tmp_path / "shards", "mine", [mine(written(tmp_path, lines))], shards=2)
+    assert [duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings] == [9, 9]
+
+
 def test_nothing_complete_in_any_shard(tmp_path):
     paths = written(tmp_path, ["gpt-4o,gpt-4o,,cnn,p,1,"], ["gpt-4o,gpt-4o,,cnn,q,1,"])
     with pytest.raises(DataError, match="no complete row is left"):
@@ -181,6 +197,18 @@ def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
             check_files(mine([path]), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
         assert "more rows are faulty" not in str(found.value)
         assert not [*tmp_path.glob("*.parquet*")]
+
+
+def test_first_fault_of_several_files_is_by_their_names_and_all_are_counted(tmp_path):
+    one, two = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9", "who,gpt-4o,1,cnn,r,1,9"])
+    for paths in ([one, two], [two, one]):
+        with pytest.raises(DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows are faulty\)"):
+            check_files(mine(paths), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
+
+
+def test_one_path_is_no_list_of_ratings():
+    with pytest.raises(TypeError, match=r"found the path 'ratings\.parquet'; write a list"):
+        Study("mine", "cells.parquet", "ratings.parquet")
 
 
 def test_plan_reads_back_as_it_was_written(scattered, tmp_path):

@@ -21,6 +21,7 @@ specs:
 """
 NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 CHECKS = [f"results/scattered/checked/{part}.rows.parquet" for part in (1, 2, 3)]
+ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_shards_give_what_one_piece_gives(folder):
     assert {path.split("/")[0] for path in scattered.keys() - whole.keys()} == {"checked", "shards"}
     assert scattered["cells.parquet"] == whole["cells.parquet"]
     assert scattered["tables/completeness.csv"] == whole["tables/completeness.csv"].replace(b"whole,", b"scattered,")
-    rows = f"from read_parquet({[f'{folder}/results/scattered/shards/{shard}/ratings.parquet' for shard in (1, 2, 3)]})"
+    rows = f"from read_parquet({[f'{folder}/results/scattered/shards/{shard}-of-3/ratings.parquet' for shard in (1, 2, 3)]})"
     assert duckdb.sql(rows).fetchall() == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
     for path in filter(lambda path: path.startswith("estimates/"), whole):
         ours, theirs = (read_table(folder / "results" / study / path) for study in ("scattered", "whole"))
@@ -75,31 +76,59 @@ def test_shards_give_what_one_piece_gives(folder):
                     assert one[column] == value.replace("whole", "scattered")
 
 
-def test_parts_are_checked_by_jobs_of_about_equal_size(folder):
-    """The largest by one, two of the others by another."""
+def test_parts_are_dealt_to_checks_in_turn(folder):
     rows = [duckdb.sql(f"select count(*) from '{folder}/{path}'").fetchall()[0][0] for path in CHECKS]
     parts = [duckdb.sql(f"select count(*) from '{folder}/parts/{part}.parquet'").fetchall()[0][0] for part in range(4)]
-    assert sum(rows) == sum(parts)
-    assert rows[0] == parts[1] == max(parts)
-    assert set(rows[1:]) & set(parts)
+    assert rows == [parts[0] + parts[3], parts[1], parts[2]]
 
 
 def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
-    """With the checked rows kept, one check; without, all of them, but nothing where nothing changed."""
+    """With the checked rows kept, one check, also of a part that grows; without, all of them; none where nothing changed."""
     assert plan(folder) == {}
     os.utime(folder / "parts" / "1.parquet")
     assert plan(folder) == {}
     shutil.copy(folder / "parts" / "1.parquet", tmp_path)
     try:
         duckdb.sql(f"copy (from '{tmp_path}/1.parquet' offset 5) to '{folder}/parts/1.parquet' (format parquet)")
-        after = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
-        assert plan(folder) == {"check_part": 1, **after}
+        assert plan(folder) == {"check_part": 1, **ONWARDS}
+        rows = f"select * replace (prompt_id || i as prompt_id) from '{tmp_path}/1.parquet', range(9) as times(i)"
+        duckdb.sql(f"copy (select * exclude (i) from ({rows})) to '{folder}/parts/1.parquet' (format parquet)")
+        assert plan(folder) == {"check_part": 1, **ONWARDS}
         for path in (folder / "results" / "scattered" / "checked").iterdir():
             path.rename(tmp_path / path.name)
-        assert plan(folder) == {"check_part": 3, **after}
+        assert plan(folder) == {"check_part": 3, **ONWARDS}
+        for path in CHECKS:
+            for name in (path, path.replace("rows", "summary")):
+                shutil.move(tmp_path / name.split("/")[-1], folder / name)
     finally:
         shutil.copy(tmp_path / "1.parquet", folder / "parts")
     assert plan(folder) == {}
+
+
+def test_a_part_after_the_others_is_checked_with_one_of_them(folder):
+    shutil.copy(folder / "parts" / "0.parquet", folder / "parts" / "4.parquet")
+    try:
+        assert plan(folder) == {"check_part": 1, **ONWARDS}
+    finally:
+        (folder / "parts" / "4.parquet").unlink()
+    assert plan(folder) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("shards/4-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
+        ("shards/0-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
+        ("shards/1-of-2/counts.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
+        ("shards/01-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
+        ("checked/4.rows.parquet", "the raw files of scattered are checked by 3 jobs; ask for 1 to 3"),
+    ],
+)
+def test_a_shard_or_a_check_that_there_is_not(folder, path, said):
+    result = snakemake(folder, "-n", f"results/scattered/{path}", configs=["studies.yaml"])
+    assert result.returncode == 1
+    assert said in result.stdout  # of a dry run
+    assert "Traceback (most recent call last)" not in result.stdout + result.stderr
 
 
 def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
@@ -112,3 +141,13 @@ def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
     assert result.returncode == 1
     assert "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
     assert not [path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted")]
+
+
+def test_another_number_of_shards_takes_in_none_of_those_before(folder):
+    (folder / "more.yaml").write_text("studies: {scattered: {shards: 10}}\n", "utf-8")
+    shards = [f"results/scattered/shards/{shard:02}-of-10/ratings.parquet" for shard in range(1, 11)]
+    result = snakemake(folder, "--cores", "2", *shards, configs=["studies.yaml", "more.yaml"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = f"from '{folder}/results/scattered/shards/*-of-10/ratings.parquet'"  # in the order of their names
+    assert duckdb.sql(rows).fetchall() == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
+    assert (folder / "results/scattered/shards/3-of-3/ratings.parquet").is_file()

@@ -5,31 +5,20 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 LIBRARY = Path(workflow.basedir, "workflow", "lib")
 sys.path.insert(0, str(LIBRARY))
 
-from judgebias.comparisons.settings import check_comparisons
+from judgebias.configuration import checked, project_settings
 from judgebias.errors import ConfigError
-from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
+from judgebias.settings import kind_of, with_stand_ins
 
-
-def yaml_of_project(*path):
-    return yaml.load(Path(workflow.basedir, *path).read_text("utf-8"), Loader=yaml.CSafeLoader)
-
-
-PROJECT = yaml_of_project("config.yaml")  # without what a user adds
-settings = in_order_of(PROJECT, config)
-config.clear()
-config.update(settings)
-
+PROJECT = project_settings()  # without what a user adds
 try:
-    check(config, yaml_of_project("workflow", "schemas", "config.schema.yaml"))
-    check_redefined(config["specs"], PROJECT["specs"])
-    check_comparisons(config)
+    settings = checked(config, PROJECT)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
+config.clear()
+config.update(settings)
 for kind_of_study in ("studies", "comparisons"):
     config[kind_of_study] = with_stand_ins(config[kind_of_study], os.path.exists)
 

@@ -39,8 +39,7 @@ def verdict_files(study):
         return released_files(study)
     if origin == "simulate":
         return [f"results/{study}/raw/comparisons.parquet"]
-    files = COMPARISONS[study]["files"]
-    return [there(study, "files", path, of="comparisons") for path in ([files] if isinstance(files, str) else files)]
+    return [there(study, "files", path, of="comparisons") for path, _ in named_files(COMPARISONS[study]["files"])]
 
 
 def published_attacks(wildcards, *, needed=None):

@@ -2,7 +2,7 @@
 
 
 # What a spec may read of a study.
-STUDY = {"cells": "results/{study}/cells.parquet", "ratings": lambda wildcards: ratings_of(wildcards.study)}
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": ratings_of}
 
 
 # One job for all specs: starting costs more than fitting.

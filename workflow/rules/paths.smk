@@ -1,6 +1,8 @@
 # Where the files of a study are, and what it may hold.
 import csv
 
+from judgebias.sources.raw_files import named_files, raw_files
+
 WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
 DATA = f"{WORKFLOW}/data"
 
@@ -43,6 +45,7 @@ def there(study, key, path, *, of="studies"):
     return path
 
 
+@cache
 def raw_of(study):
     """(path, dimension) of each raw file of a study; the dimension is None where the file has a column of that name."""
     settings = config["studies"][study]
@@ -50,53 +53,66 @@ def raw_of(study):
         return [(f"results/{study}/raw/ratings.parquet", None)]
     if "source" in settings:
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
-    files = settings["files"]
-    found = [(files, None)] if isinstance(files, str) else [(path, dimension) for dimension, path in files.items()]
-    return [(part, dimension) for path, dimension in found for part in parts_of(study, path)]
-
-
-def parts_of(study, path):
-    """A user's file of ratings, or the parquet files of a folder in the order of their names; WorkflowError if there is none."""
-    if not Path(path).is_dir():
-        return [there(study, "files", path)]
-    parts = sorted(os.path.join(path, part) for part in os.listdir(path) if re.fullmatch(r"[^.].*\.parquet", part))
-    if not parts:
-        raise WorkflowError(f"config: studies: {study}: files: '{path}': the folder holds no *.parquet; put the parts into it")
-    for part in parts:
-        if "{" in part or "}" in part:
+    try:
+        raw = raw_files(named_files(settings["files"]))
+    except ConfigError as error:
+        raise WorkflowError(f"config: studies: {study}: files: {error}") from None
+    for path, _ in raw:
+        if "{" in path or "}" in path:  # of a part: what config names is checked
             raise WorkflowError(
-                f"config: studies: {study}: files: '{part}': braces mean a wildcard to Snakemake; rename the file"
+                f"config: studies: {study}: files: '{path}': braces mean a wildcard to Snakemake; rename the file"
             )
-    return parts
+        there(study, "files", path)
+    return raw
 
 
 def shards_of(study):
-    """The numbers of a study's shards; none where its ratings are in one file."""
-    return range(1, config["studies"][study].get("shards", 0) + 1)
+    """The names of a study's shards, with their number in each: of another number are other files. None if it is in one piece."""
+    shards = config["studies"][study].get("shards", 0)
+    return [f"{shard:0{len(str(shards))}}-of-{shards}" for shard in range(1, shards + 1)]
 
 
-def ratings_of(study):
+def raw_of_shard(wildcards):
+    """The raw files of a study; WorkflowError if it has no such shard."""
+    known = shards_of(wildcards.study)
+    if f"{wildcards.shard}-of-{wildcards.shards}" not in known:
+        raise WorkflowError(
+            f"results/{wildcards.study}/shards/{wildcards.shard}-of-{wildcards.shards}: config: studies: {wildcards.study}: "
+            f"shards: {len(known)}; ask for {known[0]} to {known[-1]}"
+        )
+    return [path for path, _ in raw_of(wildcards.study)]
+
+
+def of_every_shard(name):
+    """This file of every shard of a study, in their order."""
+    return lambda wildcards: [f"results/{wildcards.study}/shards/{shard}/{name}" for shard in shards_of(wildcards.study)]
+
+
+def ratings_of(wildcards):
     """The canonical ratings of a study: one file, or its shards in their order."""
-    shards = [f"results/{study}/shards/{shard}/ratings.parquet" for shard in shards_of(study)]
-    return shards or [f"results/{study}/ratings.parquet"]
+    return of_every_shard("ratings.parquet")(wildcards) or [f"results/{wildcards.study}/ratings.parquet"]
 
 
 @cache
 def checks_of(study):
     """The raw files of a sharded study, (path, dimension) each, in a list for each job that checks some of them.
 
-    A user's files are spread by size, the largest first. Others may be still to come, and count alike.
+    They are dealt in turn, by no size: one that grows, or comes after the others, is a matter of one job.
     """
     raw = raw_of(study)
-    sizes = [megabytes_of([path]) if "files" in config["studies"][study] else 1 for path, _ in raw]
-    jobs = [[] for _ in raw][: len(shards_of(study))]
-    for place in sorted(range(len(raw)), key=lambda place: -sizes[place]):
-        min(jobs, key=lambda job: sum(sizes[each] for each in job)).append(place)
-    return [[raw[place] for place in sorted(job)] for job in jobs if job]
+    jobs = min(len(raw), len(shards_of(study)))
+    return [raw[job::jobs] for job in range(jobs)]
 
 
 def of_check(wildcards):
-    return checks_of(wildcards.study)[int(wildcards.part) - 1]
+    """The files of one such job; WorkflowError if there is none of this number."""
+    checks = checks_of(wildcards.study)
+    if int(wildcards.part) > len(checks):
+        raise WorkflowError(
+            f"results/{wildcards.study}/checked/{wildcards.part}: the raw files of {wildcards.study} are checked by "
+            f"{len(checks)} jobs; ask for 1 to {len(checks)}"
+        )
+    return checks[int(wildcards.part) - 1]
 
 
 def checked_files(name):

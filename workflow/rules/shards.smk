@@ -8,7 +8,8 @@ SHARDED = studies_with("shards")
 
 wildcard_constraints:
     part=r"[1-9]\d*",
-    shard=r"[1-9]\d*",
+    shard=r"\d+",
+    shards=r"\d+",
 
 
 # A job of its own, too: with the tables, which wait for the shards, it would be a job that waits for itself.
@@ -78,15 +79,15 @@ rule shard:
     input:
         checked=checked_files("rows"),
         plan="results/{study}/shards/plan.json",
-        raw=lambda wildcards: [path for path, _ in raw_of(wildcards.study)],
+        raw=raw_of_shard,
         code=code_of("shard.py"),
     output:
-        ratings="results/{study}/shards/{shard}/ratings.parquet",
-        counts="results/{study}/shards/{shard}/counts.parquet",
+        ratings="results/{study}/shards/{shard}-of-{shards}/ratings.parquet",
+        counts="results/{study}/shards/{shard}-of-{shards}/counts.parquet",
     log:
-        "results/{study}/logs/shard_{shard}.log",
+        "results/{study}/logs/shard_{shard}-of-{shards}.log",
     benchmark:
-        "results/{study}/benchmarks/shard_{shard}.tsv"
+        "results/{study}/benchmarks/shard_{shard}-of-{shards}.tsv"
     wildcard_constraints:
         study=SHARDED,
     conda:
@@ -101,16 +102,14 @@ rule shard:
         **OF_RATINGS,
         dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
     message:
-        "Normalise shard {wildcards.shard} of the ratings of {wildcards.study}."
+        "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
     script:
         "../scripts/shard.py"
 
 
 rule gather_cells:
     input:
-        counts=lambda wildcards: [
-            f"results/{wildcards.study}/shards/{shard}/counts.parquet" for shard in shards_of(wildcards.study)
-        ],
+        counts=of_every_shard("counts.parquet"),
         code=code_of("gather_cells.py"),
     output:
         cells="results/{study}/cells.parquet",

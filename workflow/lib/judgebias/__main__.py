@@ -23,7 +23,9 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, as in the workflow's jobs; read when numpy is imported
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # nothing is left to do; taking the process down in order would last longer than a fit
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # None where it is closed
+        status = main()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # nothing is left to do; taking the process down in order would last longer than a fit

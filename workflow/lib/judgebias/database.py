@@ -38,7 +38,7 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
     no more than its SHARE of them. Raises ConfigError where the work cannot be done in so little.
     """
     said, bound = f"config: memory_limit: {limit}", limit
-    if of_job is not None and SHARE * of_job * 1e6 < _bytes(limit):
+    if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
         bound = f"{SHARE * of_job:.0f}MB"
         said = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder):
@@ -53,7 +53,7 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
             _databases.pop().close()
 
 
-def _bytes(limit: str) -> float:
+def bytes_of(limit: str) -> float:
     """Bytes of a limit in the form of DuckDB, such as 4GB or 512 MiB."""
     number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
     return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from judgebias.errors import ConfigError
 from judgebias.ratings.registry import HUMAN
+from judgebias.sources.raw_files import named_files
 
 ORIGINS = {"simulate": "simulated", "source": "published", "files": "user"}  # where ratings come from -> what they are
 STAND_IN = {"files", "simulate"}  # a simulation in the place of files that are not there
@@ -47,10 +48,8 @@ def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]
     for name, study in studies.items():
         settled[name] = dict(study)
         if set(study) >= STAND_IN:
-            files = study["files"].values() if isinstance(study["files"], Mapping) else study["files"]
-            there = any(
-                map(exists, [files] if isinstance(files, str) else files)
-            )  # a file that is not there beside others is missed when the study is built
+            # A file that is not there beside others is missed when the study is built.
+            there = any(exists(path) for path, _ in named_files(study["files"]))
             settled[name] = {key: value for key, value in study.items() if key != ("simulate" if there else "files")}
             settled[name]["title"] = study["title"] if there else f"simulated stand-in for {study['title']}"
     return settled
@@ -119,10 +118,7 @@ def _check_study(where: str, study: Mapping, sources: Mapping, models: Mapping) 
         check_known(f"{where}: source", [study["source"]], sources, "sources")
         files = sources[study["source"]].get("files", {})
         check_known(f"{where}: scales", dimensions, files, f"sources: {study['source']}: files")
-    paths = study.get("files", {})
-    for path in paths.values() if isinstance(paths, Mapping) else [paths]:
-        if "{" in path or "}" in path:
-            raise ConfigError(f"config: {where}: files: '{path}': braces mean a wildcard to Snakemake; rename the file")
+    check_braces(where, study)
     if isinstance(study.get("files"), Mapping):
         check_known(f"{where}: files", study["files"], dimensions, f"{where}: scales")
         check_known(f"{where}: scales", dimensions, study["files"], f"{where}: files")
@@ -171,6 +167,13 @@ def _check_subset(where: str, subset: Mapping, config: Mapping) -> None:
             check_known(f"{where}: {key}", values, known[key], "models" if key == "models_dropped" else f"any study's {key}s")
 
 
+def check_braces(where: str, study: Mapping) -> None:
+    """Raise ConfigError about a file of a study with a brace in its name."""
+    for path, _ in named_files(study.get("files", ())):
+        if "{" in path or "}" in path:
+            raise ConfigError(f"config: {where}: files: '{path}': braces mean a wildcard to Snakemake; rename the file")
+
+
 def check_known(where: str, names: Iterable[str], known: Iterable[str], place: str) -> None:
     """Raise ConfigError about the first of `names` that is not in `known`, which `place` describes."""
     for name in names:
@@ -179,5 +182,6 @@ def check_known(where: str, names: Iterable[str], known: Iterable[str], place: s
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(sorted(known))}"
+    names = sorted(map(str, known))  # a key of YAML may be a number
+    close = difflib.get_close_matches(str(name), names, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"

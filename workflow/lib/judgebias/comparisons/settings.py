@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from judgebias.comparisons.schemas import CONTROL
 from judgebias.errors import ConfigError
-from judgebias.settings import check_known
+from judgebias.settings import check_braces, check_known
 from judgebias.simulation.comparison_world import declared_comparisons
 
 VERDICTS_OF = {"simulate": "simulated", "files": "user", "source": "published"}  # where verdicts come from -> what they are
@@ -25,7 +25,7 @@ def check_comparisons(config: Mapping) -> None:
             raise ConfigError(f"config: {where}: found none of {', '.join(VERDICTS_OF)}; write one of them")
         if "source" in study:
             _check_source(where, study, config.get("sources", {}))
-        _check_files(where, study)
+        check_braces(where, study)
         _check_analyses(where, study)
         if "models" in study.get("simulate", {}):
             _check_world(where, study)
@@ -38,13 +38,6 @@ def _check_source(where: str, study: Mapping, sources: Mapping) -> None:
     own = [key for key in ("files", "simulate") if key in study]
     if own and SOURCES[source] != TEXTS:
         raise ConfigError(f"config: {where}: found source {source} with {own[0]}, of which only one can be read; keep one")
-
-
-def _check_files(where: str, study: Mapping) -> None:
-    files = study.get("files", [])
-    for path in [files] if isinstance(files, str) else files:
-        if "{" in path or "}" in path:
-            raise ConfigError(f"config: {where}: files: '{path}': braces mean a wildcard to Snakemake; rename the file")
 
 
 def _check_analyses(where: str, study: Mapping) -> None:

@@ -24,6 +24,11 @@ class Study:
     ratings: Sequence[str] = ()  # one file, or its shards; for specs with a reference or a length, and the engine statsmodels
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Raise TypeError about one path in the place of a sequence of them: it would be one of letters."""
+        if isinstance(self.ratings, str):
+            raise TypeError(f"ratings: found the path '{self.ratings}'; write a list, of this file or of all shards")
+
     def slices(self, spec: Spec) -> Iterator[tuple[str, Cells | Moments]]:
         """Yield (label, rows) of each fit of the spec: group moments for least squares, cells for the other estimators.
 

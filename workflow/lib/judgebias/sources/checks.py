@@ -69,8 +69,12 @@ RATING_ON_SCALE = (
 
 def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
-    if not Path(path).is_file():
+    if re.search("[\ud800-\udfff]", path):  # which stand for bytes that are no UTF-8
+        raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
+    if not Path(path).exists():
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
+    if not Path(path).is_file():
+        raise DataError(f"{path}: a folder or a pipe, and files are read more than once; save it as a CSV or parquet file")
     if path.endswith(".parquet"):
         with reading(path):
             return list(connection.execute(f"select * from {files([path])} limit 0").fetchnumpy())

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
+from judgebias.database import literal_path
 from judgebias.sources.checks import (
     LENGTHS,
     OPTIONAL,
@@ -17,15 +18,25 @@ from judgebias.sources.checks import (
     texts_of,
 )
 
+# Bytes of memory that a row takes in the end: the hash of its prompt in two tables, and this and its key as numbers, sorted.
+# Measured from 1e6 to 3e7 rows: 38 to 49.
+ROW = 50
+LINE = 20  # bytes of a CSV file that a row takes at least, of short names
+PACKED = 8  # as CSV, gzip is about so many times its size
 
-def collapse(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]) -> list[str]:
+
+def collapse(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], *, most: float) -> list[str] | None:
     """Create a temporary table of the distinct rows of each file; returns SQL for them, with the columns of `select_rows`.
+
+    None where there may be so many rows that this way takes more than `most` bytes of memory.
 
     Of the columns of many values, prompt_id is 0 or NULL, and pred_length is 0 where it is a length: what a check says of the
     row, it says of all that the row stands for. `prompts` lists the hashes of their prompt_ids, one for each. `record` is a
     number of its own. Raises DataError, as every reader of these files.
     """
     found = [read_as_texts(file.path, checked_columns(connection, file)) for file in files]
+    if ROW * sum(_rows_at_most(connection, file.path) for file in files) > most:
+        return None
     connection.execute(f"set threads = {len(os.sched_getaffinity(0))}")  # what is counted is the same in any order
     try:
         for number, (file, (relation, own)) in enumerate(zip(files, found, strict=True)):
@@ -37,6 +48,12 @@ def collapse(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]
         texts_of(file, f"distinct_rows_{number}", {column: column for column in own}, also=["prompts"])
         for number, (file, (_, own)) in enumerate(zip(files, found, strict=True))
     ]
+
+
+def _rows_at_most(connection: duckdb.DuckDBPyConnection, path: str) -> float:
+    if path.endswith(".parquet"):
+        return connection.execute(f"select num_rows from parquet_file_metadata({literal_path(path)})").fetchone()[0]
+    return os.path.getsize(path) * (PACKED if path.endswith(".gz") else 1) / LINE
 
 
 def _distinct(relation: str, own: Mapping[str, str]) -> str:

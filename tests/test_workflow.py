@@ -74,17 +74,29 @@ def test_wrong_setting_stops_before_anything_runs(project, overlay, setting, mes
     assert message in result.stdout + result.stderr
 
 
+HERE = "results/here/estimates/main.csv"  # of a study that a test's own folder declares
+
+
+def from_folder(project, folder, *arguments):
+    """Ask for HERE in a folder that is not the project's."""
+    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", HERE, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def assert_like_mine(project, folder):
+    """Build HERE; the ratings are those of the study `mine`, and so are the estimates."""
+    result = from_folder(project, folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
+    assert (folder / HERE).read_text("utf-8") == theirs.replace("mine,", "here,")
+
+
 def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):
     """The project's config.yaml holds; that of the working directory adds to it."""
     shutil.copy(project / "tests" / "smoke" / "ratings.csv", tmp_path / "my ratings é.csv")
     study = "studies: {here: {title: t, files: my ratings é.csv, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
     (tmp_path / "config.yaml").write_text(study, "utf-8")
-    target = "results/here/estimates/main.csv"
-    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", target]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
-    assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
+    assert_like_mine(project, tmp_path)
 
 
 def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
@@ -97,15 +109,10 @@ def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
     (parts / "_SUCCESS").write_text("")
     study = "studies: {here: {title: t, files: my parts/, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
     (tmp_path / "config.yaml").write_text(study, "utf-8")
-    target = "results/here/estimates/main.csv"
-    command = [sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--cores", "1", target]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
-    assert (tmp_path / target).read_text("utf-8") == theirs.replace("mine,", "here,")
+    assert_like_mine(project, tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted")]
     duckdb.sql(f"copy ({rows} limit 0) to '{parts}/part 2.parquet'")
-    again = subprocess.run([*command, "-n"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    again = from_folder(project, tmp_path, "-n")
     assert "part 2.parquet" in again.stdout
 
 

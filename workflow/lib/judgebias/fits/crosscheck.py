@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from judgebias.errors import DesignError
+from judgebias.fits.estimands import estimand_of
 from judgebias.fits.estimates import estimate
 from judgebias.fits.gam import fit_gam
 from judgebias.fits.gam_check import beside_pygam
@@ -31,7 +32,7 @@ def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> 
     """
     ordinal = set()  # fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
-        names = {"study": study.name, "spec": spec.name}
+        names = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
         if spec.estimator == "least_squares":
             found = _differences(spec, study, confidence)
         elif spec.estimator == "gam":
@@ -49,7 +50,7 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
     ours, theirs = (
         {
             (row["slice"], row["quantity"], row["term"]): row
-            for row in estimate(replace(spec, engine=engine, bootstrap=None), study, confidence=confidence).estimates
+            for row in estimate(replace(spec, engine=engine, bootstrap=None, wild=None), study, confidence=confidence).estimates
         }
         for engine in ("cells", "statsmodels")
     )

@@ -15,8 +15,8 @@ COLLINEAR = "not estimable: other terms of the design account for it in every ro
 class Term:
     """One coefficient: its quantity and level, the regressor it multiplies, and which groups of rows carry it."""
 
-    quantity: str  # intercept, slope, self_bias, family_bias, dimension or length
-    term: str  # the judge, family or dimension, or ALL_JUDGES
+    quantity: str  # intercept, slope, self_bias, family_bias, dimension, model, model_dimension or length
+    term: str  # the judge, family, dimension or model, or ALL_JUDGES
     regressor: int  # CONSTANT, REFERENCE or LENGTH
     carried: np.ndarray  # (groups,) of bool
 
@@ -27,7 +27,8 @@ def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUA
     Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
     (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]; the
     first dimension in alphabetical order is the reference level. `names` are the terms taken, of TERMS. Source: Play Favorites
-    (arXiv 2508.06709), Equation 1 and section 6.2.
+    (arXiv 2508.06709), Equation 1 and section 6.2. With `model` or `model:dimension`, the first model in alphabetical order, of
+    each dimension, is the reference level: self- and family-bias are then gaps to the judges of other families.
     A self or family term is listed for every judge and every family of a judge, and may be carried by no group: a judge that is
     not rated itself, a family of one. What becomes of such a term is the caller's to say.
     """
@@ -62,6 +63,21 @@ def _dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
     return [Term("dimension", str(d), CONSTANT, dimension == d) for d in np.unique(dimension)[1:]]
 
 
+def _model(factors: Mapping[str, np.ndarray]) -> list[Term]:
+    model = factors["model"]
+    return [Term("model", str(m), CONSTANT, model == m) for m in np.unique(model)[1:]]
+
+
+def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
+    """Each model against the first one of the dimension."""
+    model, dimension = factors["model"], factors["dimension"]
+    return [
+        Term("model_dimension", f"{m}, {d}", CONSTANT, (model == m) & (dimension == d))
+        for d in np.unique(dimension)
+        for m in np.unique(model[dimension == d])[1:]
+    ]
+
+
 # The terms that a spec may name -> how to list them, in the order of the tables.
 TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
     "intercept": _for_all("intercept", CONSTANT),
@@ -71,6 +87,8 @@ TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
     "self": _self,
     "same_family": _same_family,
     "dimension": _dimension,
+    "model": _model,
+    "model:dimension": _model_by_dimension,
 }
 
 
@@ -82,8 +100,17 @@ def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
     return layout
 
 
-def distinct_layouts(layout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct entries of B, (kinds, width, terms), and the kind of each group; as bytes of bits, which sort faster."""
-    bits = np.packbits(layout.reshape(len(layout), -1) != 0, axis=1)
-    _, first, kind = np.unique(bits.view(f"V{bits.shape[1]}").ravel(), return_index=True, return_inverse=True)
-    return layout[first], kind
+def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Number the kinds of groups, of one entry of B each: the first group of each kind, (kinds,), and the kind of each group.
+
+    They are told apart by their bytes; where all are 0 or 1, by bytes of bits, which sort faster. factor: (groups,) of str,
+    where it is to be one in each kind, too.
+    """
+    flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0  # of the two zeros, one
+    binary = ((flat == 0) | (flat == 1)).all()
+    keys = np.packbits(flat != 0, axis=1) if binary else flat.view(np.uint8)
+    _, first, kind = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    if factor is not None:
+        levels, level = np.unique(factor, return_inverse=True)
+        _, first, kind = np.unique(kind * len(levels) + level, return_index=True, return_inverse=True)
+    return first, kind

@@ -8,24 +8,28 @@ from itertools import repeat
 import numpy as np
 
 from judgebias.errors import DesignError
-from judgebias.fits.clusters import clustered
-from judgebias.fits.design import COLLINEAR, Term, regressors_of
+from judgebias.fits.absorption import layout_of
+from judgebias.fits.clusters import FEW, FEW_CLUSTERS, clustered
+from judgebias.fits.design import COLLINEAR, Term
 from judgebias.fits.gam import Curve, fit_gam
+from judgebias.fits.jackknife import jackknifed
 from judgebias.fits.linear import LeastSquares, fit
 from judgebias.fits.ordinal import fit_ordinal
+from judgebias.fits.present_terms import NO_SLICE, NO_TERM, absent_terms, present_terms
 from judgebias.fits.prompt_errors import PromptErrors, prompt_errors
 from judgebias.fits.spec import Spec
+from judgebias.fits.two_way import two_way
+from judgebias.fits.wild_bootstrap import WildTest
 from judgebias.ratings.cells import Cells
 from judgebias.ratings.moments import Moments
 from judgebias.ratings.study import Study
 
-NO_ROWS = {
-    "self_bias": "no row of this judge rates itself",
-    "family_bias": "no row of this family's judges rates another model of the family",
-}
-NO_SLICE = "no row is left"
-NO_TERM = "no row carries a term of the model"
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
+NOT_POSITIVE = (
+    "two_way: no standard errors, as the matrix of prompts + judges - judges in prompts is not positive semidefinite; where "
+    "each judge has its own intercept, as in Equation 1, this takes up the judge's score: write CR1 or CR3"
+)
+CLUSTERED = {"CR1": clustered, "CR3": jackknifed, "two_way": two_way}  # covariance -> errors from the sums by prompt
 LOST = "bootstrap: of {all} resamples of prompts, left out where they do not determine the coefficient: {lost}"
 
 
@@ -42,6 +46,8 @@ class Coefficient:
     effect: float = math.nan  # average marginal effect on the rating, in points of the unit scale
     effect_std_error: float = math.nan
     replicates: np.ndarray | None = field(default=None, repr=False, compare=False)  # of a bootstrap, NaN where not determined
+    df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
+    wild: WildTest | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -70,9 +76,7 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
     """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt, where rows carry a term."""
     if not len(rows.n):
         return without_rows(label)
-    listed = spec.terms_of(rows.factors)
-    absent = [(term.quantity, term.term, NO_ROWS[term.quantity]) for term in listed if not term.carried.any()]
-    present = [term for term in listed if term.carried.any()]
+    present, absent = present_terms(spec, rows.factors), absent_terms(spec, rows.factors)
     if not present:
         return without_terms(label, round(float(rows.n.sum())), absent)
     try:
@@ -95,15 +99,32 @@ def without_terms(label: str, n: int, absent: list) -> Fitted:
 def _least_squares(
     spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
 ) -> Fitted:
-    regressors = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
-    if spec.covariance == "CR1":
-        result = clustered(errors.solution, errors.clusters)
+    if spec.covariance in CLUSTERED:
+        result = CLUSTERED[spec.covariance](errors.solution, errors.clusters)
     else:
+        regressors = layout_of(spec, terms, rows)
         result = fit(rows, regressors, covariance=spec.covariance, solution=errors and errors.solution)
     fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
+    fitted = replace(fitted, remarks=_on_clusters(spec, result))
+    if spec.wild is not None:
+        coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(fitted.coefficients)]
+        fitted = replace(fitted, coefficients=coefficients)
     if spec.bootstrap is None:
         return fitted
-    return replace(fitted, remarks=[ONE_PROMPT]) if errors.replicates is None else _with_replicates(fitted, errors.replicates)
+    if errors.replicates is None:
+        return replace(fitted, remarks=[*fitted.remarks, ONE_PROMPT])
+    return _with_replicates(fitted, errors.replicates)
+
+
+def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
+    """What is to be said of errors by prompt: they rest on few clusters, or there are none."""
+    remarks = []
+    if 0 < result.df < FEW - 1:
+        remarks.append(FEW_CLUSTERS.format(covariance=spec.covariance, clusters=result.df + 1, few=FEW))
+    errors = result.std_error[result.identified]
+    if spec.covariance == "two_way" and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
+        remarks.append(NOT_POSITIVE)
+    return remarks
 
 
 def fitted_by_least_squares(label: str, terms: list[Term], n_terms: list, result: LeastSquares, absent: list) -> Fitted:
@@ -111,7 +132,7 @@ def fitted_by_least_squares(label: str, terms: list[Term], n_terms: list, result
     notes = ["" if known else COLLINEAR for known in result.identified]
     numbers = zip(terms, n_terms, result.estimate, result.std_error, notes, strict=True)
     coefficients = [
-        Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note)
+        Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
         for term, n, estimate, error, note in numbers
     ]
     unknown = [(term.quantity, term.term, note) for term, note in zip(terms, notes, strict=True) if note]

@@ -1,15 +1,18 @@
 """The same specs by statsmodels' formulas on raw rows: slow, independent, there to check the fast way."""
 
+import math
 import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from judgebias.database import connect
-from judgebias.fits.design import ALL_JUDGES, terms_of
-from judgebias.fits.fit import NO_ROWS, Fitted, fitted_by_least_squares, without_rows, without_terms
+from judgebias.fits.design import ALL_JUDGES
+from judgebias.fits.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
 from judgebias.fits.linear import LeastSquares
-from judgebias.fits.spec import Spec
+from judgebias.fits.present_terms import absent_terms, present_terms
+from judgebias.fits.spec import BY_PROMPT, Spec
+from judgebias.fits.two_way import refused
 from judgebias.ratings.cells import FACTORS
 from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import with_normalised_length
@@ -24,8 +27,10 @@ FORMULA = {  # a spec's term -> the same in the formula, in the order in which f
     "self": "own",
     "same_family": "same_family",
     "dimension": "dimension",
+    "model": "model",
+    "model:dimension": "model_dimension",
 }
-FACTOR_COLUMNS = ("own", "same_family", "dimension")
+FACTOR_COLUMNS = ("own", "same_family", "dimension", "model", "model_dimension")
 QUANTITIES = {
     ("judge", None): "intercept",
     ("judge", "gt_unit"): "slope",
@@ -33,10 +38,13 @@ QUANTITIES = {
     ("own", None): "self_bias",
     ("same_family", None): "family_bias",
     ("dimension", None): "dimension",
+    ("model", None): "model",
+    ("model_dimension", None): "model_dimension",
     ("Intercept", None): "intercept",
     ("gt_unit", None): "slope",
 }
-COVARIANCES = {"HC0": "HC0", "HC1": "HC1", "classical": "nonrobust", "CR1": "cluster"}
+# statsmodels has no jackknife by prompt: CR3 is made here, of whatever it fits.
+COVARIANCES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
@@ -62,31 +70,61 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     from statsmodels.api import OLS
     from statsmodels.formula.api import ols
 
-    terms = terms_of(factors, names=spec.terms, length=spec.length is not None)
-    absent = [(term.quantity, term.term, NO_ROWS[term.quantity]) for term in terms if not term.carried.any()]
-    present = [term for term in terms if term.carried.any()]
-    if not present:
+    terms, absent = present_terms(spec, factors), absent_terms(spec, factors)
+    if not terms:
         return without_terms(label, len(frame), absent)
     coded, names = _coded(factors)
     data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
-    prompt = np.unique(frame["prompt_id"], return_inverse=True)[1]
-    clusters = {"cov_kwds": {"groups": prompt, "use_correction": bool(prompt.any())}} if spec.covariance == "CR1" else {}
     model = ols(_formula(spec, coded), data)
-    found = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
-    found.pop(None, None)  # the reference level of its first factor, for which a formula without intercept has a column
-    model = OLS(model.endog, model.exog[:, list(found.values())])
-    fitted = model.fit(cov_type=COVARIANCES[spec.covariance], **clusters)
-    order = [list(found).index((term.quantity, term.term)) for term in present]
-    identified = _identified(model.exog)[order]
-    estimate = np.where(identified, fitted.params[order], np.nan)
-    covariance = fitted.cov_params()[np.ix_(order, order)]
+    # Not all columns are terms: without intercept, a formula has one for the reference level of its first factor.
+    place = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
+    x, y = model.exog[:, [place[term.quantity, term.term] for term in terms]], model.endog
+    if spec.absorb is not None:
+        x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
+    groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
+    if spec.covariance == "two_way":
+        groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
+    result = _least_squares(OLS(y, x), spec.covariance, groups)
+    return fitted_by_least_squares(label, terms, [term.carried.sum() for term in terms], result, absent)
+
+
+def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
+    """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
+    by_prompt, df = covariance in BY_PROMPT, int(groups.max(axis=0).min())  # of as many clusters less one
+    kind = COVARIANCES.get(covariance, covariance)
+    clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
+    fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
+    spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
     if clusters:  # statsmodels takes the number of columns for the rank
-        covariance = covariance * (fitted.nobs - fitted.model.exog.shape[1]) / fitted.df_resid
+        spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
     # statsmodels divides by what is 0 then; the errors are unknown
-    if (clusters and not prompt.any()) or (spec.covariance != "HC0" and fitted.df_resid <= 0):
-        covariance = np.full_like(covariance, np.nan)
-    result = LeastSquares(estimate, covariance, identified, int(fitted.nobs), round(fitted.df_model + fitted.k_constant))
-    return fitted_by_least_squares(label, present, [term.carried.sum() for term in present], result, absent)
+    unknown = covariance not in ("HC0", "HC2", "HC3", "CR3") and fitted.df_resid <= 0
+    unknown |= by_prompt and df == 0
+    if unknown or (covariance == "two_way" and refused(spread[np.ix_(identified, identified)])):
+        spread = np.full_like(spread, np.nan)
+    rank = round(fitted.df_model + fitted.k_constant)
+    estimate = np.where(identified, fitted.params, np.nan)
+    return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df if by_prompt else math.inf)
+
+
+def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
+    """Covariance CR3, from fits to the rows without each prompt in turn; NaN of what one of them does not determine."""
+    x, y = fitted.model.exog, fitted.model.endog
+    changes = np.empty((prompt.max() + 1, x.shape[1]))
+    for left_out in range(len(changes)):
+        rows = prompt != left_out
+        found = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0] - fitted.params
+        changes[left_out] = np.where(_identified(x[rows]), found, np.nan)
+    return (len(changes) - 1) / len(changes) * changes.T @ changes
+
+
+def _within(columns: np.ndarray, frame) -> np.ndarray:
+    """Columns, (rows, columns), less their means over the rows of each completion."""
+    import pandas as pd
+
+    names = ["dimension", "dataset", "prompt_id", "model", *({REFERENCE_FAMILY} & set(frame))]
+    columns = pd.DataFrame(columns)
+    return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
 
 
 def _formula(spec: Spec, coded: dict) -> str:
@@ -99,19 +137,28 @@ def _formula(spec: Spec, coded: dict) -> str:
 def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
     """Categorical columns of the formula, and the name behind each (column, code).
 
-    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own` and `same_family` have the code
-    `none`, their reference level, in all other rows. A reference level has no name; a column of one level is left out.
+    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own`, `same_family` and
+    `model_dimension` have the code `none`, their reference level without name, in all other rows. A column of one level is left
+    out.
     """
     import pandas as pd
 
     judge, family, every = factors["judge"], factors["judge_family"], np.ones(len(factors["judge"]), dtype=bool)
+    model, dimension = factors["model"], factors["dimension"]
+    first = {level: np.unique(model[dimension == level])[0] for level in map(str, np.unique(dimension))}
     own = judge == factors["model"]
     same_family = (family == factors["model_family"]) & ~own
     columns = {
         "judge": (judge, every, []),
         "own": (judge, own, ["none"]),
         "same_family": (family, same_family, ["none"]),
-        "dimension": (factors["dimension"], every, []),
+        "dimension": (dimension, every, []),
+        "model": (model, every, []),
+        "model_dimension": (
+            np.strings.add(np.strings.add(model, ", "), dimension),
+            model != np.array([first[level] for level in dimension]),
+            ["none"],
+        ),
     }
     coded, names = {}, {}
     for column, (values, rows, reference) in columns.items():
@@ -122,12 +169,11 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], 
             code[rows] = place + len(reference)
             coded[column] = pd.Categorical.from_codes(code, levels)
             names |= {(column, f"l{number}"): str(name) for number, name in enumerate(present)}
-    names.pop(("dimension", "l0"), None)
     return coded, names
 
 
 def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str] | None:
-    """Quantity and term of a column of the design; None for a reference level."""
+    """Quantity and term of a column of the design; None for a reference level without name."""
     column, code, covariate = re.fullmatch(r"(\w+)(?:\[(?:T\.)?(\w+)\])?(?::(\w+))?", name).groups()
     if code and (column, code) not in names:
         return None
@@ -136,6 +182,7 @@ def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str
 
 def _identified(design: np.ndarray) -> np.ndarray:
     """Coefficients with no part in the null space of the design, from its singular vectors."""
-    _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.linalg.norm(design, axis=0), mode="r"))
-    null = vectors[(values > 1e-9 * values[0]).sum() :]  # also those beyond the number of rows
+    size = np.linalg.norm(design, axis=0)  # 0 where the only rows of a term are left out
+    _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.where(size > 0, size, 1.0), mode="r"))
+    null = vectors[(values > 1e-9 * values.max(initial=0.0)).sum() :]  # also those beyond the number of rows
     return (np.abs(null) < 1e-6).all(axis=0)

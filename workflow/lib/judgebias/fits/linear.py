@@ -1,15 +1,19 @@
 """Least squares from group moments, with White's robust errors: the same numbers as from the rows."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judgebias.errors import DesignError
 from judgebias.ratings.moments import RATING, Moments
 
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
 ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
-NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of the inverse leaves of 0
+NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of ratings leaves of 0
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
+LEVERAGED = {"HC2": 1, "HC3": 2}  # covariance -> power of 1 - leverage that a squared residual is divided by
+ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class LeastSquares:
     identified: np.ndarray  # (terms,) of bool
     n: int  # rows
     rank: int
+    df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
 
     @property
     def std_error(self) -> np.ndarray:
@@ -37,6 +42,7 @@ class Solution:
     inverse: np.ndarray  # (terms, terms) of X'X, on the directions that hold information
     null: np.ndarray  # (terms, directions) that hold none, as by `inverted`
     n: int  # rows
+    gram: np.ndarray  # (terms, terms) X'X
 
     @property
     def identified(self) -> np.ndarray:
@@ -55,8 +61,14 @@ class Solution:
         return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
 
     def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
-        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores."""
-        return self.with_covariance(self.inverse @ meat @ self.inverse * factor)
+        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores.
+
+        A variance that is rounding of the terms it is a sum of is 0.
+        """
+        spread = self.inverse @ meat @ self.inverse
+        size = ((np.abs(self.inverse) @ np.abs(meat)) * np.abs(self.inverse)).sum(axis=1)
+        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # also where it is below 0, or not known: for others to judge
+        return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
 
 
 def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
@@ -66,19 +78,27 @@ def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", so
     covariance: with A = (X'X)^-1 and residuals e of n rows,
       HC0        A (sum x x' e^2) A            (White 1980; what Play Favorites reports)
       HC1        HC0 * n / (n - rank)
+      HC2, HC3   A (sum x x' e^2 / (1 - h)^power) A, h = x' A x, of power 1 (HC2) or 2 (HC3; MacKinnon and White 1985)
       classical  A * sum e^2 / (n - rank)
     HC1 and classical are NaN when n <= rank. Where X'X is singular, coefficients that no combination of rows determines are
     NaN, and the others are as they would be under any choice of the free ones. Errors clustered by prompt need the rows, see
     judgebias.fits.clusters. solution: what `solve` says, where it is known.
+    HC2 and HC3 need groups of rows with one reference, as by moments.moments_by_cell: DesignError where they are others. They
+    are NaN of coefficients that some row alone determines.
     """
     solution = solution or solve(moments, regressors)
     groups, width, terms = regressors.shape
     n, rank = solution.n, solution.rank
-    squares = _residual_squares(moments.tensor, _others(moments), regressors @ solution.estimate)
     if covariance == "classical":
-        return solution.with_covariance(solution.inverse * (squares[:, 0, 0].sum() / (n - rank) if n > rank else np.nan))
+        total = residuals_squared(moments, regressors, solution).sum()
+        return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
+    squares = _residual_squares(moments, regressors, solution)
+    known = np.ones(terms, dtype=bool)
+    if covariance in LEVERAGED:
+        squares, known = _by_leverage(squares, moments, regressors, solution, LEVERAGED[covariance])
     meat = regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
-    return solution.sandwich(meat, (n / (n - rank) if n > rank else np.nan) if covariance == "HC1" else 1.0)
+    found = solution.sandwich(meat, (n / (n - rank) if n > rank else np.nan) if covariance == "HC1" else 1.0)
+    return replace(found, covariance=np.where(np.outer(known, known), found.covariance, np.nan))
 
 
 def solve(moments: Moments, regressors: np.ndarray) -> Solution:
@@ -88,13 +108,14 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     second = moments.tensor[:, 0, 0]  # (groups, v, v): sums of u u'
     gram = second[:, others][:, :, others]  # (groups, v - 1, v - 1)
     flat = regressors.reshape(groups * width, terms)
-    inverse, null = inverted(flat.T @ (gram @ regressors).reshape(groups * width, terms))
+    total = flat.T @ (gram @ regressors).reshape(groups * width, terms)
+    inverse, null = inverted(total)
     cross = second[:, others, RATING]  # (groups, v - 1): sums of regressor * rating
     estimate = inverse @ (flat.T @ cross.ravel())
     # One step of refinement on the residual sums brings the solution to the precision of a QR decomposition.
     fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]
     estimate = estimate + inverse @ (flat.T @ (cross - fitted).ravel())
-    return Solution(estimate, inverse, null, round(float(moments.n.sum())))
+    return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
 
 
 def _others(moments: Moments) -> list[int]:
@@ -110,7 +131,7 @@ def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     scale = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1.0))
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
-    informed = values > RANK_TOLERANCE * values.max()
+    informed = values > RANK_TOLERANCE * values.max(initial=0.0)
     kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
     return kept @ kept.T, vectors[:, ~informed]
 
@@ -120,8 +141,14 @@ def determined(null: np.ndarray) -> np.ndarray:
     return (np.abs(null) < IDENTIFIED).all(axis=1)
 
 
-def _residual_squares(tensor: np.ndarray, others: list[int], fitted: np.ndarray) -> np.ndarray:
+def residuals_squared(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
+    """Sum the squared residuals of each group's rows, (groups,); arguments as of `fit`."""
+    return _residual_squares(moments, regressors, solution)[:, 0, 0]
+
+
+def _residual_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
     """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted w."""
+    tensor, others, fitted = moments.tensor, _others(moments), regressors @ solution.estimate
     residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
@@ -130,3 +157,23 @@ def _residual_squares(tensor: np.ndarray, others: list[int], fitted: np.ndarray)
     size = np.einsum("gij,gi,gj->g", np.abs(tensor[:, 0, 0]), np.abs(residual), np.abs(residual))
     squares[squares[:, 0, 0] < ROUNDING * size] = 0.0
     return squares[:, others][:, :, others]
+
+
+def _by_leverage(
+    squares: np.ndarray, moments: Moments, regressors: np.ndarray, solution: Solution, power: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Divide each group's squares by (1 - leverage)^power, and say which coefficients no row alone determines, (terms,).
+
+    Without a row of leverage 1, coefficients that have a part in A x are not determined: it has no residual that would count.
+    """
+    second = moments.tensor[:, 0, 0][:, _others(moments)][:, :, _others(moments)]
+    means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
+    size = np.einsum("gaa->ga", second) / moments.n[:, None]
+    if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():
+        raise DesignError("HC2 and HC3 need the leverage of each row, and these groups of rows have several references")
+    x = np.einsum("gw,gwt->gt", means, regressors)
+    room = 1 - ((x @ solution.inverse) * x).sum(axis=1)
+    alone = room < ALONE
+    free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
+    divided = squares / np.where(alone, np.inf, room)[:, None, None] ** power
+    return divided, determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)

@@ -125,7 +125,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
     if fixed is not None:
         layout[:, :, fixed] = 0.0
-    layouts, kind = distinct_layouts(layout)
+    kinds, kind = distinct_layouts(layout)
     kind = kind[cells.group]
     order = np.lexsort([cells.reference, kind])
     new = np.append(True, (np.diff(kind[order]) != 0) | (np.diff(cells.reference[order]) != 0))
@@ -133,7 +133,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     used = np.flatnonzero(counts.any(axis=0))
     place, rating = np.nonzero(counts[:, used])
     first = order[new][place]
-    likelihood = ProportionalOdds.of(layouts, kind[first], cells.reference[first], rating, counts[place, used[rating]])
+    likelihood = ProportionalOdds.of(layout[kinds], kind[first], cells.reference[first], rating, counts[place, used[rating]])
     return _Rows(terms, likelihood, cells.ratings[used], cells.scale[0], fixed, _unused(cells.ratings, used, cells.scale[0]))
 
 

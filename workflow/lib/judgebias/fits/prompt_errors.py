@@ -1,18 +1,20 @@
 """The passes over a study's rows that errors clustered by prompt and the bootstrap by prompt take, for all slices of a spec."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from judgebias.fits.clusters import Clusters
-from judgebias.fits.design import distinct_layouts, regressors_of
+from judgebias.fits.jackknife import Jackknife
 from judgebias.fits.linear import Solution, solve
 from judgebias.fits.prompt_bootstrap import PromptBootstrap
-from judgebias.fits.prompt_sums import sum_by_prompt
-from judgebias.fits.spec import Spec
+from judgebias.fits.prompt_sums import add_prompts
+from judgebias.fits.slice_design import SliceDesign, designs_of
+from judgebias.fits.spec import BIASES, Spec
+from judgebias.fits.two_way import TwoWay
+from judgebias.fits.wild_bootstrap import WildBootstrap, WildTest
 from judgebias.ratings.moments import Moments
-from judgebias.ratings.row_blocks import RowBlock
 from judgebias.ratings.study import Study
 
 
@@ -21,63 +23,48 @@ class PromptErrors:
     """The fit of a slice, and what its prompts say of the errors."""
 
     solution: Solution
-    clusters: Clusters
+    clusters: Clusters | Jackknife | TwoWay
     replicates: np.ndarray | None  # (replicates, terms) coefficients of the bootstrap, if the spec asks for one and it can be
-
-
-@dataclass(frozen=True)
-class SliceDesign:
-    """The terms of a slice in its design cells, and its fit: no more than a cell's number is held for each of its groups."""
-
-    group: np.ndarray  # (own groups,) places among all groups of the spec
-    cell: np.ndarray  # (own groups,) groups with the same layout of terms, also with none, are one cell
-    layouts: np.ndarray  # (cells, w, terms)
-    solution: Solution
+    wild: Mapping[int, WildTest] = field(default_factory=dict)  # by place of the term, if the spec asks for one
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
 
-    One pass sums the scores of all slices. The bootstrap takes another, as it needs the number of prompts beforehand.
+    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
+    both are summed up in is not held at once.
     """
     moments = study.moments_for(spec)
-    slices = list(_designs(spec, moments))
-    found = [each for each in slices if each is not None]
+    apart = "judge" if spec.covariance == "two_way" else None
+    slices = [(design, design and solve(rows, design.regressors)) for _, rows, design in designs_of(spec, moments, apart=apart)]
+    found = [each for each in slices if each[0] is not None]
     if not found:
         return [None] * len(slices)
-    clusters = [Clusters(each.layouts, each.solution) for each in found]
-    _pass(clusters, found, len(moments.n), study.row_blocks(spec, moments.factors))
+    clusters = [_clusters(spec, moments, *each) for each in found]
+    wild = [[] if spec.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in found]
+    takers = [(design, [own, *draws]) for (design, _), own, draws in zip(found, clusters, wild, strict=True)]
+    add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
+    tests = [draws[0].tests() if draws else {} for draws in wild]
+    del takers, wild
     replicates = [None] * len(found)
     if spec.bootstrap is not None:
         bootstraps = [
-            PromptBootstrap(each.layouts, each.solution, prompts=known.prompts, replicates=spec.bootstrap, seed=seed)
-            for each, known in zip(found, clusters, strict=True)
+            PromptBootstrap(design.layouts, solution, prompts=study.prompts, replicates=spec.bootstrap, seed=seed)
+            for design, solution in found
         ]
-        _pass(bootstraps, found, len(moments.n), study.row_blocks(spec, moments.factors))
+        takers = [(design, [own]) for (design, _), own in zip(found, bootstraps, strict=True)]
+        add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
         replicates = [each.estimates() if known.prompts > 1 else None for each, known in zip(bootstraps, clusters, strict=True)]
-    errors = map(PromptErrors, (each.solution for each in found), clusters, replicates)
-    return [None if each is None else next(errors) for each in slices]
+    errors = map(PromptErrors, (solution for _, solution in found), clusters, replicates, tests)
+    return [None if design is None else next(errors) for design, _ in slices]
 
 
-def _pass(
-    takers: Sequence[Clusters | PromptBootstrap], slices: Sequence[SliceDesign], groups: int, blocks: Iterable[RowBlock]
-) -> None:
-    for block in blocks:
-        for taker, own in zip(takers, slices, strict=True):
-            cell = np.full(groups, -1, dtype=np.int32)
-            cell[own.group] = own.cell
-            for sums in sum_by_prompt(block, cell, len(own.layouts)):
-                taker.add(sums)
+def _clusters(spec: Spec, moments: Moments, design: SliceDesign, solution: Solution) -> Clusters | Jackknife | TwoWay:
+    if spec.covariance == "two_way":
+        return TwoWay(design.layouts, solution, moments.factors["judge"][design.first])
+    return (Jackknife if spec.covariance == "CR3" else Clusters)(design.layouts, solution)
 
 
-def _designs(spec: Spec, moments: Moments) -> Iterator[SliceDesign | None]:
-    """Lay out the terms of each slice of a spec, and solve it; moments: of the rows of all slices."""
-    for _, mask in spec.slices(moments.factors):
-        rows = moments.select(mask)
-        present = [term for term in spec.terms_of(rows.factors) if term.carried.any()] if mask.any() else []
-        if not present:
-            yield None
-            continue
-        regressors = regressors_of(present, len(rows.n), moments.tensor.shape[1] - 1)
-        layouts, cell = distinct_layouts(regressors)
-        yield SliceDesign(np.flatnonzero(mask), cell.astype(np.int32), layouts, solve(rows, regressors))
+def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
+    places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
+    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.wild, seed=seed)

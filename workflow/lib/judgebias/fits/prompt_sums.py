@@ -1,7 +1,9 @@
 """Sums over the rows of each prompt: what errors clustered by prompt and the bootstrap by prompt need to know of the rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -10,15 +12,46 @@ from judgebias.ratings.row_blocks import RowBlock
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds what is held, whatever the prompts of a block of rows
 
 
+class TakesPrompts(Protocol):
+    """What sums of prompts are for: prompts come a few at a time, each with all its rows."""
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+
+
+@dataclass(frozen=True)
+class SliceCells:
+    """Cells, which are sets of groups, of one slice: no more than a cell's number is held for each of its groups."""
+
+    group: np.ndarray  # (own groups,) places among all groups of the spec
+    cell: np.ndarray  # (own groups,)
+    cells: int
+
+
+def add_prompts(slices: Sequence[tuple[SliceCells, Sequence[TakesPrompts]]], blocks: Iterable[RowBlock], groups: int) -> None:
+    """Pass over the rows of a spec once: what takes the prompts of a slice gets their sums in the slice's cells.
+
+    blocks: the rows, of so many groups.
+    """
+    for block in blocks:
+        for own, takers in slices:
+            cell = np.full(groups, -1, dtype=np.int32)
+            cell[own.group] = own.cell
+            for prompts, sums in sum_by_prompt(block, cell, own.cells):
+                for taker in takers:
+                    taker.add(prompts, sums)
+
+
 def products(width: int) -> list[tuple[int, int]]:
     """Places in (w, rating) of the factors of each product that is summed, (0, 0), the rows, first; `width` is the rating's."""
     return [(a, b) for a in range(width) for b in range(a, width + 1)]
 
 
-def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Iterator[np.ndarray]:
-    """Yield the sums of the `products` over the rows of each prompt in each design cell, (prompts, products, cells).
+def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield codes of prompts, (prompts,), and sums of the `products` over the rows of each in each design cell, (prompts,
+    products, cells).
 
-    A design cell is a set of groups with the same layout of terms, (w, terms); w numbers the regressors (1, reference[,
+    Cells of a design are sets of groups with the same layout of terms, (w, terms); w numbers the regressors (1, reference[,
     length]). What is linear in a prompt's rows is linear in its sums. Prompts with a row in a cell come some at a time, in
     their order. cell_of_group: (groups,), -1 for groups that are in no cell.
     """
@@ -26,13 +59,15 @@ def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Ite
     kept = slice(None) if cell.size and cell.min() >= 0 else np.flatnonzero(cell >= 0)
     cell = cell[kept].astype(np.int64)
     values = [None, *(covariate[kept] for covariate in block.covariates), block.rating[kept]]  # None: 1 in every row
-    begins = np.diff(block.prompt[kept].astype(np.int64), prepend=-1) > 0
-    most = max(1, ENTRIES // cells)
+    prompt = block.prompt[kept].astype(np.int64)
+    begins = np.diff(prompt, prepend=-1) > 0
+    most = max(1, ENTRIES // max(1, cells))
     bounds = [*np.flatnonzero(begins)[::most], len(cell)]
     for start, end in pairwise(bounds):
         number = np.cumsum(begins[start:end]) - 1
         among = [None if column is None else column[start:end] for column in values]
-        yield _summed(number * cells + cell[start:end], among, int(number[-1]) + 1, cells)
+        sums = _summed(number * cells + cell[start:end], among, int(number[-1]) + 1, cells)
+        yield prompt[start:end][begins[start:end]], sums
 
 
 def _summed(key: np.ndarray, values: Sequence[np.ndarray | None], prompts: int, cells: int) -> np.ndarray:
@@ -81,7 +116,15 @@ def gram_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> 
     return np.stack(weights)
 
 
+def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray) -> np.ndarray:
+    """Weights, (products, cells, entries + terms), that make both of a prompt's sums, the entries of X'X first."""
+    return np.concatenate([gram_weights(layouts, places), score_weights(layouts, estimate)], axis=-1)
+
+
 def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the entries on and above the diagonal of X'X that can differ from 0: of terms that share a cell."""
+    """Rows and columns of the entries on and above the diagonal of X'X that can differ from 0: of terms that share a cell.
+
+    The diagonal is there as a whole: what absorption leaves of a term may be 0 in all cells.
+    """
     used = layouts.any(axis=1)  # (cells, terms)
-    return np.nonzero(np.triu(used.T.astype(float) @ used))
+    return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))

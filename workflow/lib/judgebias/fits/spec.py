@@ -10,6 +10,8 @@ from judgebias.fits.design import EQUATION_1, Term, terms_of
 from judgebias.ratings.references import REFERENCE_FAMILY
 
 DROPPED = "models_dropped"
+BY_PROMPT = ("CR1", "CR3", "two_way")  # covariances that need the rows of each prompt
+BIASES = ("self_bias", "family_bias")
 FACTOR_OF = {DROPPED: "model"}  # key of a subset -> factor, where they differ
 
 
@@ -27,7 +29,10 @@ class Spec:
     reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
     and under `family` its completions as well.
     estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
-    covariance: HC0, HC1, classical or CR1 (clustered by prompt). bootstrap: replicates of a bootstrap by prompt, beside it.
+    absorb: `completion` takes the effects of completions (dimension, prompt and model) out of the fit; errors are by prompt.
+    covariance: HC0, HC1, HC2, HC3, classical, CR1 or CR3 (clustered by prompt), two_way (by prompt and judge).
+    bootstrap: replicates of a bootstrap by prompt, beside it. wild: draws of a wild bootstrap by prompt of each self- and
+    family-bias, beside it. tests: the quantities whose tests are one family, of all slices together.
     engine: cells (this project's) or statsmodels (its formula on raw rows).
     """
 
@@ -38,9 +43,12 @@ class Spec:
     terms: Sequence[str] = EQUATION_1
     length: str | None = None
     reference: str | None = None
+    absorb: str | None = None
     estimator: str = "least_squares"
     covariance: str = "HC0"
     bootstrap: int | None = None
+    wild: int | None = None
+    tests: Sequence[str] = BIASES
     engine: str = "cells"
 
     @classmethod
@@ -59,12 +67,13 @@ class Spec:
     @property
     def by_prompt(self) -> bool:
         """Whether its errors need the rows of each prompt."""
-        return self.covariance == "CR1" or self.bootstrap is not None
+        return self.covariance in BY_PROMPT or self.bootstrap is not None or self.wild is not None
 
     @property
     def by_row(self) -> bool:
         """Whether it reads the ratings themselves: cells do not hold what it needs to know of them."""
-        return self.by_prompt or self.length is not None or self.reference is not None or self.engine == "statsmodels"
+        told_apart = self.length is not None or self.reference is not None or self.absorb is not None
+        return self.by_prompt or told_apart or self.engine == "statsmodels"
 
     def terms_of(self, factors: Mapping[str, np.ndarray]) -> list[Term]:
         """List the terms of the spec for groups of rows with these factors, those that no row carries too."""

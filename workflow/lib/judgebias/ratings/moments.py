@@ -1,6 +1,6 @@
 """Group moments: what least squares and its robust errors need to know of the rows, and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from judgebias.database import connect
 from judgebias.ratings.cells import Cells
 from judgebias.ratings.codes import Levels
+from judgebias.ratings.row_blocks import RowBlock
 
 ORDER = 4  # highest order of the sums: a fit with HC0 errors needs products of four
 RATING, REFERENCE, LENGTH = 1, 2, 3  # places in the vector u = (1, rating, reference, length) of a row
@@ -53,7 +54,13 @@ def moments_of_cells(cells: Cells) -> Moments:
     rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
     references = cells.reference[:, None] ** np.arange(ORDER + 1)
     sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
-    return Moments(cells.factors, _tensor(sums, variables=3))
+    return Moments(cells.factors, tensor_of(sums, variables=3))
+
+
+def moments_by_cell(cells: Cells) -> Moments:
+    """Make a group of each cell, so that the rows of a group have one reference, hence one leverage."""
+    factors = {name: cells.factor(name) for name in cells.factors}
+    return moments_of_cells(replace(cells, factors=factors, group=np.arange(len(cells.group))))
 
 
 def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
@@ -78,7 +85,37 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
             total[here, place] += np.bincount(at, rating[a] * reference[b] * found[f"s{c}"], len(met))
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
-    return Moments(levels.factors(group[order]), _tensor(dict(zip(powers, total[order].T, strict=True)), variables=4))
+    return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
+
+
+def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
+    """Sum rows over their groups, of which those without rows are left out; there may be none.
+
+    factors: of the groups of the blocks, (groups,) of str each. covariates: how many a row has.
+    """
+    groups = len(next(iter(factors.values())))
+    total = np.zeros((groups, len(exponents(covariates + 1))))
+    for block in blocks:
+        total += sums_of_rows(block, block.group, groups)
+    met = np.flatnonzero(total[:, 0])
+    sums = dict(zip(exponents(covariates + 1), total[met].T, strict=True))
+    return Moments({name: values[met] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
+
+
+def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:
+    """Sum the products of rating and covariates, by their `exponents`, over the rows with each key, (keys, products).
+
+    key: (rows,), from 0 to keys - 1.
+    """
+    values = [block.rating, *block.covariates]
+    sums = []
+    for powers in exponents(len(values)):
+        product = np.ones(len(key))
+        for value, power in zip(values, powers, strict=True):
+            for _ in range(power):  # a power by multiplication is many times as fast as by pow
+                product *= value
+        sums.append(np.bincount(key, product, keys))
+    return np.stack(sums, axis=1)
 
 
 def _with_groups(group: np.ndarray, total: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,12 +129,15 @@ def _with_groups(group: np.ndarray, total: np.ndarray, met: np.ndarray) -> tuple
 
 
 def exponents(variables: int) -> list[tuple[int, ...]]:
-    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2."""
+    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2.
+
+    That of the rows, all 0, is first.
+    """
     products = np.ndindex(*(ORDER + 1,) * variables)
     return [powers for powers in products if sum(powers) <= ORDER]
 
 
-def _tensor(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:
+def tensor_of(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:
     """Lay sums keyed by exponents out as the symmetric tensor over u = (1, quantities...)."""
     groups = len(next(iter(sums.values())))
     tensor = np.empty((groups, *(variables,) * ORDER))

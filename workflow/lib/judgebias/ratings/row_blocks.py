@@ -67,6 +67,13 @@ def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRa
             yield PromptRange(path, first, last)
 
 
+def prompt_count(ratings: Sequence[str]) -> int:
+    """Number of prompts in all files, whose codes are the numbers below it, by what the footers say of groups of rows."""
+    highest = "select max(stats_max_value::bigint) from parquet_metadata({}) where path_in_schema = 'prompt'"
+    found = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
+    return 1 + max((last for last in found if last is not None), default=-1)
+
+
 def _ranges(path: str, rows: int) -> Iterator[tuple[int, int]]:
     footer = f"""
         select row_group_num_rows, stats_min_value::bigint, stats_max_value::bigint from parquet_metadata({literal_path(path)})

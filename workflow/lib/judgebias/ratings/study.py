@@ -1,18 +1,20 @@
 """The tables of one study that fits read."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from judgebias.database import connect, text
+from judgebias.fits.linear import LEVERAGED
 from judgebias.fits.spec import Spec
 from judgebias.ratings.cells import Cells, cells_of_rows, read_cells
 from judgebias.ratings.codes import levels_of
+from judgebias.ratings.completions import blocks_by_judges, moments_by_judges
 from judgebias.ratings.lengths import NORMALISATIONS, length_sets, with_normalised_length
-from judgebias.ratings.moments import Moments, moments_of_cells, moments_of_rows
+from judgebias.ratings.moments import Moments, moments_by_cell, moments_of_cells, moments_of_rows
 from judgebias.ratings.references import REFERENCE_FAMILY, with_family_references
-from judgebias.ratings.row_blocks import PromptRange, RowBlock, prompt_ranges, row_blocks
+from judgebias.ratings.row_blocks import PromptRange, RowBlock, prompt_count, prompt_ranges, row_blocks
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Study:
         for label, mask in spec.slices(rows.factors):
             yield label, rows.select(mask)
 
+    @property
+    def prompts(self) -> int:
+        """Number of prompts, whatever a spec takes of them: the codes of prompts in `row_blocks` are below it."""
+        return self._once(("prompts",), lambda: prompt_count(self.ratings))
+
     def all_cells(self) -> Cells:
         """Return the cells of all rows, with the human score as reference."""
         return self.cells if isinstance(self.cells, Cells) else self._once(("cells",), lambda: read_cells(self.cells))
@@ -51,17 +58,28 @@ class Study:
         return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels, by=REFERENCE_FAMILY))
 
     def moments_for(self, spec: Spec) -> Moments:
-        """Return moments that hold the rows of the spec: of (1, rating, reference), and of the length it controls for."""
+        """Return moments that hold the rows of the spec: of (1, rating, reference), and of the length it controls for.
+
+        Of a spec with `absorb`, they are apart by the judges that rated a completion.
+        """
+        if spec.absorb is not None:
+            key = ("judged by", spec.rows(self.ratings), spec.length, spec.reference)
+            covariates = 1 if spec.length is None else 2
+            return self._once(key, lambda: moments_by_judges(*self._not_absorbed(spec), covariates=covariates))
         if spec.length is not None:
             sets = self._length_sets(spec)
             spans = prompt_ranges(self.ratings)
             blocks = [with_normalised_length(_rows(spec, span), spec.length, sets=sets) for span in spans]
             return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings[0])))
         cells = self.cells_for(spec)
+        if spec.covariance in LEVERAGED:
+            return self._once(("moments by cell", id(cells)), lambda: moments_by_cell(cells))
         return self._once(("moments", id(cells)), lambda: moments_of_cells(cells))
 
     def row_blocks(self, spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
         """Yield the rows behind `moments_for`, some prompts at a time; their groups are numbered as in `factors`, of these."""
+        if spec.absorb is not None:
+            return blocks_by_judges(*self._not_absorbed(spec), factors)
         families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])] if spec.reference else []
         levels = levels_of(self.ratings[0])
 
@@ -77,6 +95,12 @@ class Study:
             return f"select prompt, group_code, 0::utinyint, {columns} from ({rows})"
 
         return row_blocks(self.ratings, rows_of, factors, by=families)
+
+    def _not_absorbed(self, spec: Spec) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
+        """Rows of a spec with `absorb` in the groups, and these, that they have without."""
+        whole = replace(spec, absorb=None)
+        factors = self.moments_for(whole).factors
+        return self.row_blocks(whole, factors), factors
 
     def _length_sets(self, spec: Spec) -> str | None:
         """SQL for the mean and sd of all lengths of the spec, where they are of more than a prompt."""

@@ -1,0 +1,199 @@
+"""Wild cluster bootstrap of single coefficients: a test, and its inversion, that hold up with few or unequal prompts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgebias.fits.clusters import small_sample_factor
+from judgebias.fits.linear import NEGLIGIBLE, Solution
+from judgebias.fits.prompt_pieces import Pieces, size_of
+from judgebias.fits.prompt_sums import gram_and_score_weights, gram_places, mapped
+
+DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
+WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
+APART = 2  # in the key of a seed: other draws than those of the bootstrap by prompt
+SAME = 1 - 1e-9  # |t*| from so much of |t| on counts as no smaller: for rounding
+WIDEST, HALVINGS = 2**12, 48  # of the search for the ends of an interval, in standard errors
+
+
+@dataclass(frozen=True)
+class WildTest:
+    """Draws of one coefficient b: of its t statistic with any value as the null hypothesis, b_0.
+
+    With delta = (b - b_0) / A_kk, the numerator of t* is linear and the square of its denominator quadratic in delta.
+    """
+
+    estimate: float  # b
+    unit: float  # A_kk
+    std_error: float  # CR1
+    numerators: np.ndarray  # (draws, 2) coefficients of 1, delta
+    squares: np.ndarray  # (draws, 3) coefficients of 1, delta, delta^2
+
+    def statistics(self, null: float = 0.0) -> np.ndarray:
+        """t* of each draw under the hypothesis that the coefficient is `null`, (draws,)."""
+        delta = (self.estimate - null) / self.unit
+        square = self.squares @ [1.0, delta, delta**2]
+        # Without residuals that would vary there is no scale: such a draw counts as large.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.numerators @ [1.0, delta] / np.sqrt(np.maximum(square, 0.0))
+        return np.where(np.isnan(found), np.inf, found)
+
+    def p_value(self, null: float = 0.0) -> float:
+        """Two-sided: (1 + number of draws with |t*| >= |t|) / (1 + draws)."""
+        own = abs(self.estimate - null) / self.std_error
+        return float((1 + (np.abs(self.statistics(null)) >= SAME * own).sum()) / (1 + len(self.squares)))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Values about the estimate that a test of level 1 - confidence does not reject, up to an end on either side.
+
+        At an end the test begins to reject. Where it rejects a value, and does not reject one further off, there are several
+        ends, and any of them may be found. NaN for an end that is further than WIDEST standard errors.
+        """
+        return self._end(-self.std_error, confidence), self._end(self.std_error, confidence)
+
+    def _end(self, step: float, confidence: float) -> float:
+        kept, rejected = 0.0, 1.0
+        while self.p_value(self.estimate + rejected * step) >= 1 - confidence:
+            kept, rejected = rejected, 2 * rejected
+            if rejected > WIDEST:
+                return np.nan
+        for _ in range(HALVINGS):
+            middle = (kept + rejected) / 2
+            if self.p_value(self.estimate + middle * step) >= 1 - confidence:
+                kept = middle
+            else:
+                rejected = middle
+        return float(self.estimate + kept * step)
+
+
+class WildBootstrap:
+    """Draws of t statistics of one slice, with the null hypothesis imposed.
+
+    Prompts come a few at a time, each with all its rows. For the coefficient k, a the row k of A = (X'X)^-1 and b_0 the null
+    hypothesis, the restricted fit is b - a' delta, delta = (b_k - b_0) / A_kk. With G_p = X'X and s_p = X'(y - X b) over the
+    rows of prompt p, and H_p = a G_p, the scores of the restricted fit are r_p = s_p + H_p' delta, and u_p = a r_p. A draw
+    gives each prompt one of Webb's six weights w_p, and with c, the small-sample factor of CR1,
+      t* = sum w_p u_p / sqrt(c sum (w_p u_p - H_p A sum_q w_q r_q)^2).
+    What is known of a draw is sums over prompts of w_p and w_p^2 times what the prompt sums up to: about three numbers for each
+    coefficient in question and each term that A joins to it, and one piece of the prompts. The weights of a draw belong to the
+    prompts of the study: they are the same in whatever slice of whatever spec.
+    Source: Cameron, Gelbach and Miller (2008), the wild cluster restricted bootstrap; Webb (2014); Roodman et al. (2019).
+    """
+
+    def __init__(
+        self, layouts: np.ndarray, solution: Solution, places: Sequence[int], *, prompts: int, draws: int, seed: int
+    ) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice.
+
+        places: of the coefficients that are tested, among the terms. prompts: how many the study has, of which some will come.
+        """
+        self._solution, self._of_study, self._seed = solution, prompts, seed
+        self._rows = solution.inverse[places]  # (tested, terms)
+        self._places = list(places)
+        self._gram = gram_places(layouts)
+        self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
+        tested, terms = self._rows.shape
+        # What a coefficient is made of lies among the terms joined to it, of a slice by dimension those of its judges' family.
+        self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
+        self._of, self._term = np.nonzero(self._joined)
+        self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
+        self._own = np.zeros(tested)  # sum over prompts of u^2, unweighted
+        self._pieces = Pieces()
+        self._prompts = 0  # with rows in the slice
+        self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
+        self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums) each, as by `_weighed`
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        self._prompts += len(prompts)
+        for piece in self._pieces.add(prompts, mapped(sums, self._weights)):
+            self._draw(*piece)
+
+    def tests(self) -> dict[int, WildTest]:
+        """The draws of each coefficient in question, by its place, after the last prompt.
+
+        There is none of a coefficient that the rows do not determine, or that has no error CR1.
+        """
+        for piece in self._pieces.rest():
+            self._draw(*piece)
+        factor = small_sample_factor(self._prompts, self._solution)
+        known = self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE)
+        tested = np.flatnonzero(known)
+        found = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
+        return {
+            self._places[number]: WildTest(
+                estimate=float(self._solution.estimate[self._places[number]]),
+                unit=float(self._rows[number, self._places[number]]),
+                std_error=float(np.sqrt(factor * self._own[number])),
+                numerators=np.concatenate([numerators for numerators, _ in of_parts]),
+                squares=factor * np.concatenate([squares for _, squares in of_parts]),
+            )
+            for number, of_parts in zip(tested, zip(*found, strict=True), strict=True)
+        }
+
+    def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
+        """Add the prompts at `places` of a piece to the sums of all draws."""
+        summands, size = self._summands(values), size_of(piece, self._of_study)
+        for number, part in enumerate(self._parts):
+            weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
+            self._sums[number] += _weighed(weights, *summands)
+
+    def _summands(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the draws weigh of some prompts, by w and by w^2, (prompts, sums) each.
+
+        values: (prompts, entries of G and of s). By w come s, then H, u H and v H, with u = a s and v = a H', of the terms
+        joined to each coefficient; by w^2 u^2, u v and v^2.
+        """
+        row, column = self._gram
+        entries, scores = np.split(values, [len(row)], axis=1)
+        terms = len(scores.T)
+        grams = np.zeros((len(values), terms, terms))
+        grams[:, row, column] = grams[:, column, row] = entries
+        h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
+        u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)
+        self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
+        self._own += (u * u).sum(axis=0)
+        h = h[:, self._of, self._term]
+        return np.concatenate([scores, h, u[:, self._of] * h, v[:, self._of] * h], axis=1), np.hstack([u * u, u * v, v * v])
+
+    def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numerators and squares, as a WildTest has them, of a coefficient in some draws; the squares but for the factor."""
+        tested, terms = self._rows.shape
+        of_scores, *by_joined, of_squares = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
+        own, joined = self._of == number, self._joined[number]
+        of_scores, (of_h, of_uh, of_vh) = of_scores[:, joined], (each[:, own] for each in by_joined)
+        uu, uv, vv = of_squares.reshape(-1, 3, tested)[:, :, number].T
+        inverse, products = (each[np.ix_(joined, joined)] for each in (self._solution.inverse, self._products[number]))
+        still, moving = of_scores @ inverse, of_h @ inverse  # A sum w r = still + delta moving
+        spread_still, spread_moving = still @ products, moving @ products
+        squares = [
+            uu - 2 * (of_uh * still).sum(axis=1) + (spread_still * still).sum(axis=1),
+            2 * (uv - (of_uh * moving + of_vh * still).sum(axis=1) + (spread_still * moving).sum(axis=1)),
+            vv - 2 * (of_vh * moving).sum(axis=1) + (spread_moving * moving).sum(axis=1),
+        ]
+        row = self._rows[number, joined]
+        return np.stack([of_scores @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
+
+
+def _weighed(weights: np.ndarray, linear: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """Sums over prompts by weight and by squared weight, (draws, sums)."""
+    return np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
+
+
+def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
+    """Which terms X'X, of entries at `places`, joins directly or through others, (terms, terms) of bool: those of a block.
+
+    Between blocks its inverse is 0.
+    """
+    known = np.eye(terms, dtype=bool)
+    known[places] = known[places[::-1]] = True
+    while ((further := known @ known) != known).any():
+        known = further
+    return known
+
+
+def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:
+    """Webb's six-point weights, (draws, prompts); key: the numbers of the piece of prompts and of the first draw."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, APART)))
+    return np.concatenate([WEBB, -WEBB])[random.integers(6, size=(draws, prompts))]

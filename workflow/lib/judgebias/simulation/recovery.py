@@ -46,7 +46,8 @@ def recovery(
     for spec in specs:
         if spec.estimator != "least_squares" or spec.reference is not None or not estimates[spec.name]:
             continue
-        exact = replace(spec, covariance="HC0", bootstrap=None)  # a population value has no error, whatever the spec's
+        # A population value has no error, whatever the spec's.
+        exact = replace(spec, covariance="HC0", bootstrap=None, wild=None)
         population = {
             (label, coefficient.quantity, coefficient.term): coefficient.estimate
             for label, rows in study.slices(spec)
@@ -59,7 +60,7 @@ def recovery(
 
 def _compare(row: Mapping[str, str], population: float) -> dict:
     numbers = {key: float(row[key]) for key in ("estimate", "std_error", "ci_low", "ci_high")}
-    names = {key: row[key] for key in ("study", "spec", "slice", "quantity", "term")}
+    names = {key: row[key] for key in ("study", "spec", "slice", "estimand", "quantity", "term")}
     z = (numbers["estimate"] - population) / numbers["std_error"]
     inside = int(numbers["ci_low"] <= population <= numbers["ci_high"])
     return {**names, "planted": population, **numbers, "z": z, "inside": inside}

@@ -1,0 +1,226 @@
+"""The table of conclusions in plain sentences: what the first view finds, what becomes of it, what others find beside it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from judgebias.drawing.spec_words import enumerated, in_words
+from judgebias.fits.spec import BIASES
+from judgebias.inference.conclusion_numbers import is_known, span
+from judgebias.inference.verdicts import BY_ERRORS, LOST, NEW, NONE, NOT_ESTIMABLE, REVERSED, STANDS
+from judgebias.inference.views import ESTIMATES, Asked, View
+
+EQUATION_1 = in_words({})
+PAPERS_CONFIDENCE = 0.9  # of the intervals that Play Favorites prints
+WHO = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
+WHAT = {"self_bias": "self-bias", "family_bias": "family-bias"}
+# The conclusion in words of one and of several.
+PLURAL = {
+    "favours itself": "favour themselves",
+    "harsher on itself": "harsher on themselves",
+    "favours its family": "favour their family",
+    "harsher on its family": "harsher on their family",
+}
+NOTHING = "Nothing is concluded: no self- or family-bias is estimated."
+NO_OTHER = "no other view can be estimated"
+CAUTION = "“Not told apart from 0” is no proof that there is no bias: it says that this view cannot tell."
+EACH_ITS_OWN = "Each view answers a question of its own, so that none refutes another."
+
+
+def estimator(asked: Asked, label: str) -> str:
+    """What the first view finds biases of a slice by: the model of its spec, or the view itself where it is another test."""
+    name = asked.first.spec_of(label, asked.specs)
+    if name is None or asked.first.table != ESTIMATES or asked.first.by != "ci":
+        return _quoted(asked.first)
+    return in_words({key: value for key, value in asked.specs[name].items() if key != "slice"})
+
+
+def as_published(rows: Iterable[Mapping], asked: Asked, label: str) -> bool:
+    """Whether the paper has printed all these rows of the first view, by its own settings."""
+    printed = all(row.get("printed_verdict") == "match" for row in rows)
+    return printed and estimator(asked, label) == EQUATION_1 and asked.confidence == PAPERS_CONFIDENCE
+
+
+def _quoted(view: View) -> str:
+    return f"“{view.title}”"
+
+
+def told_apart(rows: Iterable[Mapping]) -> list[Mapping]:
+    """The rows whose first conclusion is a bias of either sign: what can stand or be lost."""
+    return [row for row in rows if row["first"] not in NONE]
+
+
+def count_of(count: int, quantity: str) -> str:
+    """As in `9 judges` or `1 family`."""
+    return f"{count} {WHO[quantity][count != 1]}"
+
+
+def answers(rows: Sequence[Mapping], asked: Asked, *, label: str = "") -> list[str]:
+    """The answers for self- and family-bias in one slice, "" for a quantity without rows.
+
+    rows: of the table, of this slice; label: what the slice is called.
+    """
+    said: list[str] = []
+    for quantity in BIASES:
+        said.append(answer(rows, asked, quantity, label=label, before=" ".join(said)))
+    return said
+
+
+def answer(rows: Sequence[Mapping], asked: Asked, quantity: str, *, label: str = "", before: str = "") -> str:
+    """The biases of the first view, how many all others find, and what others find beside; before: what is said already."""
+    own = [row for row in rows if row["quantity"] == quantity]
+    first = [row for row in own if row["view"] == asked.first.name]
+    if not first:
+        return ""
+    by, known = estimator(asked, label), [row for row in first if row["first"] != NOT_ESTIMABLE]
+    where = f"in {label}, " if label else ""
+    more = _found_by_others(own, asked)
+    if not known:
+        said = f"{where}no {WHAT[quantity]} of {count_of(len(first), quantity)} can be estimated by {by}: {_reason(first)}"
+        return _sentence(said) + more
+    found = told_apart(known)
+    by += " as published" if as_published(known, asked, label) else ""
+    absent = len(first) - len(known)
+    without = f" ({absent} not estimable: {_reason([row for row in first if row not in known])})" if absent else ""
+    few = next((f" ({row['note']})" for row in rows if row.get("note") and row["note"] not in before), "")
+    said = f"{where}of {count_of(len(known), quantity)}{without}, {_counted(found)} by {by}{few}"
+    terms = {row["term"] for row in found or known}
+    others = [row for row in own if row["term"] in terms and row["view"] != asked.first.name]
+    unknown = _unknown(others, asked)
+    if unknown not in ("", NO_OTHER) and unknown in before:
+        unknown = "the same views can be estimated"
+    parts = [said, _standing(found, others), unknown]
+    return _sentence("; ".join(filter(None, parts))) + more
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _reason(rows: Sequence[Mapping]) -> str:
+    """The commonest reason of rows that are not estimable, in short, and of how many it is where there are others."""
+    ((reason, count),) = Counter(bare(row["words"]).split(": ")[0] for row in rows).most_common(1)
+    return f"{reason}, {count} of {len(rows)}" if count < len(rows) else reason
+
+
+def bare(reason: str) -> str:
+    """A reason without the words that it begins with wherever it stands."""
+    return reason.removeprefix(f"{NOT_ESTIMABLE}: ")
+
+
+def _counted(found: Sequence[Mapping]) -> str:
+    """As in `5 favour themselves and 1 is harsher on itself`."""
+    counts = Counter(row["first"] for row in found)
+    said = [f"{counts[name]} {_phrase(name, counts[name])}" for name in PLURAL if counts[name]]
+    return enumerated(said) or "none has a bias told apart from 0"
+
+
+def _phrase(conclusion: str, count: int) -> str:
+    words = conclusion if count == 1 else PLURAL[conclusion]
+    return words if words.startswith("favour") else f"{'is' if count == 1 else 'are'} {words}"
+
+
+def _standing(found: Sequence[Mapping], others: Sequence[Mapping]) -> str:
+    """How many of the first conclusions that can be checked stand in all other views, and which; nothing if none can."""
+    known = {row["term"]: [other for other in others if _is_known_of(other, row["term"])] for row in found}
+    checked = [row for row in found if known[row["term"]]]
+    unchecked = [row["term"] for row in found if not known[row["term"]]]
+    if not checked:
+        return ""
+    where = "other views that can be estimated" if any(row["verdict"] == NOT_ESTIMABLE for row in others) else "other views"
+    standing = [row for row in checked if {other["verdict"] for other in known[row["term"]]} == {STANDS}]
+    of = f"of these {len(found)} conclusions"
+    if unchecked:
+        of += f" {len(checked)} can be checked, not {'that' if len(unchecked) == 1 else 'those'} of {enumerated(unchecked)};"
+    if len(checked) == 1:
+        own, it = known[checked[0]["term"]], f"{of} it" if unchecked else "this conclusion"
+        kept = sum(other["verdict"] == STANDS for other in own)
+        return f"{it} stands in {'all' if standing else f'{kept} of {len(own)}'} {where}"
+    count = "all" if len(standing) == len(checked) else len(standing) or "none"
+    named = "; ".join(f"{row['term']}, {row['first']}" for row in standing) if count != "all" else ""
+    verb = "stands" if len(standing) <= 1 else "stand"
+    return f"{of}{' of these' if unchecked else ''} {count} {verb} in all {where}{f' ({named})' if named else ''}"
+
+
+def _is_known_of(row: Mapping, term: str) -> bool:
+    return row["term"] == term and row["verdict"] != NOT_ESTIMABLE
+
+
+def _unknown(others: Sequence[Mapping], asked: Asked) -> str:
+    """Which other views cannot be estimated, and which can for some alone."""
+    partly, nowhere = [], []
+    for view in asked.views:
+        estimated = {row["verdict"] != NOT_ESTIMABLE for row in others if row["view"] == view.name}
+        if False in estimated:
+            (partly if True in estimated else nowhere).append(_quoted(view))
+    if nowhere and len(nowhere) == len({row["view"] for row in others}):
+        return NO_OTHER
+    said = [f"{enumerated(nowhere)} cannot be estimated"] if nowhere else []
+    return "; ".join([*said, *([f"{enumerated(partly)} can only in part"] if partly else [])])
+
+
+def _found_by_others(own: Sequence[Mapping], asked: Asked) -> str:
+    """A sentence on biases that other views find and the first does not; nothing where there are none."""
+    found: dict[str, list[Mapping]] = {}
+    for row in own:
+        if row["view"] != asked.first.name and row["first"] in NONE and row["conclusion"] not in NONE:
+            found.setdefault(row["term"], []).append(row)
+    if not found:
+        return ""
+    by_errors = {term for term, rows in found.items() if all(row["words"].startswith(BY_ERRORS) for row in rows)}
+    named = [f"{term}, {BY_ERRORS}" if term in by_errors else term for term in found]
+    return f" Other views find a bias of {len(found)} {'others' if len(found) > 1 else 'other'} ({'; '.join(named)})."
+
+
+def by_view(rows: Sequence[Mapping], asked: Asked, quantity: str) -> list[dict]:
+    """Count by view what becomes of the first conclusions: view, of, STANDS, LOST, REVERSED, NEW, NOT_ESTIMABLE, detectable.
+
+    of: biases that the first view tells apart from 0 and this one estimates; NOT_ESTIMABLE counts the others, NEW those that
+    the first does not tell apart. detectable: the sizes of a bias that the view finds with the power asked for, in words.
+    """
+    found = []
+    for view in asked.views[1:]:
+        own = [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]
+        if not own:
+            continue
+        apart = told_apart(own)
+        counts = {name: sum(row["verdict"] == name for row in apart) for name in (STANDS, LOST, REVERSED, NOT_ESTIMABLE)}
+        sizes = [row["detectable"] for row in own if is_known(row.get("detectable"))]
+        found.append(
+            {"view": view, "of": len(apart) - counts[NOT_ESTIMABLE], **counts}
+            | {NEW: sum(row["verdict"] == NEW for row in own), "detectable": span(sizes) if sizes else "–"}
+        )
+    return found
+
+
+def outcome(counts: Mapping) -> str:
+    """The counts of `by_view` in words, as in `3 of 5 stand, 1 lost, 1 reversed; 2 new`; a dash where there are none."""
+    others = [f"{counts[name]} {name}" for name in (LOST, REVERSED) if counts[name]]
+    old = [", ".join([f"{counts[STANDS]} of {counts['of']} stand", *others])] if counts["of"] else []
+    absent = [f"{counts[NOT_ESTIMABLE] if old else ''} {NOT_ESTIMABLE}".strip()] if counts[NOT_ESTIMABLE] else []
+    return "; ".join([*old, *absent, *([f"{counts[NEW]} {NEW}"] if counts[NEW] else [])]) or "–"
+
+
+def so_many(rows: Sequence[Mapping], asked: Asked, quantity: str) -> str:
+    """How many first conclusions stand in each view, in one sentence; nothing where there are none, or no view to say so."""
+    counted = [each for each in by_view(rows, asked, quantity) if each["of"] + each[NOT_ESTIMABLE]]
+    known = [each for each in counted if each["of"]]
+    if not known:
+        return ""
+    parts = [f"{each['view'].title} {_so_many_of(each)}" for each in known]
+    return f"Of {known[0]['of'] + known[0][NOT_ESTIMABLE]}, in each view so many stand: {'; '.join(parts)}."
+
+
+def _so_many_of(counts: Mapping) -> str:
+    return f"{counts[STANDS]} of {counts['of']}" if counts[NOT_ESTIMABLE] else str(counts[STANDS])
+
+
+def detectable_in(rows: Sequence[Mapping], asked: Asked) -> str:
+    """How large a bias must be for the views of the table placebo to find it with the power asked for."""
+    said = []
+    for view in (view for view in asked.views if view.table == "placebo"):
+        own = [row for row in rows if row["view"] == view.name and is_known(row.get("detectable"))]
+        sizes = {name: [row["detectable"] for row in own if row["quantity"] == name] for name in BIASES}
+        parts = [f"a {WHAT[name]} of {span(found)}" for name, found in sizes.items() if found]
+        if parts:
+            said.append(f"{_quoted(view)} finds {enumerated(parts)} with a probability of {100 * asked.power:g} %.")
+    return " ".join(said)

@@ -1,0 +1,224 @@
+"""What is concluded of each judge and family in several views, and whether the conclusions of the first stand in the others."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from judgebias.fits.clusters import FEW
+from judgebias.fits.spec import BIASES
+from judgebias.inference.planner import noncentrality
+from judgebias.inference.verdicts import AS_IN, BY_ERRORS, LOST, NEW, Finding, concluded, verdict_on
+from judgebias.inference.views import ESTIMATES, Asked, View
+
+NO_ROW = "no such row in {table}.csv"
+NO_METHOD = "no row of {methods} in {table}.csv"
+NO_INTERVAL = "its row has neither interval nor p-value"
+FEW_PROMPTS = "{prompts} prompts, fewer than {few}: errors may be too small"
+CLUSTERED = ("CR1", "CR3")  # errors with one degree of freedom less than prompts
+COUNTED = (ESTIMATES, "noisy_reference", "missingness")  # tables whose column df is of the errors
+
+Rows = Iterable[Mapping[str, str]]
+
+
+class Tables:
+    """Rows of a study's tables, texts as in a CSV file, looked up by spec, slice, quantity and term."""
+
+    def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows):
+        """Index the tables by name; ESTIMATES are those of all specs."""
+        self._rows: dict[tuple, list[Mapping[str, str]]] = {}
+        self._reasons: dict[tuple, str] = {}
+        self._biases: dict[tuple, set[tuple[str, str]]] = {}  # of estimates
+        for name, rows in tables.items():
+            for row in rows:
+                self._add(name, row)
+        for row in not_estimable:
+            self._reason(ESTIMATES, row)
+            self._bias(row)
+
+    def _add(self, name: str, row: Mapping[str, str]) -> None:
+        if row.get("reason") and not row.get("estimate"):
+            self._reason(name, row)
+        elif row["quantity"] in BIASES:
+            self._rows.setdefault((name, *_key(row)), []).append(row)
+        if name == ESTIMATES:
+            self._bias(row)
+
+    def _reason(self, name: str, row: Mapping[str, str]) -> None:
+        self._reasons.setdefault((name, *_key(row)), row["reason"])
+
+    def _bias(self, row: Mapping[str, str]) -> None:
+        if row["quantity"] in BIASES:
+            self._biases.setdefault((row["spec"], row["slice"]), set()).add((row["quantity"], row["term"]))
+
+    def slices(self, spec: str) -> list[str]:
+        """The slices of a spec in which a bias is estimated, or is not for a reason."""
+        return [key[1] for key in self._biases if key[0] == spec]
+
+    def biases(self, spec: str, label: str) -> set[tuple[str, str]]:
+        """(quantity, term) of each bias of a slice, estimable or not."""
+        return self._biases.get((spec, label), set())
+
+    def find(self, view: View, spec: str, label: str, bias: tuple[str, str]) -> Finding:
+        """What a view has of a bias."""
+        rows = self._rows.get((view.table, spec, label, *bias), [])
+        there = {row.get("method", "") for row in rows}
+        absent = [method for method in view.methods if method not in there]
+        if rows and absent:
+            return Finding(reason=NO_METHOD.format(methods=" and ".join(absent), table=view.table))
+        if not rows:
+            return Finding(reason=self._why(view.table, spec, label, bias))
+        return _finding(view, [row for row in rows if not view.methods or row["method"] in view.methods])
+
+    def _why(self, name: str, spec: str, label: str, bias: tuple[str, str]) -> str:
+        """The reason that the table gives, or else that of the spec, for the bias, the slice or all of it."""
+        for table in (name, ESTIMATES):
+            for key in ((label, *bias), (label, "", ""), ("", "", "")):
+                if (table, spec, *key) in self._reasons:
+                    return self._reasons[(table, spec, *key)]
+        return NO_ROW.format(table=spec if name == ESTIMATES else name)
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
+    return row["spec"], row["slice"], row["quantity"], row["term"]
+
+
+def _number(row: Mapping[str, str], column: str) -> float:
+    return float(row[column]) if row.get(column) else math.nan
+
+
+def _finding(view: View, rows: Sequence[Mapping[str, str]]) -> Finding:
+    """The rows of one bias as one finding: what all of them say."""
+    low, high, p_value, _ = view.decision
+    estimate = sum(_number(row, "estimate") for row in rows) / len(rows)
+    ends = [(_number(row, low), _number(row, high)) for row in rows]
+    p_values = [_number(row, p_value) for row in rows]
+    if math.isnan(estimate) or any(map(math.isnan, p_values if not low else [end for pair in ends for end in pair])):
+        said = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
+        return Finding(estimate=estimate, reason=[*said, NO_INTERVAL][0])
+    df = _number(rows[0], "df")
+    return Finding(
+        estimate=estimate,
+        ci_low=min(first for first, _ in ends),
+        ci_high=max(last for _, last in ends),
+        p_value=max(p_values),
+        std_error=_number(rows[0], "std_error") if len(rows) == 1 and view.by == "ci" else math.nan,
+        df=math.inf if math.isnan(df) else df,
+        estimand=rows[0]["estimand"],
+        randomisation_p_value=_number(rows[0], "randomisation_p_value"),
+    )
+
+
+def conclusions(
+    asked: Asked, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
+) -> Iterator[dict]:
+    """Yield the rows of the table of conclusions: of each bias of the first view, in the whole study and by dimension.
+
+    Judges and families are in `order`, by quantity, then by alphabet. A view that has no spec of a slice, or no tests of such a
+    bias, has no rows of it. `first` is the conclusion of the first view and `verdict` what becomes of it in the view. `words`:
+    why a bias is not estimable, what it means that a conclusion is lost, or that it is new by the errors alone. detectable: the
+    size of a bias that the view's t test finds with probability `power`, its standard error times the noncentrality that it
+    takes. printed: of the first view, the paper's estimate of the same, with what its interval says and the verdict of the
+    scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are few.
+    """
+    first, views, specs, confidence = asked.first, asked.views, asked.specs, asked.confidence
+    printed = _printed(scorecard) if first.table == ESTIMATES else {}
+    for label in _labels(views, tables):
+        own = {view.name: view.spec_of(label, specs) for view in views}
+        for bias in _biases(views, own, tables, label, order) if own[first.name] else ():
+            seen = [
+                Seen(
+                    view,
+                    name,
+                    specs[name],
+                    found := tables.find(view, name, label, bias),
+                    concluded(found, bias[0], confidence=confidence),
+                )
+                for view in views
+                if (name := own[view.name]) and view.is_of(bias[0], specs[name])
+            ]
+            for each in seen if seen and seen[0].view is first else ():
+                row = {"study": study, "slice": label, "quantity": bias[0], "term": bias[1]} | each.columns(seen)
+                if each.finding.std_error > 0:
+                    times = noncentrality(each.finding.df, power=asked.power, confidence=confidence)
+                    row["detectable"] = each.finding.std_error * times
+                yield row | (printed.get((each.spec, label, *bias), {}) if each.view is first else {})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One bias in one view, by the spec of its slice."""
+
+    view: View
+    spec: str
+    settings: Mapping  # of the spec
+    finding: Finding
+    conclusion: str
+
+    @property
+    def errors(self) -> str:
+        """The kind of its errors."""
+        return self.view.errors(self.settings)
+
+    def columns(self, seen: Sequence["Seen"]) -> dict:
+        """The columns of its row, beside all views of the bias, the first first."""
+        verdict = verdict_on(seen[0].conclusion, self.conclusion)
+        names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
+        said = {LOST: self.view.lost, NEW: self._by_errors(seen)}
+        return {name: getattr(self.finding, name) for name in names} | {
+            "view": self.view.name, "spec": self.spec, "conclusion": self.conclusion, "first": seen[0].conclusion,
+            "verdict": verdict, "words": said.get(verdict, self.finding.reason), "note": self._note(),
+        }  # fmt: skip
+
+    def _by_errors(self, seen: Sequence["Seen"]) -> str:
+        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another view."""
+        if self._estimates_as(seen[0]):
+            return BY_ERRORS
+        for other in seen[1:] if self.finding.estimand == seen[0].finding.estimand else ():
+            alike = (other.errors, other.conclusion, other.view.by) == (self.errors, self.conclusion, "ci")
+            if alike and other._estimates_as(seen[0]):
+                return AS_IN.format(title=other.view.title)
+        return ""
+
+    def _estimates_as(self, other: "Seen") -> bool:
+        return math.isclose(self.finding.estimate, other.finding.estimate, rel_tol=1e-9)
+
+    def _note(self) -> str:
+        prompts = self.finding.df + 1
+        few = self.errors in CLUSTERED and self.view.table in COUNTED and 1 < prompts < FEW
+        return FEW_PROMPTS.format(prompts=round(prompts), few=FEW) if few else ""
+
+
+def _labels(views: Sequence[View], tables: Tables) -> list[str]:
+    """The slices in which estimates of some view's specs have a bias, estimable or not, the whole study first."""
+    labels = [label for view in views for name in view.specs for label in tables.slices(name)]
+    return sorted(dict.fromkeys(labels), key=lambda name: name != "")
+
+
+def _biases(
+    views: Sequence[View], own: Mapping[str, str | None], tables: Tables, label: str, order: Mapping[str, Sequence[str]]
+) -> list[tuple[str, str]]:
+    """(quantity, term) of each bias of a slice, estimable or not, in estimates of some view's spec: self-biases first."""
+    found = {bias for view in views if own[view.name] for bias in tables.biases(own[view.name], label)}
+
+    def place(bias):
+        known = order.get(bias[0], [])
+        return BIASES.index(bias[0]), known.index(bias[1]) if bias[1] in known else len(known), bias[1]
+
+    return sorted(found, key=place)
+
+
+def _printed(scorecard: Rows) -> dict[tuple, dict]:
+    """What the paper prints of the same ratings, by spec, slice, quantity and term; once where it is printed twice."""
+    found: dict[tuple, dict] = {}
+    for row in scorecard:
+        if row["quantity"] in BIASES and row["ours"]:
+            printed = Finding(*(_number(row, f"published{end}") for end in ("", "_ci_low", "_ci_high")))
+            columns = {
+                "printed": printed.estimate,
+                "printed_ci_low": printed.ci_low,
+                "printed_ci_high": printed.ci_high,
+                "printed_conclusion": concluded(printed, row["quantity"], confidence=math.nan),
+                "printed_verdict": row["verdict"],
+            }
+            found.setdefault(_key(row), columns)
+    return found

@@ -1,0 +1,230 @@
+"""What a study can find before it is made: errors of a self-bias by design, the part that no number of prompts takes away."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+
+from judgebias.fits.design import CONSTANT, REFERENCE, regressors_of, terms_of
+from judgebias.fits.estimands import A, B, C
+from judgebias.fits.linear import determined, inverted
+from judgebias.fits.wald import quantile
+from judgebias.inference.additive_fit import AdditiveFit
+
+EQUATION = ("judge", "judge:reference", "self", "same_family")
+BY_MODEL = B.format("model")
+TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
+MOST = 20.0  # beyond the critical value, the noncentrality of a power that is as good as 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
+
+    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_taste_m + taste_jm + noise, with q a completion's quality,
+    normal about quality[m], independent by completion and dimension; reference = q + the mean of so many raters' errors. What
+    the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing: the estimates are gaps
+    between models.
+    """
+
+    judges: Sequence[str]  # (J,)
+    models: Sequence[str]  # (M,)
+    family: Sequence[str]  # (M,) of each model
+    quality: Sequence[float]  # (M,) means
+    slope: Sequence[float]  # (J,)
+    prompts: int
+    dimensions: int
+    raters: int  # of each completion
+    noise: Sequence[float]  # (J,) standard deviation of a rating given all else
+    taste: float  # standard deviation of a judge's liking of a model, beyond what quality says
+    shared_taste: float  # the same of a liking that all judges share
+    quality_spread: float  # standard deviation of q within a model
+    rater_error: float  # standard deviation of one rater's error
+
+    @property
+    def reference_variance(self) -> float:
+        """Variance within a model of the mean of the raters."""
+        return self.quality_spread**2 + self.rater_error**2 / self.raters
+
+    @property
+    def reliability(self) -> float:
+        """Share of it that is quality."""
+        return self.quality_spread**2 / self.reference_variance
+
+    @property
+    def factors(self) -> dict[str, np.ndarray]:
+        """Factors of the cells, judge by judge, (J M,) of str each."""
+        family = dict(zip(self.models, self.family, strict=True))
+        columns = {"judge": np.repeat(self.judges, len(self.models)), "model": np.tile(self.models, len(self.judges))}
+        families = {f"{who}_family": np.array([family[name] for name in names]) for who, names in columns.items()}
+        return columns | families
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect of one judge's self-bias under one estimand; NaN throughout where it is not estimable."""
+
+    std_error: float  # of the estimate
+    floor: float  # what is left of it with ever so many prompts
+    bias: float  # mean of the estimate less the planted bias
+    nominal: float  # the error that a study would report, on average
+    df: float  # of its t; infinite for a normal
+
+    def with_prompts(self, times: float) -> "Expected":
+        """Return what to expect with so many times the prompts: all of the variance but the floor goes as 1 / prompts."""
+        error = math.sqrt((self.std_error**2 - self.floor**2) / times + self.floor**2)
+        # Under C the spread that a study sees holds the floor, under A and B it does not.
+        nominal = self.nominal / math.sqrt(times) if math.isinf(self.df) else error
+        return replace(self, std_error=error, nominal=nominal)
+
+
+def expected(plan: Plan, judge: str, *, estimand: str) -> Expected:
+    """Errors in closed form of the self-bias of `judge`.
+
+    The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
+    row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less the prediction
+    a_j + c_m of the additive fit to the cells that are neither self nor family, of mean ratings less slope within cells times
+    mean reference. With v the variance of the reference within a model, r the reliability and h the mean of k + l reference in
+    the cell:
+      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
+                  + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   what they or raters do
+                  + floor^2,  floor^2 = taste^2 sum_jm (n h)^2 + shared_taste^2 sum_m (sum_j n h)^2
+      bias = n sum_jm slope_j (h quality_m + l v r), which is 0 with r = 1
+    For C the floor is taste sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit, and noise / sqrt(n) has the same
+      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
+    the fit leaves.
+    """
+    own = np.array(plan.judges)[:, None] == np.array(plan.models)
+    weights = _of_cells(plan, own, judge) if estimand == C else _of_rows(plan, own, judge, TERMS[estimand])
+    if weights is None:
+        return Expected(*[math.nan] * 5)
+    k, slant, df = weights  # (J, M) each, and the degrees of freedom
+    n, quality = plan.prompts * plan.dimensions, np.array(plan.quality)
+    slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
+    spread = plan.reference_variance
+    left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
+    height = k + slant * quality
+    square = height**2 + slant**2 * spread
+    together, tilt = (slope * height).sum(axis=0), (slope * slant).sum(axis=0)
+    floor = plan.taste**2 * ((n * height) ** 2).sum() + plan.shared_taste**2 * ((n * height).sum(axis=0) ** 2).sum()
+    variance = n * (noise**2 * square).sum() + left * n * (together**2 + tilt**2 * spread).sum() + floor
+    bias = n * (slope * (height * quality + slant * spread * plan.reliability)).sum()
+    blind = n * (square * (noise**2 + plan.taste**2 + slope**2 * left)).sum()
+    nominal = variance if estimand == C else blind
+    return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
+
+
+Weights = tuple[np.ndarray, np.ndarray, float]  # k and l of each cell, (J, M) each, and degrees of freedom
+
+
+def _of_rows(plan: Plan, own: np.ndarray, judge: str, names: Sequence[str]) -> Weights | None:
+    """Row of the judge's self-bias in (X'X)^-1 X'."""
+    terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
+    place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
+    layout = regressors_of(terms, own.size, 2)  # (cells, 2, terms)
+    quality = np.tile(plan.quality, len(plan.judges))
+    gram = np.ones((own.size, 2, 2))
+    gram[:, CONSTANT, REFERENCE] = gram[:, REFERENCE, CONSTANT] = quality
+    gram[:, REFERENCE, REFERENCE] = quality**2 + plan.reference_variance
+    inverse, null = inverted(plan.prompts * plan.dimensions * np.einsum("cak,cab,cbl->kl", layout, gram, layout, optimize=True))
+    if not place or not determined(null)[place[0]]:
+        return None
+    k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, *own.shape)
+    return k, slant, math.inf
+
+
+def _of_cells(plan: Plan, own: np.ndarray, judge: str) -> Weights | None:
+    """Own cell less the additive prediction, and what the slopes within cells add."""
+    factors, n = plan.factors, plan.prompts * plan.dimensions
+    placebo = factors["judge_family"] != factors["model_family"]
+    fit = AdditiveFit.of(factors["judge"], factors["model"], placebo)
+    cell = own.ravel() & (factors["judge"] == judge)
+    if not cell.any() or placebo.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
+        return None
+    contrast = cell.astype(float)
+    contrast[placebo] -= (fit.rows[cell] @ fit.inverse)[0]
+    contrast = contrast.reshape(own.shape)
+    quality = np.array(plan.quality)
+    moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
+    slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
+    return contrast / n - slant * quality, slant, float(placebo.sum() - fit.rank)
+
+
+def planned(
+    plan: Plan, *, judges: Sequence[str], prompts: Sequence[int], gamma: float, power: float, confidence: float
+) -> Iterator[dict]:
+    """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
+
+    size: probability that the study's own test at 1 - confidence rejects where there is no self-bias. detectable: the smallest
+    self-bias that a test of the right size finds with probability `power`, delta std_error, delta the noncentrality at which t
+    with df degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed: with which gamma is
+    detectable, ceil(prompts (std_error^2 - floor^2) / ((gamma / delta)^2 - floor^2)); infinite where the floor is above it.
+    size_needed: of the study's own test, with so many that gamma is detectable whichever judge it is of; NaN with infinitely
+    many. What is not estimable has no numbers.
+    """
+    for estimand in (*TERMS, C):
+        known = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
+        deltas = {judge: _delta(found, power=power, confidence=confidence) for judge, found in known.items()}
+        needed = {judge: _needed(plan, found, gamma / deltas[judge]) for judge, found in known.items()}
+        most = max((needed[judge] for judge, delta in deltas.items() if not math.isnan(delta)), default=math.inf)
+        for judge, found in known.items():
+            delta = deltas[judge]
+            of_most = found.with_prompts(most / plan.prompts) if most < math.inf else None
+            for count in prompts:
+                row = {"estimand": estimand, "judge": judge, "prompts": count}
+                if math.isnan(delta):
+                    yield row
+                    continue
+                then = found.with_prompts(count / plan.prompts)
+                yield row | {
+                    "std_error": then.std_error, "floor": found.floor, "bias": found.bias, "df": found.df, "delta": delta,
+                    "size": size(then, confidence=confidence), "detectable": delta * then.std_error,
+                    "prompts_needed": needed[judge],
+                    "size_needed": size(of_most, confidence=confidence) if of_most else math.nan,
+                }  # fmt: skip
+
+
+def _delta(found: Expected, *, power: float, confidence: float) -> float:
+    """The noncentrality that a bias must have, in standard errors; NaN where there is no estimate."""
+    return math.nan if math.isnan(found.std_error) else noncentrality(found.df, power=power, confidence=confidence)
+
+
+def _needed(plan: Plan, found: Expected, std_error: float) -> float:
+    """How many prompts bring the error down to `std_error`; infinitely many where the floor is above it."""
+    room = std_error**2 - found.floor**2
+    return math.ceil(plan.prompts * (found.std_error**2 - found.floor**2) / room) if room > 0 else math.inf
+
+
+def repeated(plan: Plan, times: int) -> Plan:
+    """Return the plan with every model, and judge, `times` times, of the same family: what more models would do."""
+
+    def copies(names: Sequence[str]) -> list[str]:
+        return [name if copy == 1 else f"{name} ({copy})" for copy in range(1, times + 1) for name in names]
+
+    again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
+    return replace(plan, judges=copies(plan.judges), models=copies(plan.models), **again)
+
+
+def noncentrality(df: float, *, power: float, confidence: float) -> float:
+    """The mean of a t with df degrees of freedom that passes its (1 + confidence) / 2 quantile with probability `power`."""
+    if math.isinf(df):
+        return quantile(confidence) + NormalDist().inv_cdf(power)
+    from scipy.optimize import brentq
+    from scipy.stats import nct
+
+    critical = quantile(confidence, df)
+    return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, critical + MOST)
+
+
+def size(found: Expected, *, confidence: float) -> float:
+    """Probability that |estimate| passes the critical value times the error that the study reports, without self-bias."""
+    if math.isinf(found.df):
+        reach = quantile(confidence) * found.nominal
+        law = NormalDist(found.bias, found.std_error)
+        return law.cdf(-reach) + 1 - law.cdf(reach)
+    from scipy.stats import nct
+
+    critical, shift = quantile(confidence, found.df), found.bias / found.std_error
+    return float(nct.sf(critical, found.df, shift) + nct.cdf(-critical, found.df, shift))

@@ -1,0 +1,138 @@
+"""How strong what was left out of a fit must be to explain a bias away, beside how strong the length of completions is."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from judgebias.errors import ConfigError
+from judgebias.fits.absorption import layout_of
+from judgebias.fits.design import COLLINEAR, Term
+from judgebias.fits.estimands import estimand_of
+from judgebias.fits.linear import Solution, inverted, residuals_squared
+from judgebias.fits.spec import BIASES, Spec
+from judgebias.fits.wald import quantile
+from judgebias.inference.clustered_fits import Refit, columns_by_prompt, refit
+from judgebias.ratings.moments import Moments
+from judgebias.ratings.study import Study
+
+NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
+LENGTH_IS_HALF = "no bias as by length: this explains half of the term or more, and nothing else can explain as much"
+
+
+class Strength(NamedTuple):
+    """Partial R2 of something left out with a term, given the others, and with the rating, given the term and the others."""
+
+    with_term: float
+    with_rating: float
+
+
+def robustness_value(f: float) -> float:
+    """Compute RV = (sqrt(f^4 + 4 f^2) - f^2) / 2, with f the partial Cohen's f of a term and the rating, |t| / sqrt(df).
+
+    What is left out must explain this share of the residual variance of both the term and the rating to bring the estimate to
+    0, or by less than f sqrt(df) standard errors. t is the classical one: f is a partial correlation, whatever the errors are.
+    Source: Cinelli and Hazlett (2020), J. R. Stat. Soc. B 82, equation 18.
+    """
+    return (math.sqrt(f**4 + 4 * f**2) - f**2) / 2 if f > 0 else 0.0
+
+
+def bias_in_errors(strength: Strength, df: float) -> float:
+    """Compute the bias by what is left out, in classical standard errors: sqrt(df R2_rating R2_term / (1 - R2_term)).
+
+    Source: Cinelli and Hazlett (2020), equation 12.
+    """
+    return math.sqrt(df * strength.with_rating * strength.with_term / (1 - strength.with_term))
+
+
+def as_strong_as(known: Strength) -> Strength | None:
+    """Bound the strength of what is left out, and is as strong as known covariates that the fit has; R2 at most 1.
+
+    As strong means that it explains as much of the term and of the rating as these do, given all other covariates. None where
+    these explain half of the term or more: nothing else can explain as much.
+    Source: Cinelli and Hazlett (2020), section 4.4 and appendix B.1 (k = 1), as in their sensemakr.
+    """
+    ratio = known.with_term / (1 - known.with_term)
+    if ratio >= 1:
+        return None
+    # The R2 of what is left out with these covariates, given the term, is ratio^2.
+    excess = (1 + ratio) / math.sqrt(1 - ratio**2)
+    return Strength(ratio, min(1.0, excess**2 * known.with_rating / (1 - known.with_rating)))
+
+
+def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the sensitivity table of a least-squares spec: of each bias of each slice.
+
+    robustness_value: to bring the estimate to 0. robustness_value_significance: to bring it within its interval's half width,
+    t times the error CR1, of 0. Of a spec with length, length_with_term and length_with_rating are the partial R2 of the length
+    of the judges that carry the bias, and bias_as_length is how far what is left out can move the estimate if it is as strong;
+    the interval of errors CR1, wider by that on both sides, is from as_length_ci_low to as_length_ci_high.
+    """
+    if spec.absorb is not None or spec.estimator != "least_squares":
+        raise ConfigError(f"spec {spec.name}: found absorb or another estimator than least_squares; take another spec")
+    moments = study.moments_for(spec)
+    slices = {label: moments.select(mask) for label, mask in spec.slices(moments.factors)}
+    for each in refit(spec, moments, study.row_blocks(spec, moments.factors)):
+        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
+        yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
+
+
+def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iterator[dict]:
+    solution, result = each.solution, each.result
+    df = solution.n - solution.rank
+    residual = float(residuals_squared(rows, layout_of(spec, each.terms, rows), solution).sum())
+    for place, term in enumerate(each.terms):
+        if term.quantity not in BIASES:
+            continue
+        row = {"quantity": term.quantity, "term": term.term}
+        if not solution.identified[place]:
+            yield row | {"reason": COLLINEAR}
+            continue
+        estimate, error = float(result.estimate[place]), float(result.std_error[place])
+        by_prompt = columns_by_prompt(estimate, error, df=result.df, confidence=confidence)
+        row |= {name: value for name, value in by_prompt.items() if name in ("estimate", "std_error", "reason", "note")}
+        if not residual > 0 or df < 1:
+            yield row | {"reason": NO_RESIDUAL}
+            continue
+        classical = math.sqrt(solution.inverse[place, place] * residual / df)
+        half = quantile(confidence, result.df) * error if error > 0 else math.nan
+        row |= {"classical_std_error": classical, "df": df} | _robustness(estimate / classical, half / classical, df)
+        if spec.length is not None:
+            row |= _as_length(_strength_of_length(rows, each.terms, place, solution, residual), estimate, half, classical, df)
+        yield row
+
+
+def _robustness(estimate: float, half: float, df: int) -> dict:
+    """Columns of the robustness values; estimate and half the width of its interval (NaN: unknown) in classical errors."""
+    f = abs(estimate) / math.sqrt(df)
+    row = {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
+    if math.isnan(half):
+        return row
+    return row | {"robustness_value_significance": robustness_value((abs(estimate) - half) / math.sqrt(df))}
+
+
+def _as_length(known: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
+    """Columns of what is left out and is as strong as length; half the width of the interval may be NaN."""
+    row = {"length_with_term": known.with_term, "length_with_rating": known.with_rating}
+    if (strength := as_strong_as(known)) is None:
+        return row | {"reason": LENGTH_IS_HALF}
+    row["bias_as_length"] = moved = bias_in_errors(strength, df) * classical
+    if math.isnan(half):
+        return row
+    return row | {"as_length_ci_low": estimate - moved - half, "as_length_ci_high": estimate + moved + half}
+
+
+def _strength_of_length(rows: Moments, terms: Sequence[Term], place: int, solution: Solution, residual: float) -> Strength:
+    """Compute the partial R2 of the length terms of the judges whose rows carry the term at `place`.
+
+    With A = (X'X)^-1, 1 / A_kk is the residual sum of squares of term k on all others; that of the rating is y'y - b'X'y.
+    """
+    judges = set(map(str, rows.factors["judge"][terms[place].carried]))
+    kept = [number for number, term in enumerate(terms) if term.quantity != "length" or term.term not in judges]
+    cross = solution.gram @ solution.estimate  # X'y
+    inverse, _ = inverted(solution.gram[np.ix_(kept, kept)])
+    own = kept.index(place)
+    with_term = 1 - inverse[own, own] / solution.inverse[place, place]
+    explained = solution.estimate @ cross - cross[kept] @ inverse @ cross[kept]
+    return Strength(max(0.0, float(with_term)), max(0.0, float(explained / (residual + explained))))

@@ -1,0 +1,102 @@
+"""Estimators tried on a world, replicate by replicate: size, power, bias and coverage with their Monte Carlo errors."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from judgebias.fits.design import ALL_JUDGES
+from judgebias.inference.trial import Trial
+from judgebias.inference.validity_estimators import ESTIMATORS, NOTHING
+from judgebias.simulation.validity_world import ValidityWorld
+
+ALL = ""  # the term of the mean over all judges or families with the same planted value
+ROUNDING = 1e-9  # a p-value by draws may be the level itself
+# What is counted or averaged over replicates, from columns (estimate, ci_low, ci_high, p_value) and the planted value.
+REJECTED, COVERED, BIAS, SPREAD, ANY_REJECTED = "rejected", "covered", "bias", "spread", "any_rejected"
+ANSWERED = "answered"
+BOTH = "biases"  # the quantity of what is said of self- and family-biases together
+
+
+def try_estimators(
+    world: ValidityWorld, names: Sequence[str], *, key: str, replicates: int, draws: int, confidence: float, seed: int
+) -> list[dict]:
+    """Try the estimators `names` on so many draws of a world; rows of estimator, estimand, quantity, term, planted, statistic,
+    value, mc_error, replicates.
+
+    Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval holds
+    what is planted; `bias`, mean estimate less what is planted; `spread`, standard deviation of the estimates. For all judges,
+    or families, with the same planted value there is a row with the term ALL: the mean over them; and `any_rejected`, the share
+    of replicates in which one of them at least is rejected, with the quantity BOTH of judges or families; and `answered`, the
+    share of tests that there were, as an estimator may refuse. The term ALL_JUDGES is a test of the mean self-bias.
+    mc_error is the standard error of the value over replicates, for the mean over coefficients that of the replicates' means,
+    since coefficients of one draw are not independent.
+    Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)): another world, or more
+    replicates, changes none.
+    """
+    coefficients = [(quantity, *planted) for quantity, of in world.planted.items() for planted in of.items()]
+    coefficients.append(("self_bias", ALL_JUDGES, float(np.mean(list(world.planted["self_bias"].values())))))
+    answers = np.full((len(names), replicates, len(coefficients), len(NOTHING)), np.nan)
+    kept = {}
+    for replicate in range(replicates):
+        sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(key.encode()), replicate))
+        of_world, of_estimators = sequence.spawn(2)
+        drawn = world.draw(np.random.default_rng(of_world))
+        trial = Trial(drawn, confidence, int(of_estimators.generate_state(1)[0]), draws, kept)
+        for place, name in enumerate(names):
+            found = ESTIMATORS[name].answers(trial)
+            answers[place, replicate] = [found.get((quantity, term), NOTHING) for quantity, term, _ in coefficients]
+    return [
+        {"estimator": name, "estimand": ESTIMATORS[name].estimand, **row}
+        for name, found in zip(names, answers, strict=True)
+        for row in _statistics(coefficients, found, confidence)
+    ]
+
+
+def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: float) -> Iterator[dict]:
+    """Rows of one estimator; answers: (replicates, coefficients, 4)."""
+    planted = np.array([value for *_, value in coefficients])
+    estimate, low, high, p_value = np.moveaxis(answers, -1, 0)
+    level = 1 - confidence + ROUNDING
+    values = {  # (replicates, coefficients)
+        REJECTED: np.where(np.isnan(p_value), np.nan, p_value <= level),
+        COVERED: np.where(np.isnan(low + high), np.nan, (low <= planted) & (planted <= high)),
+        BIAS: estimate - planted,
+    }
+    for place, (quantity, term, value) in enumerate(coefficients):
+        about = {"quantity": quantity, "term": term, "planted": value}
+        for statistic, each in values.items():
+            yield from _mean({**about, "statistic": statistic}, each[:, place])
+        yield from _spread(about, estimate[:, place])
+    kinds = dict.fromkeys((quantity, value) for quantity, term, value in coefficients if term != ALL_JUDGES)
+    for quantity, value in kinds:
+        own = [place for place, (q, term, v) in enumerate(coefficients) if (q, v) == (quantity, value) and term != ALL_JUDGES]
+        about = {"quantity": quantity, "term": ALL, "planted": value}
+        for statistic, each in values.items():
+            yield from _mean({**about, "statistic": statistic}, each[:, own].mean(axis=1))
+        yield from _mean({**about, "statistic": ANY_REJECTED}, values[REJECTED][:, own].max(axis=1))  # NaN if one is
+        if not np.isnan(estimate[:, own]).all():
+            yield from _mean({**about, "statistic": ANSWERED}, (~np.isnan(p_value[:, own])).mean(axis=1))
+    for value in dict.fromkeys(value for *_, value in coefficients):
+        own = [place for place, (_, term, v) in enumerate(coefficients) if v == value and term != ALL_JUDGES]
+        if len({coefficients[place][0] for place in own}) > 1:
+            about = {"quantity": BOTH, "term": ALL, "planted": value, "statistic": ANY_REJECTED}
+            yield from _mean(about, values[REJECTED][:, own].max(axis=1))
+
+
+def _mean(about: dict, values: np.ndarray) -> Iterator[dict]:
+    """The mean of the replicates that have a value, (replicates,), and its standard error; no row where fewer than two have."""
+    known = values[~np.isnan(values)]
+    if len(known) > 1:
+        error = float(known.std(ddof=1) / np.sqrt(len(known)))
+        yield {**about, "value": float(known.mean()), "mc_error": error, "replicates": len(known)}
+
+
+def _spread(about: dict, estimates: np.ndarray) -> Iterator[dict]:
+    known = estimates[~np.isnan(estimates)]
+    if len(known) > 1:
+        spread = float(known.std(ddof=1))
+        error = spread / np.sqrt(2 * (len(known) - 1))
+        yield {**about, "statistic": SPREAD, "value": spread, "mc_error": error, "replicates": len(known)}

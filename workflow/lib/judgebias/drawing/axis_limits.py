@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ from judgebias.drawing.style import text_width, widest
 if TYPE_CHECKING:
     import pandas as pd
 
+SIMULTANEOUS = ["simultaneous_ci_low", "simultaneous_ci_high"]  # columns of tables that have such intervals, too
+ENDS = ["ci_low", "ci_high", *SIMULTANEOUS]
 LEAST_HALF_WIDTH = 0.01  # rating points: less would blow up what rounding leaves of 0
 LONG = 6.0  # times the median length: such an interval does not set the axis if the others are then drawn twice as large
 BEYOND = "An arrow at the edge: the interval goes on beyond the axis."
@@ -35,9 +37,10 @@ class Ticks(NamedTuple):
 def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
     """Ends of the common axis: 0 and every estimate and interval, with a margin, and not less than LEAST_HALF_WIDTH.
 
-    Intervals longer than LONG times the median do not count if they would make the axis more than twice as long.
+    Of two intervals of a row the outer ends count. Intervals longer than LONG times the median do not count if they would make
+    the axis more than twice as long.
     """
-    ends = rows[["estimate", "ci_low", "ci_high"]].to_numpy(float)  # (rows, 3)
+    ends = _ends(rows)
     length = ends[:, 2] - ends[:, 1]
     usual = length <= LONG * np.median(length[np.isfinite(length)]) if np.isfinite(length).any() else np.isnan(length)
     low, high = _with_zero(ends)
@@ -46,6 +49,12 @@ def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
         low, high = least, most
     margin = max(0.06 * (high - low), LEAST_HALF_WIDTH - (high - low) / 2)
     return low - margin, high + margin
+
+
+def _ends(rows: pd.DataFrame) -> np.ndarray:
+    """Estimate, and the lowest and the highest end of an interval, (rows, 3)."""
+    known = rows.reindex(columns=ENDS).astype(float)
+    return np.stack([rows["estimate"].astype(float), known.min(axis=1), known.max(axis=1)], axis=1)
 
 
 def _with_zero(values: np.ndarray) -> tuple[float, float]:
@@ -111,5 +120,12 @@ def _number(place: float, step: float) -> str:
 
 def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:
     """What a page says where `mark_beyond` draws arrows; nothing where it does not."""
-    ends = rows[["estimate", "ci_low", "ci_high"]].to_numpy(float)
+    ends = _ends(rows)
     return BEYOND if (ends < limits[0]).any() or (ends > limits[1]).any() else ""
+
+
+def round_numbers(limits: tuple[float, float], digits: Sequence[int] = (1, 2, 5)) -> list[float]:
+    """Numbers of a logarithmic axis: `digits` times the powers of ten within `limits`, both above 0."""
+    powers = range(math.floor(math.log10(limits[0])), math.ceil(math.log10(limits[1])) + 1)
+    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
+    return [number for number in numbers if limits[0] <= number <= limits[1]]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.drawing.axis_limits import bias_limits, note_beyond, readable, ticks
+from judgebias.drawing.axis_limits import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable, ticks
 from judgebias.drawing.page import Entry, Page, family_entries, legend_width, page_of_words
 from judgebias.drawing.palette import VERMILION, Palette
 from judgebias.drawing.style import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 ROW = 0.2
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 STROKE = 1.3
+WHISKER = {"lw": 0.6, "marker": "|", "markersize": 4.5, "markeredgewidth": 0.7}  # of a simultaneous interval
 PRINTED = {"color": VERMILION, "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}  # in a paper
 NUMBER = 0.42  # inches for the value beside a row
 GUTTER = 0.16  # inches between panels
@@ -78,12 +79,16 @@ def draw_interval(
 ) -> None:
     """Point and interval of `row` at the height `place`: filled when the interval excludes 0, else hollow.
 
+    A simultaneous interval, where the row has the columns SIMULTANEOUS, is a fine line with an upright stroke at each end.
     A row without an interval is a hollow point and the words `no standard error`, for which `axes` must have their limits and
     the width `room_for_words`. A missing value of `column` is written as `not estimable`, not drawn.
     """
     if np.isnan(row[column]):
         write_instead(axes, place, "not estimable")
         return
+    simultaneous = [row.get(end, np.nan) for end in SIMULTANEOUS]
+    if not np.isnan(simultaneous).any():
+        axes.plot(simultaneous, [place, place], color=colour, zorder=2.9, gid="simultaneous", **WHISKER)
     if has_interval(row):
         ends = [row["ci_low"], row["ci_high"]]
         axes.plot(ends, [place, place], color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
@@ -95,11 +100,11 @@ def draw_interval(
 
 
 def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
-    """Arrowheads where the interval of `row` goes on beyond the axis; the estimate as a number where it is beyond it, too."""
-    ends = zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), ("ci_low", "ci_high"), strict=True)
-    for end, sign, marker, side, bound in ends:
+    """Arrowheads where an interval of `row` goes on beyond the axis; the estimate as a number where it is beyond it, too."""
+    bounds = [row[bound] for bound in ENDS if bound in row]
+    for end, sign, marker, side in zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), strict=True):
         outside = sign * (row["estimate"] - end) > 0
-        if outside or sign * (row[bound] - end) > 0:
+        if outside or any(sign * (bound - end) > 0 for bound in bounds):
             settings = {"color": colour, "markersize": 4, "linestyle": "none", "clip_on": False, "zorder": 5, "gid": "beyond"}
             axes.plot([end], [place], marker=marker, **settings)
         if outside:
@@ -168,18 +173,21 @@ def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
 
 
 @language()
-def self_family_bias(table: pd.DataFrame, subject: Subject, *, interval: str, note: str = "") -> Figure:
+def self_family_bias(
+    table: pd.DataFrame, subject: Subject, *, interval: str, simultaneous: Sequence[Entry] = (), note: str = ""
+) -> Figure:
     """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
 
     `table` holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit
-    scale; ci_low and ci_high are missing where there is no standard error. `interval` says what the intervals are. Where
-    one of the two quantities has no row there is one panel; where both have none, `note`, which stands at the foot, is all.
+    scale, and simultaneous intervals where there are any; ci_low and ci_high are missing where there is no standard error.
+    `interval` says what the intervals are, `simultaneous` is the legend of the others. Where one of the two quantities has no
+    row there is one panel; where both have none, `note`, which stands at the foot, is all.
     """
     sides = bias_sides([table], subject.palette)
     if not any(side.places for side in sides):
         return page_of_words(subject, note)
     legend = family_entries(subject.palette, list(sides[0].places), others="no family in config")
-    return bias_page(sides, subject, [legend + significance_entries("estimate", interval)], note=note)
+    return bias_page(sides, subject, [legend + significance_entries("estimate", interval), simultaneous], note=note)
 
 
 def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:
@@ -189,8 +197,9 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
     """
     import pandas as pd
 
-    columns = ["quantity", "term", "estimate", "ci_low", "ci_high"]
-    found = pd.concat([table[columns].assign(number=number) for number, table in enumerate(tables)], ignore_index=True)
+    columns = ["quantity", "term", "estimate", *ENDS]
+    numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
+    found = pd.concat(numbered, ignore_index=True)
     found["shift"] = step * (found["number"] - (len(tables) - 1) / 2)
     by_judge, by_family = (found[found["quantity"] == quantity] for quantity in ("self_bias", "family_bias"))
     judges, families = palette.order(by_judge["term"]), palette.order_families(by_family["term"])

@@ -69,13 +69,14 @@ class Page:
         """Open a page with `body` inches between legend and foot.
 
         Each group of `legend` begins a new line. The foot holds the kind of the data as a badge, filled when they are
-        simulated, the study's title, and `note`.
+        simulated, the study's title, the estimand where there is one, and `note`, which may have lines.
         """
         rows = [row for group in legend for row in _flow(group, width - 2 * EDGE)]
         badge = BADGES[subject.kind]
         indent = text_width(badge, weight="bold") + 0.16
         feet = [(indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")]
-        feet += [(0.0, line) for line in wrap(note, width - 2 * EDGE).split("\n") if line]
+        said = (*subject.estimand.split("\n"), *note.split("\n"))
+        feet += [(0.0, line) for text in said for line in wrap(text, width - 2 * EDGE).split("\n") if line]
         self.floor = EDGE + len(feet) * LINE + 0.08
         self.top = self.floor + body + len(rows) * LINE + EDGE
         self.figure = Figure(figsize=(width, self.top))
@@ -126,7 +127,7 @@ class Page:
                 self.figure.add_artist(Rectangle(corner, SWATCH, SWATCH, transform=inches, **swatch))
             if entry.line is not None:
                 ends = (x, x + entry.mark_width / 2, x + entry.mark_width)
-                self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, markevery=[1], **entry.line))
+                self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line}))
             self._write(x + entry.mark_width + entry.space, y, entry.text)
             x += entry.width
 
@@ -155,6 +156,13 @@ def grid(count: int, most_columns: int) -> tuple[int, int]:
     """Rows and columns for `count` panels, as even as they get with at most `most_columns` columns."""
     rows = math.ceil(count / most_columns)
     return rows, math.ceil(count / rows)
+
+
+def columns_of(counts: Sequence[int]) -> list[int]:
+    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
+    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
+    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
+    return [math.ceil(count / lines) for count in counts]
 
 
 def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tuple[float, float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebias.drawing.axis_limits import bias_limits, note_beyond, readable
+from judgebias.drawing.axis_limits import ENDS, bias_limits, note_beyond, readable
 from judgebias.drawing.gaps import absences, left_out, quantity_of, sentence
 from judgebias.drawing.intervals import (
     BELOW,
@@ -28,8 +27,9 @@ from judgebias.drawing.intervals import (
     write_instead,
     write_value,
 )
-from judgebias.drawing.page import Entry, Page, family_entries, legend_width, page_of_words
+from judgebias.drawing.page import Entry, Page, columns_of, family_entries, legend_width, page_of_words
 from judgebias.drawing.palette import Palette
+from judgebias.drawing.simultaneous import with_simultaneous
 from judgebias.drawing.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -62,11 +62,12 @@ OWN_WHOLE = "the same spec, all its ratings"
 
 @dataclass(frozen=True)
 class Block:
-    """The slices of one spec under one title: `table` holds its estimates."""
+    """The slices of one spec under one title: `table` holds its estimates, `simultaneous` the legend of intervals beside."""
 
     title: str
     spec: str
     table: pd.DataFrame
+    simultaneous: Sequence[Entry] = ()
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,20 @@ def note_of(bands: Sequence[Band], not_estimable: pd.DataFrame) -> str:
     return " ".join(filter(None, [*absent, sentence(reasons)]))
 
 
+def blocks_of(
+    entries: Sequence[Mapping], tables: Sequence[pd.DataFrame], multiplicity: pd.DataFrame, *, confidence: float
+) -> list[Block]:
+    """The blocks of entries of config, each with its table: `heading`, `spec`, `simultaneous` as in `with_simultaneous`."""
+    return [
+        Block(
+            entry["heading"],
+            entry["spec"],
+            *with_simultaneous(table, multiplicity, entry["simultaneous"], confidence=confidence),
+        )
+        for entry, table in zip(entries, tables, strict=True)
+    ]
+
+
 def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:
     """Estimate by judge, or family, of the rows of `table` that are of no slice; `quantity` as in Band."""
     rows = table[table["slice"].isna() & (table["quantity"] == quantity_of(quantity))].dropna(subset="estimate")
@@ -209,13 +224,13 @@ def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[st
     import pandas as pd
 
     names = [palette.order(table["slice"]) for table in tables.values()]
-    columns = _columns([len(own) for own in names])
+    columns = columns_of([len(own) for own in names])
     ticks = pd.DataFrame({"estimate": list(whole.values())}, dtype=float)
     panels = []
     for block, (title, own, across) in enumerate(zip(tables, names, columns, strict=True)):
         table = tables[title]
         rows = table[table["quantity"] == quantity]
-        limits = bias_limits(pd.concat([rows[["estimate", "ci_low", "ci_high"]].astype(float), ticks]))
+        limits = bias_limits(pd.concat([rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks]))
         for place, name in enumerate(own):
             here = rows[rows["slice"] == name].set_index("term")
             n = int(table.loc[table["slice"] == name, "n"].max())
@@ -224,20 +239,17 @@ def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[st
     return panels
 
 
-def _columns(counts: Sequence[int]) -> list[int]:
-    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
-    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
-    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
-    return [math.ceil(count / lines) for count in counts]
-
-
 def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[list[Entry]]:
     judges = [term for layout in layouts if layout.band.quantity == "Self-bias" for term in layout.colours]
     families = family_entries(palette, judges, others="no family in config")
     extra = [Entry(name, line=WHOLE) for name in dict.fromkeys(layout.band.whole_is for layout in layouts if layout.band.whole)]
     if any(layout.band.effects for layout in layouts):
         extra.append(Entry(f"number beside a row: average marginal effect, {UNIT}"))
-    return [families, significance_entries("estimate", interval) + extra]
+    blocks = [block for layout in layouts for block in layout.band.blocks]
+    simultaneous = [entry for block in blocks for entry in block.simultaneous]
+    # One mark for all; the others say only over what.
+    simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
+    return [families, significance_entries("estimate", interval) + extra, simultaneous]
 
 
 def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel: float) -> None:

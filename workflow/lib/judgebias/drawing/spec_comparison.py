@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -13,7 +14,9 @@ from judgebias.drawing.gaps import SIDES, absences, left_out, quantity_of, sente
 from judgebias.drawing.intervals import POINT, STROKE, Side, bias_page, bias_sides, significance_entries
 from judgebias.drawing.page import Entry, family_entries, page_of_words
 from judgebias.drawing.palette import Palette
+from judgebias.drawing.spec_words import PLACEBO
 from judgebias.drawing.style import FAINT, Subject, interval_text, language
+from judgebias.fits.design import ALL_JUDGES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +26,7 @@ BETWEEN = 0.115  # inches more between the points of neighbouring rows
 SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
 POINTS = (POINT, *({**POINT, "marker": shape, "markersize": size} for shape, size in SHAPES))
 ORDER = "in each row, from the top:"
+COMMON = "in each row, from the top, with {}, if not said otherwise:"
 GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
 QUANTITIES = [quantity_of(side) for side in SIDES]
 SLICE = "{slice}"  # in a label: one variant for each slice of the table
@@ -73,11 +77,15 @@ def _significance(variants: Sequence[Variant]) -> list[Entry]:
 
 
 def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:
-    """The name of each variant, with its intervals if they are not the same for all."""
-    differ = len({variant.interval for variant in variants}) > 1
-    names = [f"{variant.label} ({variant.interval})" if differ else variant.label for variant in variants]
+    """The name of each variant, with its intervals if they are not the same for all, nor those of most."""
+    intervals = Counter(variant.interval for variant in variants)
+    common, count = intervals.most_common(1)[0]
+    known = {common} if count > 1 else set()
+    names = [variant.label if variant.interval in known else f"{variant.label} ({variant.interval})" for variant in variants]
+    order = COMMON.format(common) if len(intervals) > 1 and known else ORDER
+    names = [variant.label for variant in variants] if len(intervals) == 1 else names
     lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
-    return [Entry(ORDER)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
+    return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
 
 
 def _has_gaps(sides: Sequence[Side], variants: int) -> bool:
@@ -93,7 +101,10 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [entry["slice"] or ""]
-    interval = interval_text(confidence, entry["covariance"])
+    if entry["spec"] == PLACEBO:
+        interval = f"{100 * confidence:g} % prediction interval"
+    else:
+        interval = interval_text(confidence, entry["covariance"])
     if (table["quantity"] == "threshold").any():
         interval = f"average marginal effect, {interval}"
         table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
@@ -107,6 +118,23 @@ def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataF
     if SLICE not in entry["label"]:
         reasons = {name: reason for name, reason in reasons.items() if name in ("", entry["slice"])}
     return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
+
+
+def with_placebo(
+    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, placebo: pd.DataFrame, *, spec: str
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Append the rows of a spec in the table `placebo` to tables of estimates, and its reasons to `not_estimable`.
+
+    They are there as the spec PLACEBO, without the mean over all judges, which the other tables do not have. If there is no
+    other estimate, the spec as a whole is not estimable.
+    """
+    import pandas as pd
+
+    own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
+    known = own["estimate"].notna()
+    reasons = own[~known] if known.any() else own[:1].assign(quantity=None)
+    columns = not_estimable.columns
+    return [*tables, own[known]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
 
 
 def beside_the_first(

@@ -22,7 +22,17 @@ REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
-ERRORS = {"CR1": "prompt-clustered (CR1)"}
+ERRORS = {
+    "CR1": "prompt-clustered (CR1)",
+    "CR3": "prompt-clustered, jackknifed (CR3)",
+    "two_way": "prompt- and judge-clustered",
+}
+PLACEBO = "C"  # what figures call estimand C among specs, none of which can have this name
+TESTED = {
+    frozenset({"self_bias", "family_bias"}): "self- and family-biases",
+    frozenset({"self_bias"}): "self-biases",
+    frozenset({"family_bias"}): "family-biases",
+}
 EACH = "each family's"
 
 
@@ -52,6 +62,8 @@ def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
         yield ESTIMATORS[settings["estimator"]]
     if "terms" in settings:
         yield f"with the terms {enumerated(settings['terms'])}"
+    if settings.get("absorb"):
+        yield f"with effects of {settings['absorb']}s taken out"
     if settings.get("length"):
         yield LENGTHS[settings["length"]]
     if settings.get("reference"):

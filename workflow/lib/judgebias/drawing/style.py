@@ -28,6 +28,7 @@ TEXT = 8.0
 SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
 EDGE = 0.06  # paper left free around the figure
+BOLD = 0.86  # width of a text to that of the same in bold
 FINE = 720  # dots per inch at which texts are measured
 INK = "#222222"
 FAINT = "#6E6E6E"
@@ -83,16 +84,20 @@ def language():
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure says of the study it shows: its title, its kind (simulated, published or user), its palette."""
+    """What a figure says of the study it shows: its title, its kind (simulated, published or user), its palette.
+
+    estimand: what the biases in it are gaps to, in sentences; a line for each.
+    """
 
     label: str
     kind: str
     palette: Palette
+    estimand: str = ""
 
     @classmethod
-    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping) -> Subject:
-        """Read the title and kind of a study, and config's `models` and `families`."""
-        return cls(label, kind, Palette(models, families))
+    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping, estimand: str = "") -> Subject:
+        """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand."""
+        return cls(label, kind, Palette(models, families), estimand)
 
 
 def read(path: str | Path) -> pd.DataFrame:

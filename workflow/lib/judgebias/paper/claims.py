@@ -1,11 +1,13 @@
 """The sentences of Play Favorites that state a result, each judged on a study's tables and on the paper's own numbers."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from judgebias.paper.claims_of_bias import CLAIMS as OF_BIAS
 from judgebias.paper.claims_of_robustness import CLAIMS as OF_ROBUSTNESS
 from judgebias.paper.claims_of_robustness import CLAIMS_ON_HELM
 from judgebias.paper.findings import Claim, Finding
+from judgebias.paper.published import ESTIMANDS
 from judgebias.paper.results import AbsentError, Results
 
 CLAIMS = (*OF_BIAS, *OF_ROBUSTNESS, *CLAIMS_ON_HELM)
@@ -28,6 +30,12 @@ def judged(claim: Claim, results: Results) -> tuple[str, str]:
         return ABSENT, NOTHING_LEFT
     holds = claim.quorum([finding.holds for finding in findings])
     return HOLDS if holds else FAILS, evidence(findings)
+
+
+def estimand_of(claim: Claim) -> str:
+    """Name what the biases are gaps to that a claim rests on, by the specs in its criterion; "" of a claim of other numbers."""
+    specs = [word for word in re.findall(r"\w+", claim.criterion) if word in ESTIMANDS]
+    return "; ".join(dict.fromkeys(ESTIMANDS[spec] for spec in specs))
 
 
 def evidence(findings: Sequence[Finding]) -> str:
@@ -53,6 +61,6 @@ def claims(study: str, results: Results, published: Results, *, kind: str, helm:
         theirs, why_theirs = judged(claim, published)
         yield {
             "study": study, "claim": claim.name, "section": claim.section, "sentence": claim.sentence,
-            "criterion": claim.criterion, "kind": whose, "verdict": verdict, "evidence": why,
+            "criterion": claim.criterion, "estimand": estimand_of(claim), "kind": whose, "verdict": verdict, "evidence": why,
             "published": theirs, "published_evidence": why_theirs,
         }  # fmt: skip

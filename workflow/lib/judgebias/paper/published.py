@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgebias.errors import DataError
+from judgebias.fits.estimands import A_OF_REFERENCE, A
 from judgebias.tables import read_table
 
 DIMENSIONS = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
@@ -32,6 +33,11 @@ SPECS = {
         "One model dropped",
         "one_model_dropped_as_coded",
     ),
+}
+# Of the specs whose biases the paper prints or speaks of.
+ESTIMANDS = {
+    **dict.fromkeys((*(spec for _, spec in SPECS.values()), "length_control_global", "gam"), A),
+    "llm_reference_as_coded": A_OF_REFERENCE,
 }
 # Variants that repeat Figure 3 beside an ablation; their standard errors are those of Figure 3, HC0, not classical.
 RESTATED = ("No length control", "Human", "All data")
@@ -79,11 +85,13 @@ def _estimate(row: Mapping[str, str]) -> dict[str, str]:
     key = (row["figure"], row["variant_type"])
     if key not in SPECS:
         raise DataError(f"{ESTIMATES}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS")
-    figure, spec = SPECS[key]
     variant = row["variant"]
+    figure, spec = SPECS[key]
+    spec = "main" if variant in RESTATED else spec
     return {
         "figure": figure,
-        "spec": "main" if variant in RESTATED else spec,
+        "spec": spec,
+        "estimand": ESTIMANDS[spec],
         "slice": "" if variant in WHOLE else variant,
         "std_error": row["std_error_implied"],
         **{name: row[name] for name in ("quantity", "term", "estimate", "ci_low", "ci_high", "resolution")},

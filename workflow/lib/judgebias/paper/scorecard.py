@@ -68,7 +68,7 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
 
 def _items(published: Published, results: Results) -> Iterator[Item]:
     for row in published.estimates:
-        key = {name: row[name] for name in ("figure", "spec", "slice", "quantity", "term")}
+        key = {name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")}
         computation = ORDINAL if row["figure"] == ORDINAL_FIGURE else 0.0
         exactness = DRAWN * float(row["resolution"])
         ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from math import isfinite
+from pathlib import Path
 
 from judgebias.drawing.badges import BADGES
+from judgebias.pages import rendered
 from judgebias.paper.published import ORDER
 from judgebias.paper.scorecard import ABSENT, DIFFERS, MATCH
 from judgebias.tables import SCORECARD
@@ -12,18 +13,15 @@ from judgebias.tables import SCORECARD
 VERDICTS = (MATCH, DIFFERS, ABSENT)
 
 
-def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind: str, template: str) -> str:
+def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind: str, template: str | Path) -> str:
     """Render the scorecard, rows of the tables SCORECARD and CLAIMS, as HTML.
 
-    label: title of the study; kind: simulated, published or user; template: Jinja source, its values escaped. The page holds a
+    label: title of the study; kind: simulated, published or user; template: path of the Jinja source. The page holds a
     count of verdicts by figure, the claims with their evidence, and every value that differs with its cause.
     """
-    from jinja2 import Environment, StrictUndefined
-
     values = [row for row in rows if row["item"] != "claim"]
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = number
-    return environment.from_string(template).render(
+    return rendered(
+        template,
         label=label,
         badges=BADGES,
         kind=kind,
@@ -54,13 +52,6 @@ def summary(values: Iterable[Mapping]) -> list[dict]:
         for figure, group in by_figure.items()
         if group
     ]
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """`value` with so many decimals and a true minus sign; a dash where there is none."""
-    if value is None or not isfinite(value):
-        return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _counts(claims: Iterable[Mapping]) -> dict[str, int]:

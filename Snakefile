@@ -20,10 +20,12 @@ include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/shards.smk"
 include: "workflow/rules/fits.smk"
+include: "workflow/rules/inference.smk"
 include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/drawings.smk"
 include: "workflow/rules/comparison_drawings.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/validity.smk"
 include: "workflow/rules/figures.smk"
 
 

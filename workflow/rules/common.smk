@@ -46,3 +46,9 @@ def code_of(script):
         found.add(path)
         waiting += [module for module in modules_of(path) if module not in found]
     return [os.path.relpath(path) for path in sorted(found)]
+
+
+def told_of_inference(*keys, specs):
+    """Params: these settings of `inference`, and the specs that it names under the keys `specs`."""
+    settings = {key: config["inference"][key] for key in (*specs, *keys)}
+    return {"settings": settings, "specs": {name: config["specs"][name] for key in specs for name in settings[key]}}

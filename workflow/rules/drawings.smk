@@ -1,5 +1,9 @@
 # What every figure draws: its script, the tables it reads, and what the script is told beside the subject of the figure.
-from judgebias.drawing.spec_words import SLICED, changes_of, in_words
+from judgebias.drawing.spec_words import ERRORS, PLACEBO, SLICED, TESTED, changes_of, in_words
+from judgebias.fits.estimands import A, B, C, estimand_of, estimands_in_words
+from judgebias.fits.spec import BIASES, Spec
+
+OF_ERRORS = {"covariance", "bootstrap", "wild", "tests"}  # what may differ between specs of one model
 
 
 def table(name):
@@ -19,6 +23,28 @@ def intervals_of(spec):
     return {"confidence": config["confidence"], "covariance": covariance_of(spec)}
 
 
+def estimands_of(specs):
+    return [estimand_of(spec) for spec in Spec.from_config({spec: config["specs"][spec] for spec in specs})]
+
+
+def measured(*specs):
+    """What a figure says of the estimands of these specs."""
+    return estimands_in_words(estimands_of(specs))
+
+
+def simultaneous_of(spec):
+    """What a figure is told of the simultaneous intervals of a spec's model: those of the first that fits it with a wild bootstrap."""
+
+    def model(settings):
+        return {key: value for key, value in settings.items() if key not in OF_ERRORS}
+
+    for name, settings in config["specs"].items():
+        if "wild" in settings and model(settings) == model(config["specs"][spec]):
+            covariance = covariance_of(name)
+            words = {"tests": TESTED[frozenset(settings.get("tests", BIASES))], "errors": ERRORS.get(covariance, covariance)}
+            return {"spec": name, "sliced": SLICED.get(settings.get("slice"), ""), **words}
+
+
 def by_slice(title, words="", /, **headings):
     """Self-bias, a panel for each slice of the specs: `headings` stand over the panels of each spec, `words` at the foot."""
     return {
@@ -27,29 +53,60 @@ def by_slice(title, words="", /, **headings):
             "estimates": [estimates(spec) for spec in headings],
             "whole": estimates("main"),
             "not_estimable": table("not_estimable"),
+            "multiplicity": table("multiplicity"),
         },
+        "estimand": measured(*headings),
         "told": {
             "title": title,
             "words": words,
-            "blocks": [{"spec": spec, "heading": heading} for spec, heading in headings.items()],
+            "blocks": [
+                {"spec": spec, "heading": heading, "simultaneous": simultaneous_of(spec)} for spec, heading in headings.items()
+            ],
             **intervals_of(next(iter(headings))),
         },
     }
 
 
-def compared(title, /, **labels):
-    """Self- and family-bias of the specs on one axis; `labels` are the words of the legend, by spec."""
+def compared(title, placebo="", /, **labels):
+    """Self- and family-bias of the specs on one axis; `labels` are the words of the legend, by spec.
+
+    With words for it, estimand C of the first spec, where the table of placebo cells has it, is another variant.
+    """
+    has_placebo = bool(placebo) and next(iter(labels)) in config["inference"]["placebo"]
+    variants = [
+        {"spec": spec, "label": label, "slice": None, "covariance": covariance_of(spec)} for spec, label in labels.items()
+    ]
+    variants += [{"spec": PLACEBO, "label": placebo, "slice": None}] * has_placebo
     return {
         "script": "compare_specs.py",
-        "tables": {"estimates": [estimates(spec) for spec in labels], "not_estimable": table("not_estimable")},
-        "told": {
-            "title": title,
-            "confidence": config["confidence"],
-            "variants": [
-                {"spec": spec, "label": label, "slice": None, "covariance": covariance_of(spec)}
-                for spec, label in labels.items()
-            ],
+        "tables": {
+            "estimates": [estimates(spec) for spec in labels],
+            "not_estimable": table("not_estimable"),
+            "placebo": [table("placebo")] * has_placebo,
         },
+        "estimand": estimands_in_words([*estimands_of(labels), *[C] * has_placebo]),
+        "told": {"title": title, "confidence": config["confidence"], "variants": variants},
+    }
+
+
+def beside_estimates(drawing, title, *tables, estimand=""):
+    """What stands beside the estimates, from these tables."""
+    return {
+        "script": "inference_figure.py",
+        "tables": {name: table(name) for name in tables},
+        "estimand": estimand,
+        "told": {"drawing": drawing, "title": title, "confidence": config["confidence"]},
+    }
+
+
+def of_main(study):
+    """Self- and family-bias by Equation 1."""
+    paths = {"estimates": estimates("main"), **{name: table(name) for name in ("not_estimable", "multiplicity")}}
+    return {
+        "script": "fig03_self_family_bias.py",
+        "tables": {name: path.replace("{study}", study) for name, path in paths.items()},
+        "estimand": measured("main"),
+        "told": {"spec": "main", "simultaneous": simultaneous_of("main"), **intervals_of("main")},
     }
 
 
@@ -58,6 +115,7 @@ def in_log_odds(title, spec, words=""):
     return {
         "script": "fig08_ordinal.py",
         "tables": {"estimates": estimates(spec), "not_estimable": table("not_estimable")},
+        "estimand": measured(spec),
         "told": {
             "title": title,
             "words": words,
@@ -98,17 +156,18 @@ def subject_of(study):
 def subject_for(drawing):
     """The param `subject` of a drawing's rule."""
     of_study = drawing.get("subject", subject_of)
-    return lambda wildcards: of_study(wildcards.study)
+
+    def subject(wildcards):
+        estimand = "" if wildcards.study in COMPARISONS else drawing.get("estimand", "")
+        return {**of_study(wildcards.study), "estimand": estimand}
+
+    return subject
 
 
 FIGURES = {
-    "fig01_method": {"script": "fig01_method.py", "told": {"seed": config["seed"]}},
+    "fig01_method": {"script": "fig01_method.py", "estimand": measured("main"), "told": {"seed": config["seed"]}},
     "fig02_mean_scores": {"script": "fig02_mean_scores.py", "tables": {"mean_scores": table("mean_scores")}},
-    "fig03_self_family_bias": {
-        "script": "fig03_self_family_bias.py",
-        "tables": {"estimates": estimates("main"), "not_estimable": table("not_estimable")},
-        "told": {"spec": "main", **intervals_of("main")},
-    },
+    "fig03_self_family_bias": of_main("{study}"),
     "fig04_slices": by_slice(
         "Self-bias by dimension and task type", by_dimension="Self-bias by dimension", by_task_type="by task type"
     ),
@@ -143,6 +202,42 @@ FIGURES = {
     "gam": compared(
         "Self- and family-bias with straight lines and with curves", main="straight lines (Equation 1)", gam="GAM, pooled"
     ),
+    "estimands": compared(
+        "Self- and family-bias by three estimands",
+        "C: beyond ordinary taste",
+        main="A: Equation 1",
+        clustered="A: errors by prompt",
+        model_effects="B: against the other judges, by model",
+        model_dimension_effects="B: by model and dimension",
+        completion_effects="B: by completion",
+    ),
+    "placebo": {
+        "script": "placebo.py",
+        "tables": {"tastes": table("tastes")},
+        "estimand": estimands_in_words([C]),
+        "told": {
+            "title": "Taste of each judge for each model, beyond what is expected of both",
+            "spec": "main",
+            "confidence": config["confidence"],
+        },
+    },
+    "reliability": beside_estimates(
+        "reliability",
+        "Self- and family-bias against the reliability of the human scores",
+        *("reliability_curve", "breakdowns", "noisy_reference", "reliability"),
+        estimand=measured(*config["inference"]["noisy_reference"]),
+    ),
+    "leaderboard": beside_estimates("leaderboard", "Models ranked before and after the biases are taken off", "leaderboard"),
+    "few_labels": beside_estimates("few_labels", "Human means of models from few labels", "few_labels"),
+    "planner": beside_estimates(
+        "planner", "Self-bias that studies like this one would detect", "planner", estimand=estimands_in_words([A, B, C])
+    ),
+    "conclusions": {
+        "script": "conclusions_figure.py",
+        "tables": {"conclusions": table("conclusions")},
+        "estimand": estimands_in_words([A, B, C]),
+        "told": ASKED,
+    },
     "gam_smooths": {
         "script": "gam_smooths.py",
         "tables": {"smooths": table("smooths")},
@@ -152,17 +247,11 @@ FIGURES = {
 }
 # Of the paper itself: for its ratings, published or simulated.
 FIGURES_OF_THE_PAPER = {
-    "fig11_helm_instruct": {
-        "script": "fig03_self_family_bias.py",
-        "tables": {
-            "estimates": "results/helm_instruct/estimates/main.csv",
-            "not_estimable": "results/helm_instruct/tables/not_estimable.csv",
-        },
-        "told": {"spec": "main", **intervals_of("main"), "subject": subject_of("helm_instruct")},
-    },
+    "fig11_helm_instruct": {**of_main("helm_instruct"), "subject": lambda study: subject_of("helm_instruct")},
     "scorecard": {
         "script": "scorecard.py",
         "tables": {"scorecard": table("scorecard")},
+        "estimand": measured("main", "llm_reference_as_coded"),
         "studies": one_of([*config["studies"], *(study for study in COMPARISONS if source_of(study))]),
     },
 }

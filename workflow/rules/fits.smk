@@ -15,6 +15,7 @@ rule fit:
         remarks="results/{study}/tables/remarks.csv",
         smooths="results/{study}/tables/smooths.csv",
         not_estimable="results/{study}/tables/not_estimable.csv",
+        multiplicity="results/{study}/tables/multiplicity.csv",
     log:
         "results/{study}/logs/fit.log",
     benchmark:
@@ -24,12 +25,12 @@ rule fit:
     conda:
         "../../envs/judge-bias.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_size(mem_mb=2000, runtime=20),
     params:
         specs=lookup("specs", within=config),
         confidence=lookup("confidence", within=config),
         # Only a bootstrap draws: another seed reruns no other fit.
-        seed=config["seed"] if any("bootstrap" in spec for spec in config["specs"].values()) else None,
+        seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in config["specs"].values()) else None,
     message:
         "Fit every spec to {wildcards.study}."
     script:

@@ -30,8 +30,12 @@ def everything_of(study):
     tables += ["recovery"] if "simulate" in config["studies"][study] else []
     tables += ["agreement"] if has_raters(study) else []
     tables += ["claims", "scorecard"] if is_of_the_paper(study) else []
+    tables += ["multiplicity", "placebo", "tastes", "identifiability"]
+    tables += ["reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"]
+    tables += ["leaderboard", "few_labels", "planner", "conclusions"]
     figures = [*FIGURES, *(FIGURES_OF_THE_PAPER if is_of_the_paper(study) else [])]
     return [
+        f"results/{study}/debiased.parquet",
         *(f"results/{study}/estimates/{spec}.csv" for spec in config["specs"]),
         *(f"results/{study}/tables/{table}.csv" for table in tables),
         *(f"results/{study}/figures/{figure}{suffix}" for figure in figures for suffix in (".pdf", ".svg", ".png")),
@@ -127,6 +131,11 @@ def has_raters(study):
     return bool({"simulate", "raters"} & set(config["studies"][study]))
 
 
+def has_alphas(study):
+    """True for a study whose human scores have a published agreement, and no single raters."""
+    return is_of_the_paper(study) and not has_raters(study)
+
+
 def raters_of(study):
     """The file of the single raters' scores of a study, in a list; none where there is none."""
     settings = config["studies"][study]
@@ -145,6 +154,13 @@ def models_of(study):
         with open(f"{DATA}/play_favorites_mean_scores.csv", newline="", encoding="utf-8") as table:
             simulated = {row["model"] for row in csv.DictReader(table)}
     return {name: model for name, model in config["models"].items() if name in simulated}
+
+
+def order_of(study):
+    """Judges and families of a study in config's order, by the biases that are theirs."""
+    models = models_of(study)
+    families = dict.fromkeys(model["family"] for model in models.values())
+    return {"self_bias": list(models), "family_bias": list(families)}
 
 
 def published_file(wildcards):

@@ -13,6 +13,7 @@ rule compare_with_paper:
         helm=HELM if kind_of(config["studies"]["helm_instruct"]) == "user" else [],
         published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
         template=f"{WORKFLOW}/report/scorecard.html.j2",
+        frame=f"{WORKFLOW}/report/page.html.j2",
         code=code_of("compare_with_paper.py"),
     output:
         claims="results/{study}/tables/claims.csv",

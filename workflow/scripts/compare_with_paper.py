@@ -23,7 +23,7 @@ def judge(
     rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
     write_table(outputs["claims"], CLAIMS, judged)
     write_table(outputs["scorecard"], SCORECARD, rows)
-    html = page(rows, judged, label=label, kind=kind, template=Path(template).read_text("utf-8"))
+    html = page(rows, judged, label=label, kind=kind, template=template)
     Path(outputs["page"]).write_text(html, encoding="utf-8")
 
 

@@ -7,9 +7,10 @@ from judgebias.fits.estimates import estimate
 from judgebias.fits.spec import Spec
 from judgebias.logs import logged
 from judgebias.ratings.study import Study
-from judgebias.tables import ESTIMATES, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+from judgebias.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
 
-TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS}  # of all specs together
+# Of all specs together.
+TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}
 
 
 def fit(

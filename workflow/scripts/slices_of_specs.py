@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.drawing.slices import OWN_WHOLE, Band, Block, note_of, slices, whole_of
+from judgebias.drawing.slices import OWN_WHOLE, Band, blocks_of, note_of, slices, whole_of
 from judgebias.drawing.style import Subject, interval_text, read, save
 from judgebias.logs import logged
 
@@ -15,6 +15,7 @@ def slices_of_specs(
     blocks: Sequence[Mapping],
     whole: str,
     not_estimable: str,
+    multiplicity: str,
     subject: Subject,
     confidence: float,
     covariance: str,
@@ -22,18 +23,17 @@ def slices_of_specs(
     words: str,
     outputs: list[str],
 ) -> None:
-    drawn = [Block(block["heading"], block["spec"], read(path)) for path, block in zip(estimates, blocks, strict=True)]
+    drawn = blocks_of(blocks, list(map(read, estimates)), read(multiplicity), confidence=confidence)
     own = whole_of(drawn[0].table, SIDE)  # only a user's spec has one, and is drawn alone
     ticks = (own, OWN_WHOLE) if own else (whole_of(read(whole), SIDE), "Equation 1, all ratings")
-    band = Band(SIDE, drawn, *ticks)
-    note = " ".join(filter(None, [words, note_of([band], read(not_estimable))]))
+    note = " ".join(filter(None, [words, note_of(bands := [Band(SIDE, drawn, *ticks)], read(not_estimable))]))
     interval = interval_text(confidence, covariance)
-    save(slices([band], subject, interval=interval, note=note), outputs, title=f"{title}: {subject.label}")
+    save(slices(bands, subject, interval=interval, note=note), outputs, title=f"{title}: {subject.label}")
 
 
 if __name__ == "__main__":
     with logged(snakemake.log[0]):
-        inputs = "estimates", "whole", "not_estimable"
+        inputs = "estimates", "whole", "not_estimable", "multiplicity"
         params = "blocks", "confidence", "covariance", "title", "words"
         settings = {key: snakemake.input[key] for key in inputs} | {key: snakemake.params[key] for key in params}
         subject = Subject.from_config(**snakemake.params.subject)

@@ -21,10 +21,12 @@ def project_settings() -> dict:
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about a setting that does not fit."""
     from judgebias.comparisons.settings import check_comparisons
+    from judgebias.inference.settings import check_inference
 
     settings = in_order_of(project, config)
     check(settings, _read(PROJECT / "workflow" / "schemas" / "config.schema.yaml"))
     check_redefined(settings["specs"], project["specs"])
+    check_inference(settings)
     check_comparisons(settings)
     return settings
 

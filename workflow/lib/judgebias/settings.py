@@ -77,7 +77,7 @@ def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) ->
     Its subset and its errors may change: other studies have other weak models.
     """
     for name, settings in own.items():
-        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "bootstrap", "engine"}):
+        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "bootstrap", "wild", "tests", "engine"}):
             if settings.get(key) != specs[name].get(key):
                 raise ConfigError(
                     f"config: specs: {name}: {key}: found {specs[name].get(key)}; this spec is what the figures call it, so "
@@ -133,25 +133,34 @@ def _check_spec(where: str, spec: Mapping) -> None:
     set_keys = {key for key, value in spec.items() if value}
     estimator = {spec["estimator"]} - {"least_squares"} if "estimator" in spec else set()
     engine = {spec["engine"]} - {"cells"} if "engine" in spec else set()
-    clustered = {spec.get("covariance")} & {"CR1"}
+    of_least_squares = {spec.get("covariance")} & {"HC2", "HC3", "CR1", "CR3", "two_way"}
+    leveraged = of_least_squares & {"HC2", "HC3"}
     for clash in (
         set_keys & {"slice", "reference"},  # the reference families are the slices
         set_keys & {"length", "reference"},  # cells of another reference hold no lengths
         estimator | set_keys & {"length"},  # nor do those that the other estimators read
         estimator | engine,  # statsmodels checks least squares
         estimator & {"gam"} | set_keys & {"terms"},  # its splines are by judge
-        estimator | clustered,  # sums by prompt are of least squares
+        estimator | of_least_squares,  # so are leverages and sums by prompt
+        leveraged | set_keys & {"length"},  # cells, which have one leverage, hold no lengths
         estimator | set_keys & {"bootstrap"},
+        estimator | set_keys & {"wild"},
         engine | set_keys & {"bootstrap"},
+        engine | set_keys & {"wild"},
+        estimator | set_keys & {"absorb"},  # sums by prompt, too
     ):
         if len(clash) > 1:
             raise ConfigError(f"config: {where}: found {' with '.join(sorted(clash))}, which do not go together; keep one")
     if "whole" in set_keys and "slice" not in set_keys:
         raise ConfigError(f"config: {where}: whole: there is no slice beside it; leave `whole` out, it is the default then")
     terms = set(spec.get("terms", ["judge"]))
-    for one, other in (("intercept", "judge"), ("reference", "judge:reference")):
+    for one, other in (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension")):
         if {one, other} <= terms:
             raise ConfigError(f"config: {where}: terms: found {one} with {other}, of which one contains the other; keep one")
+    if "absorb" in set_keys and spec.get("covariance") not in ("CR1", "CR3"):
+        raise ConfigError(
+            f"config: {where}: absorb: its errors are by prompt; write `covariance: CR1` or `covariance: CR3` beside it"
+        )
     if not terms & {"intercept", "judge"}:
         raise ConfigError(f"config: {where}: terms: found neither intercept nor judge; write one of them")
 

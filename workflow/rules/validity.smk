@@ -1,0 +1,107 @@
+# Estimators and tests tried on simulated worlds: `snakemake validity`. One job for each world of each grid.
+from judgebias.inference.validity_tables import TABLES as OF_VALIDITY
+from judgebias.inference.validity_tables import check_validity, dials_of, estimators_of
+from judgebias.inference.validity_words import dials_in_words, world_in_words
+
+VALIDITY = config["validity"]
+try:
+    check_validity(VALIDITY)
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+WORLDS = [(grid, str(value)) for grid, settings in VALIDITY["grids"].items() for value in settings["values"]]
+
+
+rule validity:
+    input:
+        expand("results/validity/tables/{table}.csv", table=[*OF_VALIDITY, "expected"]),
+        expand("results/validity/figures/{statistic}{suffix}", statistic=OF_VALIDITY, suffix=(".pdf", ".svg", ".png")),
+
+
+rule validity_world:
+    input:
+        code=code_of("validity_world.py"),
+    output:
+        table="results/validity/worlds/{grid}/{setting}.csv",
+    log:
+        "results/validity/logs/{grid}_{setting}.log",
+    benchmark:
+        "results/validity/benchmarks/{grid}_{setting}.tsv"
+    wildcard_constraints:
+        grid=one_of(VALIDITY["grids"]),
+        setting=one_of(sorted({setting for _, setting in WORLDS})),
+    conda:
+        "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=1000, runtime=60),
+    params:
+        dial=lambda wildcards: VALIDITY["grids"][wildcards.grid]["dial"],
+        world=lambda wildcards: dials_of(VALIDITY, wildcards.grid, wildcards.setting),
+        estimators=lambda wildcards: estimators_of(VALIDITY, wildcards.grid),
+        replicates=VALIDITY["replicates"],
+        draws=VALIDITY["draws"],
+        confidence=lookup("confidence", within=config),
+        seed=lookup("seed", within=config),
+    message:
+        "Try the estimators on worlds with {wildcards.grid} at {wildcards.setting}."
+    script:
+        "../scripts/validity_world.py"
+
+
+rule validity_tables:
+    input:
+        worlds=[f"results/validity/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
+        code=code_of("validity_tables.py"),
+    output:
+        **{table: f"results/validity/tables/{table}.csv" for table in [*OF_VALIDITY, "expected"]},
+    log:
+        "results/validity/logs/validity_tables.log",
+    localrule: True
+    conda:
+        "../../envs/judge-bias.yaml"
+    params:
+        expected=VALIDITY.get("expected", []),
+    message:
+        "Tabulate size, power, bias and coverage of the estimators."
+    script:
+        "../scripts/validity_tables.py"
+
+
+rule validity_figure:
+    input:
+        table="results/validity/tables/{statistic}.csv",
+        code=code_of("validity_figure.py"),
+    output:
+        pdf="results/validity/figures/{statistic}.pdf",
+        svg=report(
+            "results/validity/figures/{statistic}.svg",
+            caption="../report/validity.rst",
+            category="validity",
+            labels={"figure": "{statistic}"},
+        ),
+        png="results/validity/figures/{statistic}.png",
+    log:
+        "results/validity/logs/figure_{statistic}.log",
+    benchmark:
+        "results/validity/benchmarks/figure_{statistic}.tsv"
+    wildcard_constraints:
+        statistic=one_of(OF_VALIDITY),
+    conda:
+        "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
+    params:
+        subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
+        grids={
+            grid: {
+                "title": settings["title"],
+                "dials": dials_in_words(settings),
+                "estimators": estimators_of(VALIDITY, grid),
+            }
+            for grid, settings in VALIDITY["grids"].items()
+        },
+        world=world_in_words(VALIDITY["world"]),
+        confidence=lookup("confidence", within=config),
+    message:
+        "Draw the {wildcards.statistic} of the estimators."
+    script:
+        "../scripts/validity_figure.py"

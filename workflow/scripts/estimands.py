@@ -1,0 +1,38 @@
+"""Estimate self- and family-bias against placebo cells, and say which cells identify each coefficient of several specs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from judgebias.database import bounded_memory
+from judgebias.fits.applicable import applicable
+from judgebias.fits.spec import Spec
+from judgebias.inference.identifiability import identifiability, identifiability_of_placebo
+from judgebias.inference.placebo import placebo_rows
+from judgebias.inference.tastes import taste_rows
+from judgebias.logs import logged
+from judgebias.ratings.study import Study
+from judgebias.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
+
+
+def identified(placebo: Sequence[Spec], fitted: Sequence[Spec], study: Study) -> Iterator[dict]:
+    for spec in fitted:
+        yield from identifiability(spec, study)
+    for spec in placebo:
+        yield from identifiability_of_placebo(spec, study)
+
+
+def estimands(*, study: Study, specs: Mapping, settings: Mapping, confidence: float, seed: int, outputs: Mapping) -> None:
+    placebo, fitted = (applicable(specs, settings[names], study) for names in ("placebo", "identifiability"))
+    drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
+    write_table(outputs["placebo"], PLACEBO, (row for spec in placebo for row in placebo_rows(spec, study, **drawn)))
+    write_table(outputs["tastes"], TASTES, (row for spec in placebo for row in taste_rows(spec, study, confidence=confidence)))
+    write_table(outputs["identifiability"], IDENTIFIABILITY, identified(placebo, fitted, study))
+
+
+if __name__ == "__main__":
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
+        estimands(
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
+            outputs=dict(snakemake.output.items()),
+            **dict(snakemake.params.items()),
+        )

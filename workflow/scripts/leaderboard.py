@@ -1,0 +1,40 @@
+"""Take the estimated biases off the ratings, rank the models, and tabulate how few labels and how many prompts would do."""
+
+from collections.abc import Mapping
+
+from judgebias.database import bounded_memory
+from judgebias.fits.applicable import applicable
+from judgebias.fits.spec import Spec
+from judgebias.inference.debias import leaderboards
+from judgebias.inference.debiased_ratings import write_debiased
+from judgebias.inference.human_means import prompt_scores, widths
+from judgebias.inference.plans import planned_like
+from judgebias.logs import logged
+from judgebias.ratings.study import Study
+from judgebias.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
+
+
+def leaderboard(
+    *, study: Study, inputs: Mapping, main: Mapping, specs: Mapping, settings: Mapping, outputs: Mapping, **level
+) -> None:
+    main = Spec("main", **main)
+    drawn = {"replicates": settings["replicates"], **level}
+    boards = applicable(specs, settings["leaderboard"], study)
+    write_table(outputs["leaderboard"], LEADERBOARD, (row for spec in boards for row in leaderboards(spec, study, **drawn)))
+    write_debiased(main, study, read_table(inputs["estimates"]), outputs["debiased"])
+    labels = widths(prompt_scores(main, study), **settings["few_labels"], **level)
+    write_table(outputs["few_labels"], FEW_LABELS, ({"study": study.name, **row} for row in labels))
+    reliability = read_table(inputs["reliability"])
+    plans = planned_like(main, study, reliability, **settings["planner"], confidence=level["confidence"])
+    write_table(outputs["planner"], PLANNER, ({"study": study.name, **row} for row in plans))
+
+
+if __name__ == "__main__":
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
+        leaderboard(
+            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
+            inputs=dict(snakemake.input.items()),
+            outputs=dict(snakemake.output.items()),
+            **dict(snakemake.params.items()),
+        )

@@ -1,0 +1,39 @@
+"""Tabulate what errors of the human scores, omitted variables and missing ratings would make of the estimates."""
+
+from collections.abc import Mapping
+
+from judgebias.database import bounded_memory
+from judgebias.fits.applicable import applicable
+from judgebias.inference.missingness import missingness_rows
+from judgebias.inference.reference_tables import reference_tables, reliability_of
+from judgebias.inference.sensitivity import sensitivity_rows
+from judgebias.logs import logged
+from judgebias.ratings.study import Study
+from judgebias.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
+
+OF_REFERENCE = {"noisy_reference": NOISY_REFERENCE, "reliability_curve": NOISY_REFERENCE, "breakdowns": BREAKDOWNS}
+
+
+def tabulate(*, study: Study, origin: Mapping, specs: Mapping, settings: Mapping, confidence: float, outputs: Mapping) -> None:
+    specs = {key: applicable(specs, settings[key], study) for key in ("noisy_reference", "sensitivity", "missingness")}
+    reliability = reliability_of(study, **origin)
+    known = ({"study": study.name, "dimension": name, **vars(each)} for name, each in reliability.items())
+    write_table(outputs["reliability"], RELIABILITY, known)
+    tables = reference_tables(specs["noisy_reference"], study, reliability, origin["raters"], confidence=confidence)
+    for name, columns in OF_REFERENCE.items():
+        write_table(outputs[name], columns, tables[name])
+    for name, columns, rows_of in (
+        ("sensitivity", SENSITIVITY, sensitivity_rows),
+        ("missingness", MISSINGNESS, missingness_rows),
+    ):
+        rows = (row for spec in specs[name] for row in rows_of(spec, study, confidence=confidence))
+        write_table(outputs[name], columns, rows)
+
+
+if __name__ == "__main__":
+    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
+    given, outputs = dict(snakemake.params.items()), dict(snakemake.output.items())
+    origin = {key: list(snakemake.input[key]) for key in ("raters", "alphas")} | {"of_alpha": given["settings"]["raters"]}
+    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
+        study = Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings)
+        tabulate(study=study, origin=origin, outputs=outputs, **given)

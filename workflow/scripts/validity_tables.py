@@ -1,0 +1,26 @@
+"""Gather what the estimators did on all worlds: size, power, bias, coverage, and what was expected."""
+
+from collections.abc import Mapping, Sequence
+
+from judgebias.inference.validity_tables import TABLES, compared, table
+from judgebias.logs import logged
+from judgebias.tables import VALIDITY, VALIDITY_EXPECTED, read_table, write_table
+
+
+def validity_tables(*, worlds: Sequence[str], expected: Sequence[Mapping], outputs: Mapping[str, str]) -> None:
+    rows = [row for path in worlds for row in read_table(path)]
+    for name in TABLES:
+        write_table(outputs[name], VALIDITY, table(name, rows))
+    verdicts = list(compared(rows, expected))
+    write_table(outputs["expected"], VALIDITY_EXPECTED, verdicts)
+    for row in verdicts:
+        print(f"{row['grid']} {row['setting']}: {row['estimator']} {row['statistic']}: {row['verdict']}")
+
+
+if __name__ == "__main__":
+    with logged(snakemake.log[0]):
+        validity_tables(
+            worlds=snakemake.input.worlds,
+            expected=snakemake.params.expected,
+            outputs=dict(snakemake.output.items()),
+        )

@@ -43,7 +43,7 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     from statsmodels.regression.linear_model import OLS
 
     from judgebias.fits.fit import fits
-    from judgebias.fits.prompt_bootstrap import resamples
+    from judgebias.fits.prompt_bootstrap import Resamples
     from judgebias.fits.spec import Spec
     from judgebias.ratings.study import Study
 
@@ -54,7 +54,8 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     terms = [term for term in spec.terms_of({name: frame[name].to_numpy(dtype=str) for name in names}) if term.carried.any()]
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
-    drawn = next(resamples(len(np.unique(prompt)), replicates=spec.bootstrap, seed=SEED))[: int(refits)].astype(int)
+    resamples = Resamples(prompt.max() + 1, replicates=spec.bootstrap, seed=SEED)
+    drawn = next(resamples.of_piece(0))[: int(refits)].astype(int)
     start = time.perf_counter()
     found = []
     for times in drawn:

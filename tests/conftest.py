@@ -1,6 +1,8 @@
 import os
 from pathlib import Path
 
+os.environ["OMP_NUM_THREADS"] = "1"  # as in a job of the workflow; more get in each other's way on small matrices
+
 import pytest
 import yaml
 

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from judgebias.drawing.intervals import NO_ERROR
 from judgebias.drawing.palette import Palette
 from judgebias.drawing.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
-from judgebias.tables import ESTIMATES, NOT_ESTIMABLE
+from judgebias.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
 MODELS = {
@@ -26,10 +26,11 @@ MODELS = {
 PRESENT = list(MODELS)[:4]
 SIX = ["Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness"]
 INTERVAL = interval_text(0.9, "HC0")
+CLUSTERED = {"spec": "clustered", "tests": "self- and family-biases", "sliced": "", "errors": "by prompt"}
 
 
-def subject(kind="simulated", models=MODELS):
-    return Subject("a study", kind, Palette(models, FAMILIES))
+def subject(kind="simulated", models=MODELS, estimand=""):
+    return Subject("a study", kind, Palette(models, FAMILIES), estimand)
 
 
 def scores(dimensions=SIX, judges=(*PRESENT, "Human"), models=PRESENT):
@@ -85,6 +86,12 @@ def gaps(*rows):
     return pd.DataFrame([dict(zip(keys, row, strict=False)) for row in rows], columns=NOT_ESTIMABLE)
 
 
+def simultaneous(table, *, spec="clustered", width=0.02):
+    """The table of multiplicity with an interval of this half width for each row of a table of estimates."""
+    ends = {"simultaneous_ci_low": table["estimate"] - width, "simultaneous_ci_high": table["estimate"] + width}
+    return table.assign(spec=spec, tests=len(table), **ends).reindex(columns=MULTIPLICITY)
+
+
 def on_paper(figure):
     """True if no text or mark leaves the paper and none is set smaller than SMALL."""
     with language():
@@ -103,8 +110,8 @@ COMMON = {"subject": subject()}
 DRAWN = {
     fig02_mean_scores: ({"mean_scores": scores()}, {}),
     fig03_self_family_bias: (
-        {"estimates": estimates(), "not_estimable": gaps()},
-        {"spec": "a", "confidence": 0.9, "covariance": "HC0"},
+        {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
+        {"spec": "a", "simultaneous": CLUSTERED, "confidence": 0.9, "covariance": "HC0"},
     ),
     fig05_correlations: ({"correlations": coefficients()}, {"confidence": 0.9}),
     fig06_mean_scores_by_dimension: ({"mean_scores": scores()}, {}),

@@ -14,7 +14,7 @@ from conftest import CONFIG, built, study_files
 from judgebias.fits.crosscheck import check_engines
 from judgebias.fits.estimates import estimate
 from judgebias.fits.fit import fits
-from judgebias.fits.prompt_bootstrap import resamples
+from judgebias.fits.prompt_bootstrap import Resamples
 from judgebias.fits.prompt_errors import prompt_errors
 from judgebias.fits.spec import Spec
 from judgebias.ratings.checked_rows import StudyFiles
@@ -151,7 +151,7 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     np.testing.assert_allclose([row["estimate"] for row in found], fitted.params, rtol=1e-12)
     np.testing.assert_allclose([row["std_error"] for row in found], fitted.bse, rtol=1e-10)
     (each,) = fits(spec, study, seed=3)
-    times = np.concatenate(list(resamples(12, replicates=100, seed=3)))
+    times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
     weights = times[:, frame["prompt"]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
         naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)  # terms of no common row: means

@@ -41,6 +41,19 @@ def test_terms_that_all_judges_share_and_their_order():
     ]  # fmt: skip
 
 
+def test_effects_of_models_are_against_the_first_model_of_the_dimension():
+    assert listed(["model", "model:dimension"]) == [
+        ("model", "b", [False, True, False, False]),
+        ("model", "c", [False, False, False, True]),
+    ]
+    factors = FACTORS | {"dimension": np.array(["D", "D", "E", "E"])}
+    found = terms_of(factors, names=["model:dimension"])
+    assert [(term.quantity, term.term, term.carried.tolist()) for term in found] == [
+        ("model_dimension", "b, D", [False, True, False, False]),
+        ("model_dimension", "c, E", [False, False, False, True]),
+    ]
+
+
 @pytest.mark.parametrize(
     "terms",
     [
@@ -48,6 +61,8 @@ def test_terms_that_all_judges_share_and_their_order():
         ["self", "intercept", "reference", "dimension"],  # the published code of one model dropped, in another order
         ["dimension", "judge", "reference", "same_family"],
         ["judge:reference", "intercept", "self"],
+        ["judge", "judge:reference", "self", "same_family", "dimension", "model"],
+        ["judge", "reference", "self", "dimension", "model:dimension"],
     ],
 )
 def test_any_choice_of_terms_equals_statsmodels(twin, terms):
@@ -57,6 +72,7 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     assert max(row["largest_difference"] for row in rows) < 1e-9
     quantities = {"intercept": "intercept", "reference": "slope", "judge": "intercept", "judge:reference": "slope"}
     quantities |= {"self": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
+    quantities |= {"model": "model", "model:dimension": "model_dimension"}
     assert quantities.keys() == TERMS.keys()
     found = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
     assert found == {quantities[term] for term in terms}

@@ -7,8 +7,9 @@ import pytest
 from conftest import CONFIG, built, study_files
 from judgebias.errors import DesignError
 from judgebias.fits.crosscheck import check_engines, raise_disagreement
-from judgebias.fits.estimates import estimate, wald_p_value
+from judgebias.fits.estimates import estimate
 from judgebias.fits.spec import Spec
+from judgebias.fits.wald import wald_p_value
 from judgebias.paper.published import JUDGES
 from judgebias.ratings.lengths import NORMALISATIONS, with_normalised_length
 from judgebias.ratings.ratings import StudyFiles

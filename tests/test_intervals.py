@@ -7,6 +7,7 @@ from fig03_self_family_bias import fig03_self_family_bias
 from matplotlib.text import Text
 
 from drawings import (
+    CLUSTERED,
     COMMON,
     INTERVAL,
     PRESENT,
@@ -16,14 +17,18 @@ from drawings import (
     estimates,
     filled,
     gaps,
+    on_paper,
+    simultaneous,
     spec_table,
     subject,
     texts,
     words_are_beside_the_point,
 )
+from judgebias.drawing.axis_limits import BEYOND
 from judgebias.drawing.correlation_panels import correlations
 from judgebias.drawing.gaps import SIDES, absences
 from judgebias.drawing.intervals import excludes_zero, family_places, self_family_bias, signed
+from judgebias.drawing.simultaneous import with_simultaneous
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():
@@ -124,7 +129,9 @@ def test_a_study_without_both_biases_says_the_reason_that_the_table_gives(tmp_pa
     reasons.to_csv(tmp_path / "reasons.csv", index=False)
     drawn = []
     monkeypatch.setattr("fig03_self_family_bias.save", lambda figure, outputs, title: drawn.append(figure))
-    tables = {"estimates": str(tmp_path / "t.csv"), "not_estimable": str(tmp_path / "reasons.csv")}
+    simultaneous(estimates()).to_csv(tmp_path / "multiplicity.csv", index=False)
+    names = {"estimates": "t", "not_estimable": "reasons", "multiplicity": "multiplicity"}
+    tables = {key: str(tmp_path / f"{name}.csv") for key, name in names.items()} | {"simultaneous": CLUSTERED}
     fig03_self_family_bias(**tables, spec="a", **COMMON, confidence=0.9, covariance="HC0", outputs=[])
     said = " ".join(text.get_text() for text in sorted(drawn[0].findobj(Text), key=lambda text: -text.get_position()[1]))
     assert said.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
@@ -162,6 +169,48 @@ def test_absence_is_said_of_the_quantities_that_no_spec_has():
         == "No self-bias: the specs b, d have no term for self-bias."
     )
     assert absences(SIDES, {"b": without[:0]}, reason) == ""
+
+
+def test_simultaneous_intervals_are_fine_lines_with_a_legend():
+    table, known = estimates(), simultaneous(estimates()[1:], width=0.05)
+    drawn, legend = with_simultaneous(table, known, CLUSTERED, confidence=0.9)
+    figure = self_family_bias(drawn, subject(), interval=INTERVAL, simultaneous=legend)
+    lines = artists(figure, "simultaneous")
+    assert [tuple(line.get_xdata()) for line in lines] == [
+        pytest.approx((value - 0.05, value + 0.05)) for value in table["estimate"][1:]
+    ]
+    bars = [tuple(bar.get_xdata()) for bar in artists(figure, "interval")]
+    assert bars == list(zip(table["ci_low"], table["ci_high"], strict=True))
+    assert max(line.get_linewidth() for line in lines) < min(bar.get_linewidth() for bar in artists(figure, "interval"))
+    low, high = figure.axes[0].get_xlim()
+    assert low < table["estimate"][1:].min() - 0.05
+    assert high > table["estimate"].max() + 0.05
+    assert "90 % simultaneous interval over the 5 self- and family-biases, by prompt" in texts(figure)
+    assert on_paper(figure)
+
+
+@pytest.mark.parametrize("settings", [None, {**CLUSTERED, "spec": "other"}])
+def test_without_simultaneous_intervals_the_figure_says_nothing_of_them(settings):
+    drawn, legend = with_simultaneous(estimates(), simultaneous(estimates()), settings, confidence=0.9)
+    figure = self_family_bias(drawn, subject(), interval=INTERVAL, simultaneous=legend)
+    assert artists(figure, "simultaneous") == []
+    assert not any("simultaneous" in text for text in texts(figure))
+
+
+def test_a_simultaneous_interval_that_goes_on_beyond_the_axis_ends_in_an_arrow():
+    table = estimates()
+    known = simultaneous(table)
+    known.loc[0, ["simultaneous_ci_low", "simultaneous_ci_high"]] = [-3.0, 3.0]
+    drawn, _ = with_simultaneous(table, known, CLUSTERED, confidence=0.9)
+    figure = self_family_bias(drawn, subject(), interval=INTERVAL)
+    assert sorted(arrow.get_xdata()[0] for arrow in artists(figure, "beyond")) == list(figure.axes[0].get_xlim())
+    assert BEYOND in texts(figure)
+
+
+def test_the_estimand_stands_at_the_foot():
+    figure = self_family_bias(estimates(), subject(estimand="A: this.\nB: that."), interval=INTERVAL, note="A note.")
+    foot = sorted((text.get_position()[1], text.get_text()) for text in figure.texts)
+    assert [text for _, text in foot[:3]] == ["A note.", "B: that.", "A: this."]
 
 
 def test_families_stand_beside_their_judges_and_never_on_one_another():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgebias.fits.design import regressors_of, terms_of
-from judgebias.fits.linear import fit
+from judgebias.fits.linear import Solution, fit
 from judgebias.ratings.cells import FACTORS, read_cells
 from judgebias.ratings.codes import levels_of
 from judgebias.ratings.lengths import with_normalised_length
@@ -143,3 +143,17 @@ def test_planted_rating_replaces_the_observed_one():
     rows[:, :, 1] = np.einsum("grw,gw->gr", rows[:, :, [0, 2, 3]], expected)
     direct = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
     np.testing.assert_allclose(moments.with_rating(expected).tensor, direct, atol=1e-10)
+
+
+def test_a_variance_that_is_rounding_is_0():
+    """Two prompts with opposite scores s: where A s is 0, A meat A is what rounding leaves, 4e-9 as an error."""
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(40, 4)) + 3
+    inverse = np.linalg.inv(x.T @ x)
+    for shift in (0.0, 1e-4):  # the second is small, and not rounding
+        score = np.linalg.solve(inverse, [0.02, shift * 0.02, -0.01, 0.03])
+        meat = np.outer(score, score) + np.outer(-score, -score)
+        solution = Solution(np.zeros(4), inverse, np.zeros((4, 0)), 40, x.T @ x)
+        found = solution.sandwich(meat, 2.0)
+        assert found.std_error[[0, 2, 3]] == pytest.approx([0.04, 0.02, 0.06], rel=1e-9)
+        assert found.std_error[1] == (pytest.approx(0.04 * shift, rel=1e-4) if shift else 0.0)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from conftest import built, study_files
-from judgebias.fits import prompt_bootstrap
+from judgebias.fits import prompt_bootstrap, prompt_pieces
 from judgebias.fits.estimates import estimate
 from judgebias.fits.fit import fits
-from judgebias.fits.prompt_bootstrap import resamples
+from judgebias.fits.prompt_bootstrap import Resamples
 from judgebias.fits.prompt_errors import prompt_errors
 from judgebias.fits.spec import Spec
 from judgebias.ratings.codes import levels_of
@@ -30,9 +30,9 @@ SPECS = {
 
 def times_drawn(prompts, replicates, seed=SEED):
     """How often each replicate draws each prompt, (replicates, prompts)."""
-    pieces = list(resamples(prompts, replicates=replicates, seed=seed))
-    deep = -(-replicates // prompt_bootstrap.REPLICATES)
-    return np.concatenate([np.concatenate(pieces[at : at + deep]) for at in range(0, len(pieces), deep)], axis=1)
+    drawn = Resamples(prompts, replicates=replicates, seed=seed)
+    pieces = range(-(-prompts // prompt_pieces.PROMPTS))
+    return np.concatenate([np.concatenate(list(drawn.of_piece(piece))) for piece in pieces], axis=1)
 
 
 def refits(spec, study, replicates):
@@ -48,8 +48,8 @@ def refits(spec, study, replicates):
         regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.length else None)
         x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
         y = part["rating_unit"].to_numpy()
-        _, prompt = np.unique(part["prompt"], return_inverse=True)
-        drawn = times_drawn(prompt.max() + 1, spec.bootstrap)[:replicates]
+        prompt = part["prompt"].to_numpy()
+        drawn = times_drawn(study.prompts, spec.bootstrap)[:replicates]
         found = []
         for times in drawn:
             resampled = np.repeat(np.arange(len(y)), times.astype(int)[prompt])
@@ -99,7 +99,7 @@ def test_the_seed_makes_the_draws(twin):
 @pytest.mark.parametrize("piece", [1024, 7])
 def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
     """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P, covariance -1/P."""
-    monkeypatch.setattr(prompt_bootstrap, "PROMPTS", piece)
+    monkeypatch.setattr(prompt_pieces, "PROMPTS", piece)
     drawn = times_drawn(20, 40_000)
     assert drawn.shape == (40_000, 20)
     assert (drawn.sum(axis=1) == 20).all()
@@ -112,7 +112,7 @@ def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
 
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     """Pieces of 16 of 40 prompts, from blocks of 5: what is left of a block waits for the next."""
-    monkeypatch.setattr(prompt_bootstrap, "PROMPTS", 16)
+    monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
     monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)

@@ -1,12 +1,50 @@
 """What is built again, and what is not, when a file or a setting changes."""
 
 import os
+from collections import Counter
 
 import pytest
 
 from workflow_runs import FIGURES, OF_ESTIMATES, OF_SCORES, OF_THE_PAPER, OVERLAY, PARTS, planned
 
 pytestmark = pytest.mark.workflow
+
+# Job -> what reads its files. A figure is drawn by a job of its name, but where the job of a table has it.
+OF_LEADERBOARD = ("leaderboard_figure", "few_labels", "planner")
+OF_FIT = ("estimands_figure" if figure == "estimands" else figure for figure in OF_ESTIMATES)
+READ_BY = {
+    "simulate": ("ratings", "agreement", "recovery"),
+    "ratings": ("agreement", "cells"),
+    "cells": ("describe", "fit", "estimands", "sensitivity", "leaderboard"),
+    "describe": (*OF_SCORES, "compare_with_paper"),
+    "agreement": ("sensitivity", "compare_with_paper"),
+    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_FIT),
+    "estimands": ("conclusions", "estimands_figure", "placebo"),
+    "sensitivity": ("leaderboard", "conclusions", "reliability"),
+    "leaderboard": OF_LEADERBOARD,
+    "conclusions": ("conclusions_figure",),
+    "compare_with_paper": ("scorecard",),
+}
+FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what computes from cells or rows
+DRAWN = {f"{figure}_figure" if figure in READ_BY else figure for figure in FIGURES}
+EVERYWHERE = {"ratings", "cells", "describe", *FITTED, "conclusions", *DRAWN}
+STUDIES = {
+    "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper", "scorecard"},
+    "mine": EVERYWHERE,
+    "helm_instruct": {"simulate", "ratings", "cells", "fit", "fig11_helm_instruct"},  # for that figure of smoke
+}
+
+
+def after(*changed, of=STUDIES):
+    """Jobs that some studies need when these are to be done again, they and all that follows: job -> how many."""
+    jobs = Counter()
+    for study in of:
+        found, new = set(), set(changed) & STUDIES[study]
+        while new:
+            found |= new
+            new = {reader for job in new for reader in READ_BY.get(job, ())} & STUDIES[study] - found
+        jobs.update(found)
+    return jobs
 
 
 def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
@@ -17,66 +55,56 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
     assert planned(project) == {}
 
 
+OF_NAME = ("fig01_method", *OF_SCORES, "fig08_ordinal", "gam_smooths", "placebo", "scorecard")
 SCRIPTS = {
     "slices_of_specs": ("fig04_slices", "by_dataset", "one_model_dropped"),
-    "compare_specs": ("fig07_length_control", "fig09_llm_reference", "fig10_weak_models_dropped", "gam"),
+    "compare_specs": (
+        "fig07_length_control", "fig09_llm_reference", "fig10_weak_models_dropped", "gam", "estimands_figure",
+    ),
+    "inference_figure": ("reliability", *OF_LEADERBOARD),
     "fig03_self_family_bias": ("fig03_self_family_bias", "fig11_helm_instruct"),
-    **{
-        figure: (figure,)
-        for figure in (*OF_SCORES, "fig01_method", "fig08_ordinal", "gam_smooths", "scorecard")
-    },
+    "conclusions_figure": ("conclusions_figure",),
+    **{figure: (figure,) for figure in OF_NAME},
 }  # fmt: skip
-
-
-def in_both(*figures):
-    """Jobs that draw these figures of both studies; those of the paper are of one."""
-    return {figure: 1 if figure in OF_THE_PAPER else 2 for figure in figures}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
     edit(f"workflow/scripts/{script}.py", "\n# changed\n")
-    assert planned(project) == in_both(*SCRIPTS[script])
-    figure = SCRIPTS[script][0]
-    assert planned(project, f"results/smoke/figures/{figure}.pdf") == {figure: 1}
-
-
-ALL_FIGURES = in_both(*FIGURES, *OF_THE_PAPER)
-SCORED = in_both(*OF_SCORES)
-DRAWN = dict.fromkeys(FIGURES, 1)  # of one study
-PAPER = {"compare_with_paper": 1, **in_both(*OF_THE_PAPER)}
-FITTED = {"fit": 3, "recovery": 1, **PAPER, **in_both(*OF_ESTIMATES)}  # the two studies, and helm_instruct for Figure 11
-FITTED_ONCE = {"fit": 1, **dict.fromkeys(OF_ESTIMATES, 1)}
-DESCRIBED = {"describe": 2, **SCORED}
-RATED = {"ratings": 3, "agreement": 1, "cells": 3, **DESCRIBED, **FITTED}
-TWO_OF_THREE = {"ratings": 2, "cells": 2, "fit": 2, "fig11_helm_instruct": 0}  # helm_instruct is not concerned
-SIMULATED = {
-    "simulate": 2, "ratings": 2, "agreement": 1, "cells": 2, "describe": 1, "fit": 2, "recovery": 1, **PAPER,
-    **dict.fromkeys((*OF_SCORES, *OF_ESTIMATES), 1),
-}  # fmt: skip
+    assert planned(project) == after(*SCRIPTS[script])
+    job = SCRIPTS[script][0]
+    assert planned(project, f"results/smoke/figures/{job.removesuffix('_figure')}.pdf") == {job: 1}
 
 
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("drawing/style", ALL_FIGURES),
-        ("drawing/heatmaps", in_both("fig02_mean_scores", "fig06_mean_scores_by_dimension")),
-        ("drawing/correlation_panels", in_both("fig05_correlations")),
-        ("drawing/method", in_both("fig01_method")),
-        ("ratings/correlation", {**DESCRIBED, **{name: 1 for name in PAPER if name != "fig11_helm_instruct"}}),
-        ("paper/claims", {"compare_with_paper": 1, "scorecard": 1}),
-        ("fits/linear", FITTED),
-        ("fits/ordinal", FITTED),
-        ("fits/gam", FITTED),
-        ("fits/formula", FITTED),
-        ("simulation/recovery", {"recovery": 1}),
-        ("ratings/agreement", {"agreement": 1, "compare_with_paper": 1, "scorecard": 1}),
-        ("ratings/moments", FITTED),
+        ("drawing/style", after(*DRAWN, *OF_THE_PAPER)),
+        ("drawing/heatmaps", after("fig02_mean_scores", "fig06_mean_scores_by_dimension")),
+        ("drawing/correlation_panels", after("fig05_correlations")),
+        ("drawing/method", after("fig01_method")),
+        ("ratings/correlation", after("describe")),
+        ("paper/claims", after("compare_with_paper")),
+        ("fits/linear", after(*FITTED)),
+        ("fits/ordinal", after("fit")),
+        ("fits/gam", after("fit")),
+        ("fits/formula", after("fit")),
+        ("simulation/recovery", after("recovery")),
+        ("ratings/agreement", after("agreement")),
+        ("ratings/moments", after(*FITTED)),
         ("fits/crosscheck", {}),
-        ("ratings/cells", {"cells": 3, **DESCRIBED, **FITTED}),
-        ("ratings/ratings", RATED),
-        ("simulation/stand_in", SIMULATED),
+        ("ratings/cells", after("cells")),
+        ("ratings/ratings", after("ratings")),
+        ("simulation/stand_in", after("simulate")),
         ("sources/fetch", {}),
+        ("fits/wild_bootstrap", after("fit")),
+        ("fits/multiplicity", after("fit")),
+        ("inference/identifiability", after("estimands")),
+        ("inference/sensitivity", after("sensitivity")),
+        ("inference/debias", after("leaderboard")),
+        ("inference/planner", after("leaderboard", "conclusions")),
+        ("inference/conclusions", after("conclusions")),
+        ("inference/trial", {}),
     ],
 )
 def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
@@ -89,22 +117,31 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
     [
         ("mirror: elsewhere\n", {}),
         ("memory_limit: 1GB\n", {}),
-        ("specs: {main: {covariance: HC1}}\n", FITTED),
-        ("families: {GPT: {colour: '#000000'}}\n", ALL_FIGURES),
-        ("studies: {smoke: {title: renamed}}\n", {**DRAWN, "compare_with_paper": 1, "scorecard": 1}),
+        ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
+        ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, *OF_THE_PAPER)),
+        ("studies: {smoke: {title: renamed}}\n", after("conclusions", "compare_with_paper", *DRAWN, of=["smoke"])),
         ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
-        ("seed: 1\n", SIMULATED | in_both("fig01_method")),
+        # All that draws, of the simulated studies all there is.
+        ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "fig01_method")),
         # The simulated studies do not know it.
-        ("models: {Another: {family: GPT}}\n", {"ratings": 1, "cells": 1, "describe": 1, **FITTED_ONCE, **DRAWN}),
-        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", {**RATED, **ALL_FIGURES, **TWO_OF_THREE}),
-        ("confidence: 0.95\n", {**FITTED, **DESCRIBED}),
+        ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
+        ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=["smoke", "mine"])),
+        ("confidence: 0.95\n", after("describe", *FITTED, "conclusions", "placebo")),
+        ("inference: {raters: 5}\n", after("sensitivity")),
+        ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
+        ("inference: {assignments: 99}\n", after("estimands")),
+        ("inference: {identifiability: [main]}\n", after("estimands")),
+        ("inference: {replicates: 100}\n", after("leaderboard")),
+        ("inference: {planner: {gamma: 0.05}}\n", after("leaderboard")),
+        ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
+        ("validity: {replicates: 10}\n", {}),
     ],
 )
 def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):
     overlay(setting)
-    assert planned(project, configs=[OVERLAY]) == {name: count for name, count in jobs.items() if count}
+    assert planned(project, configs=[OVERLAY]) == jobs
 
 
 def test_further_spec_is_fitted_and_drawn(project, overlay):
     overlay("specs: {mine_too: {subset: {models_dropped: [GPT-4o]}}}\n")
-    assert planned(project, "mine", configs=[OVERLAY]) == {**FITTED_ONCE, "ablation_mine_too": 1}
+    assert planned(project, "mine", configs=[OVERLAY]) == {**after("fit", of=["mine"]), "ablation_mine_too": 1}

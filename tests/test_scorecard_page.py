@@ -15,8 +15,9 @@ from drawings import artists, texts
 from judgebias.drawing.palette import Palette
 from judgebias.drawing.scorecard_figure import claim_text, scorecard, verdict_text
 from judgebias.drawing.style import Subject, read
+from judgebias.pages import number
 from judgebias.paper.published import ORDER, read_published
-from judgebias.paper.scorecard_page import number, page, summary
+from judgebias.paper.scorecard_page import page, summary
 from judgebias.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
@@ -150,7 +151,7 @@ def test_the_page_says_what_the_tables_hold(outputs):
 
 
 def test_a_simulated_study_says_so(outputs):
-    html = page([], [], label="s", kind="simulated", template=TEMPLATE.read_text("utf-8"))
+    html = page([], [], label="s", kind="simulated", template=TEMPLATE)
     text = " ".join(Checker(html).words)
     assert "SIMULATED DATA" in text
     assert "2.576 standard errors more" in text

@@ -6,9 +6,25 @@ import pytest
 from fig08_ordinal import fig08_ordinal
 from slices_of_specs import slices_of_specs
 
-from drawings import COMMON, INTERVAL, PRESENT, SIX, artists, by_slice, filled, gaps, on_paper, spec_table, subject, texts
+from drawings import (
+    CLUSTERED,
+    COMMON,
+    INTERVAL,
+    PRESENT,
+    SIX,
+    artists,
+    by_slice,
+    filled,
+    gaps,
+    on_paper,
+    simultaneous,
+    spec_table,
+    subject,
+    texts,
+)
 from judgebias.drawing.gaps import SIDES
 from judgebias.drawing.intervals import signed
+from judgebias.drawing.page import Entry
 from judgebias.drawing.slices import Band, Block, note_of, slices
 
 TASKS = ["open-ended qa", "summarization"]
@@ -171,11 +187,16 @@ def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
 
 
 def script_settings(folder, tables, reasons):
+    tables = {"multiplicity": simultaneous(by_slice([])), **tables}
     paths = {name: str(folder / f"{name}.csv") for name in tables}
     for name, table in tables.items():
         table.to_csv(paths[name], index=False)
     reasons.to_csv(folder / "not_estimable.csv", index=False)
     return paths, {"not_estimable": str(folder / "not_estimable.csv"), "confidence": 0.9, "covariance": "HC0", "outputs": []}
+
+
+def block(spec, heading):
+    return {"spec": spec, "heading": heading, "simultaneous": {**CLUSTERED, "spec": f"clustered_{spec}", "sliced": heading}}
 
 
 def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_path, monkeypatch):
@@ -185,8 +206,8 @@ def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_pat
     paths, settings = script_settings(tmp_path, tables, reasons)
     drawn = []
     monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append((figure, title)))
-    blocks = [{"spec": "a", "heading": "by dimension"}, {"spec": "b", "heading": "by task type"}]
-    settings |= {"whole": paths["main"], "title": "Self-bias", "words": "What it is."}
+    blocks = [block("a", "by dimension"), block("b", "by task type")]
+    settings |= {"whole": paths["main"], "title": "Self-bias", "words": "What it is.", "multiplicity": paths["multiplicity"]}
     slices_of_specs(estimates=[paths["a"], paths["b"]], blocks=blocks, **settings, **COMMON)
     ((figure, title),) = drawn
     assert title == "Self-bias: a study"
@@ -198,6 +219,33 @@ def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_pat
     assert f"What it is. {foot}" in " ".join(said)
 
 
+def test_the_script_marks_simultaneous_intervals_of_the_blocks_that_have_some(tmp_path, monkeypatch):
+    tables = {"main": spec_table([]), "a": by_slice(SIX[:2]), "b": by_slice(TASKS)}
+    tables["multiplicity"] = simultaneous(tables["a"], spec="clustered_a", width=0.03)
+    paths, settings = script_settings(tmp_path, tables, gaps())
+    settings |= {"whole": paths["main"], "title": "", "words": "", "multiplicity": paths["multiplicity"]}
+    drawn = []
+    monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append(figure))
+    blocks = [block("a", "by dimension"), block("b", "by task type")]
+    slices_of_specs(estimates=[paths["a"], paths["b"]], blocks=blocks, **settings, **COMMON)
+    (figure,) = drawn
+    rows = tables["a"][tables["a"]["quantity"] == "self_bias"]
+    ends = [tuple(line.get_xdata()) for axes in figure.axes for line in axes.lines if line.get_gid() == "simultaneous"]
+    assert ends == [pytest.approx((value - 0.03, value + 0.03)) for value in rows["estimate"]]
+    assert figure.axes[0].get_xlim()[0] < rows["estimate"].min() - 0.03
+    (named,) = [text for text in texts(figure) if "simultaneous" in text]
+    assert named == f"90 % simultaneous interval over the {len(tables['a'])} self- and family-biases by dimension, by prompt"
+
+
+def test_simultaneous_intervals_of_two_blocks_have_one_mark():
+    line = {"color": "k", "lw": 0.6}
+    entries = [Entry(f"90 % simultaneous interval over the {n} biases by {by}", line=line) for n, by in ((4, "a"), (6, "b"))]
+    blocks = [Block(f"by {n}", n, by_slice(SIX[:2]), [entry]) for n, entry in zip("ab", entries, strict=True)]
+    said = texts(slices([Band("Self-bias", blocks, {}, "")], subject(), interval=INTERVAL))
+    assert {entries[0].text, "likewise over the 6 biases by b"} <= set(said)
+    assert entries[1].text not in said
+
+
 def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1(tmp_path, monkeypatch):
     own = spec_table([(None, "self_bias", "GPT-4o", -0.02, -0.03, 0.0), (None, "family_bias", "GPT", 0.03, 0.02, 0.04)])
     tables = {"main": spec_table([(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02)]), "a": pd.concat([own, by_slice(SIX[:2])])}
@@ -206,8 +254,8 @@ def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1(tmp_path
     drawn = []
     for script in ("slices_of_specs", "fig08_ordinal"):
         monkeypatch.setattr(f"{script}.save", lambda figure, outputs, title: drawn.append(figure))
-    blocks = [{"spec": "a", "heading": "by dimension"}]
-    slices_of_specs(estimates=[paths["a"]], blocks=blocks, whole=paths["main"], **settings, **COMMON)
+    whole = {"whole": paths["main"], "multiplicity": paths["multiplicity"]}
+    slices_of_specs(estimates=[paths["a"]], blocks=[block("a", "by dimension")], **whole, **settings, **COMMON)
     assert titles(drawn[0]) == SIX[:2]
     fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
     for figure, places in zip(drawn, ([-0.02] * 2, [-0.02] * 2 + [0.03] * 2), strict=True):

@@ -123,6 +123,13 @@ def test_intervals_that_differ_are_named_with_each_variant():
     assert f"estimate, {INTERVAL}" not in said
 
 
+def test_the_interval_of_most_variants_is_named_once():
+    other = "90 % prediction interval"
+    said = texts(compare([variant(), variant("second"), variant("coded", interval=other)], subject()))
+    assert {f"in each row, from the top, with {INTERVAL}, if not said otherwise:", "second", f"coded ({other})"} <= set(said)
+    assert ORDER not in said
+
+
 def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():
     one, two = variant(), variant("other")
     plain = compare([one, two], subject()).axes[0].get_xlim()
@@ -220,6 +227,7 @@ def test_the_script_draws_what_there_is_and_names_the_rest(tmp_path, monkeypatch
         "estimates": [str(tmp_path / f"{name}.csv") for name in tables],
         "variants": entries,
         "not_estimable": str(tmp_path / "gaps.csv"),
+        "placebo": [],
         "confidence": 0.9,
         "title": "With and without length",
     }

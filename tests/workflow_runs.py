@@ -5,17 +5,21 @@ import re
 import shutil
 import subprocess
 import sys
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
+
+from snakemake_forks import forked
 
 ROOT = Path(__file__).parents[1]
 OF_SCORES = ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension")
 OF_ESTIMATES = (
     "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
-    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
+    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths", "estimands",
 )  # fmt: skip
-FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES)
+OF_INFERENCE = ("placebo", "reliability", "leaderboard", "few_labels", "planner", "conclusions")
+FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES, *OF_INFERENCE)
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
 PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
 BOTH = ("smoke", "mine")
@@ -35,9 +39,12 @@ def copy_project(folder):
 def snakemake(folder, *arguments, configs=(), **environment):
     """Run Snakemake in a checkout with the smoke studies; `configs` are further config files, the last goes first."""
     files = ["tests/smoke/config.yaml", *configs]
-    command = [sys.executable, "-m", "snakemake", "--nocolor", *arguments, "--configfile", *files]
+    arguments = ["--nocolor", *arguments, "--configfile", *files]
+    settings = {"cwd": folder, "env": os.environ | environment, "timeout": 600}
+    if "-n" in arguments:  # which is mostly its start
+        return forked(arguments, **settings)
     return subprocess.run(
-        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "snakemake", *arguments], **settings, capture_output=True, text=True, check=False
     )
 
 
@@ -63,10 +70,18 @@ def products(folder):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    folder = copy_project(tmp_path_factory.mktemp("a project"))
-    result = snakemake(folder, "--cores", "2")
-    assert result.returncode == 0, result.stdout + result.stderr
-    return folder
+    """The smoke studies as built; of several processes of pytest-xdist, one builds them, and each has a copy."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    built = base / "built once"
+    with open(base / "built once.lock", "w") as lock:
+        flock(lock, LOCK_EX)  # until it is closed
+        if not built.exists():
+            folder = copy_project(tmp_path_factory.mktemp("to build"))
+            result = snakemake(folder, "--cores", "2")
+            assert result.returncode == 0, result.stdout + result.stderr
+            folder.rename(built)
+    return shutil.copytree(built, tmp_path_factory.mktemp("copies") / "a project")
 
 
 @pytest.fixture

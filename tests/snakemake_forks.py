@@ -1,0 +1,36 @@
+"""Snakemake in forks of a process that has imported it: each starts a second sooner than a process of its own."""
+
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+from subprocess import CompletedProcess
+from tempfile import TemporaryDirectory
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["pytest", "snakemake.cli"])  # the first is what the tests' own process is
+
+
+def _main(folder: str, arguments: list[str], environment: dict[str, str], outputs: list[str]) -> None:
+    for descriptor, path in enumerate(outputs, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    from snakemake.cli import main
+
+    sys.argv = ["snakemake", *arguments]
+    main(arguments)
+
+
+def forked(arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float) -> CompletedProcess[str]:
+    """Do what subprocess.run does with `python -m snakemake`; AssertionError after so many seconds."""
+    with TemporaryDirectory() as folder:
+        outputs = [f"{folder}/out", f"{folder}/err"]
+        process = FORKS.Process(target=_main, args=(str(cwd), arguments, dict(env), outputs))
+        process.start()
+        process.join(timeout)
+        if process.exitcode is None:
+            process.kill()
+        assert process.exitcode is not None, f"snakemake {' '.join(arguments)}: no end after {timeout} s"
+        return CompletedProcess(arguments, process.exitcode, *(Path(path).read_text("utf-8") for path in outputs))

@@ -1,0 +1,61 @@
+"""Small tables to conclude from, written by hand."""
+
+from judgebias.inference.conclusions import Tables, conclusions
+from judgebias.inference.views import Asked, View
+
+SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
+NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand", "randomisation_p_value")
+FIRST = View("first", "A", ["main", "by_dimension"], "asks")
+OTHER = View("other", "B", ["b"], "asks", lost="the others say so too")
+TASTE = View("taste", "C", ["main", "by_dimension"], "asks", lost="ordinary taste", table="placebo")
+VIEWS = (FIRST, OTHER, TASTE)
+
+
+def row(spec, term, estimate, low="", high="", *, quantity="self_bias", label="", **more):
+    numbers = {"estimate": estimate, "ci_low": low, "ci_high": high}
+    where = {"spec": spec, "slice": label, "quantity": quantity, "term": term}
+    return {name: str(value) for name, value in (dict.fromkeys(NAMES, "") | where | numbers | more).items()}
+
+
+def absent(spec, term, reason, quantity="self_bias"):
+    """A row of the table of what is not estimable."""
+    return {"spec": spec, "slice": "", "quantity": quantity, "term": term, "reason": reason}
+
+
+ESTIMATED = [
+    row("main", "slope of j", 0.5, 0.4, 0.6, quantity="slope"),
+    row("main", "Ada", 0.03, 0.01, 0.05),
+    row("main", "Bo", -0.04, -0.05, -0.03),
+    row("main", "Cy", 0.01, -0.01, 0.03),
+    row("main", "Di", 0.02, 0.01, 0.03),
+    row("main", "F", 0.02, 0.01, 0.03, quantity="family_bias"),
+    row("by_dimension", "Ada", 0.03, -0.01, 0.07, label="Tone"),
+    row("b", "Ada", 0.015, -0.01, 0.04),
+    row("b", "Bo", 0.02, 0.01, 0.03),
+    row("b", "Cy", -0.02, -0.03, -0.01),
+    row("b", "Di", 0.02, note="why"),
+]
+TASTES = [
+    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, randomisation_p_value=0.25),
+    row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7),
+    row("main", "Cy", "", reason="not estimable: no cell"),
+    row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7),
+    row("main", "all judges", 0.02, 0.01, 0.03),
+    row("by_dimension", "Ada", 0.02, 0.01, 0.03, label="Tone", std_error=0.005, df=7),
+]
+ABSENT = [absent("main", "G", "no rows", "family_bias")]
+
+
+def asked(*views, confidence=0.9, specs=SPECS):
+    return Asked(views or VIEWS, specs, confidence, 0.8)
+
+
+def table(*views, estimates=ESTIMATED, placebo=TASTES, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables):
+    """The rows of the table of conclusions."""
+    found = Tables({"estimates": estimates, "placebo": placebo, **tables}, not_estimable)
+    return list(conclusions(asked(*views, specs=specs), found, scorecard, study="s", order=order or {}))
+
+
+def at(rows, view, term, label=""):
+    (found,) = (each for each in rows if (each["view"], each["term"], each["slice"]) == (view, term, label))
+    return found

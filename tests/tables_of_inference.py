@@ -1,0 +1,84 @@
+"""Small tables of what stands beside the estimates, to draw."""
+
+import numpy as np
+import pandas as pd
+
+from drawings import PRESENT
+from judgebias.fits.estimands import A, C
+from judgebias.inference.debias import DEBIASED
+from judgebias.inference.human_means import HUMANS, JUDGES, STRATA
+from judgebias.inference.plans import NEVER, NOT_ESTIMABLE
+from judgebias.tables import BREAKDOWNS, FEW_LABELS, LEADERBOARD, NOISY_REFERENCE, PLANNER, RELIABILITY
+
+BY_MODEL = "B: gap to what the other judges give, by model"
+
+
+def board(ranks, models=PRESENT, label=None, sets=1):
+    """Rows of the leaderboard: `ranks` by kind; a rank set goes `sets` ranks to each side."""
+    rows = [
+        {
+            "spec": "main", "slice": label, "scores": kind, "estimand": A if kind == DEBIASED else None, "model": model,
+            "score": 1 - rank / 10, "ci_low": 0.95 - rank / 10, "ci_high": 1.05 - rank / 10, "rank": rank,
+            "rank_low": rank - sets, "rank_high": rank + sets,
+        }
+        for kind, of_kind in ranks.items()
+        for model, rank in zip(models, of_kind, strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=LEADERBOARD)
+
+
+def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands=(A, BY_MODEL)):
+    rows = [
+        ("s", spec, None, estimand, "moments", at, *term, value := 0.1 * at - 0.04, 0.01, 9, value - 0.02, value + 0.02)
+        for spec, estimand in zip("ab", estimands, strict=False)
+        for term in terms
+        for at in (1.0, 0.65, 0.3)
+    ]
+    return pd.DataFrame(rows, columns=NOISY_REFERENCE[:13]).reindex(columns=NOISY_REFERENCE)
+
+
+def of_reliability(curve=None, known=("Tone", "Wit")):
+    curve = curves() if curve is None else curve
+    own = curve.drop_duplicates(["spec", "quantity", "term"]).assign(reliability=np.nan)
+    unknown = pd.DataFrame([{"spec": "a", "reason": "not corrected: unknown in Wit"}], columns=NOISY_REFERENCE)
+    breakdown = (
+        own[["study", "spec", "slice", "estimand", "quantity", "term"]]
+        .assign(breakdown=0.6, reversal=0.5)
+        .reindex(columns=BREAKDOWNS)
+    )
+    table = pd.DataFrame([("s", name, 0.2, 3, mean, "raters") for name, mean in zip(known, (0.4, 0.7), strict=False)])
+    return {
+        "reliability_curve": curve,
+        "breakdowns": breakdown,
+        "noisy_reference": own if known else unknown,
+        "reliability": table.set_axis(RELIABILITY, axis=1) if known else pd.DataFrame(columns=RELIABILITY),
+    }
+
+
+def labels(models=PRESENT, prompts=(10, 50)):
+    """By the intervals the judges save as one and apart, by rmse as one alone."""
+    rows = [
+        {
+            "study": "s", "model": model, "method": way, "prompts": count, "draws": 50, "labels": 5.0 * count, "full_mean": 0.9,
+            "std_error": 0.01, "width": width / np.sqrt(count), "rmse": 0.02 if way == STRATA else 0.02 * width,
+            "covered": width * 0.8 if count == min(prompts) else 0.9, "saved": (1 - width**2) * count / max(prompts),
+        }
+        for model in models
+        for way, width in ((HUMANS, 1.0), (JUDGES, 0.8), (STRATA, 0.6))
+        for count in prompts
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=FEW_LABELS)
+
+
+def plans():
+    """A detects what B does not, C is not estimable."""
+    designs = [(number, raters, prompts) for number in (4, 8) for raters in (1, 3) for prompts in (100, 1000)]
+    rows = []
+    for estimand, floor in ((A, 0.0), (BY_MODEL, 0.03)):
+        for models, raters, prompts in designs:
+            found = floor + 1 / np.sqrt(prompts * models)
+            row = {"detectable": found, "floor": floor, "size": 0.1 * raters, "prompts_needed": 1234.0 * models}
+            row |= {"prompts_needed": np.nan, "note": NEVER} if floor else {}
+            rows.append({"estimand": estimand, "judges": models, "models": models, "raters": raters, "prompts": prompts, **row})
+    rows += [{"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "note": NOT_ESTIMABLE} for m, r, p in designs]
+    return pd.DataFrame(rows, columns=PLANNER).assign(gamma=0.02, power=0.8)

@@ -1,0 +1,168 @@
+"""What views conclude of biases, and what becomes of the first conclusions."""
+
+import pytest
+
+from judgebias.inference.verdicts import Finding, concluded, verdict_on
+from judgebias.inference.views import View
+from tables_of_conclusions import ESTIMATED, FIRST, OTHER, TASTE, absent, at, row, table
+
+HOLM = View("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
+ENDS = ("lowest by any missing", "highest by any missing")
+BOUNDS = View("bounds", "bounds", ["main"], "asks", table="missingness", methods=ENDS)
+CLUSTERED = View("clustered", "by prompt", ["clustered"], "asks")
+
+
+def test_a_row_for_each_bias_of_the_first_view_and_each_view_of_its_slice():
+    rows = table()
+    assert [each["term"] for each in rows if each["view"] == "first"] == ["Ada", "Bo", "Cy", "Di", "F", "G", "Ada"]
+    assert [each["view"] for each in rows if each["slice"] == "Tone"] == ["first", "taste"]  # b has no slices
+    assert len(rows) == 6 * 3 + 2
+    assert at(rows, "taste", "Ada", "Tone")["spec"] == "by_dimension"
+
+
+def test_judges_are_in_the_order_of_the_figures():
+    rows = table(order={"self_bias": ["Di", "Ada"], "family_bias": ["G"]})
+    assert [each["term"] for each in rows if each["view"] == "first"] == ["Di", "Ada", "Bo", "Cy", "G", "F", "Ada"]
+
+
+@pytest.mark.parametrize(
+    ("view", "term", "conclusion", "verdict", "words"),
+    [
+        ("first", "Ada", "favours itself", "stands", ""),
+        ("first", "Cy", "not told apart from 0", "as before", ""),
+        ("other", "Ada", "not told apart from 0", "lost", "the others say so too"),
+        ("other", "Bo", "favours itself", "reversed", ""),
+        ("other", "Cy", "harsher on itself", "new", ""),
+        ("other", "Di", "not estimable", "not estimable", "why"),
+        ("taste", "Ada", "not told apart from 0", "lost", "ordinary taste"),
+        ("taste", "Bo", "harsher on itself", "stands", ""),
+        ("taste", "Cy", "not estimable", "not estimable", "not estimable: no cell"),
+        ("first", "F", "favours its family", "stands", ""),
+        ("other", "F", "not estimable", "not estimable", "no such row in b.csv"),
+        ("first", "G", "not estimable", "not estimable", "no rows"),
+        ("taste", "G", "not estimable", "not estimable", "no rows"),
+    ],
+)
+def test_conclusions_and_what_becomes_of_the_first(view, term, conclusion, verdict, words):
+    found = at(table(), view, term)
+    assert (found["conclusion"], found["verdict"], found["words"]) == (conclusion, verdict, words)
+
+
+def test_what_decides():
+    assert concluded(Finding(0.1, 0.0, 0.2), "self_bias", confidence=0.9) == "not told apart from 0"
+    assert concluded(Finding(0.1, p_value=0.1), "family_bias", confidence=0.9) == "favours its family"
+    assert concluded(Finding(-0.1, p_value=0.1001), "self_bias", confidence=0.9) == "not told apart from 0"
+    assert verdict_on("not told apart from 0", "not told apart from 0") == "as before"
+    adjusted = [row("b", "Ada", 0.03, holm_p_value=0.09), row("b", "Bo", -0.04, holm_p_value=0.11)]
+    rows = table(FIRST, HOLM, multiplicity=adjusted)
+    assert [at(rows, "holm", name)["verdict"] for name in ("Ada", "Bo")] == ["stands", "lost"]
+    assert at(rows, "holm", "Ada")["p_value"] == 0.09
+
+
+def test_of_several_methods_all_must_say_so():
+    low, high = ENDS
+    methods = [
+        row("main", "Ada", 0.02, 0.01, 0.03, method=low, p_value=0.01),
+        row("main", "Ada", 0.04, 0.02, 0.05, method=high, p_value=0.001),
+        row("main", "Bo", -0.04, -0.05, -0.03, method=low, p_value=0.01),
+        row("main", "Bo", 0.01, -0.01, 0.02, method=high, p_value=0.5),
+        row("main", "Cy", 0.01, 0.005, 0.02, method=low, p_value=0.01),
+        row("main", "Di", -0.5, -0.6, -0.4, method="all rows", p_value=0.01),
+    ]
+    rows = table(FIRST, BOUNDS, missingness=methods)
+    found = at(rows, "bounds", "Ada")
+    assert (found["estimate"], found["ci_low"], found["ci_high"], found["p_value"]) == pytest.approx((0.03, 0.01, 0.05, 0.01))
+    assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
+        "stands", "lost", "not estimable", "not estimable",
+    ]  # fmt: skip
+    assert "detectable" not in found
+    assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in missingness.csv"
+    assert at(rows, "bounds", "F")["words"] == "no such row in missingness.csv"
+
+
+def test_methods_and_tests_of_some_biases_say_nothing_of_others():
+    own = View("own", "own", ["main"], "asks", table="missingness", methods=("lowest by own missing", "highest by own missing"))
+    tests = View("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
+    specs = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"tests": ["family_bias"]}}
+    rows = table(FIRST, own, tests, specs=specs, missingness=[], multiplicity=[])
+    assert {each["quantity"] for each in rows if each["view"] == "own"} == {"self_bias"}
+    assert {each["quantity"] for each in rows if each["view"] == "tests"} == {"family_bias"}
+
+
+def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
+    noise = View("noise", "noise", ["main"], "asks", table="noisy_reference", methods=["moments"])
+    rows = table(
+        *(FIRST, CLUSTERED, OTHER, noise),
+        estimates=[*ESTIMATED, row("clustered", "Cy", 0.01, 0.001, 0.019, df=99), row("clustered", "Ada", 0.03, 0.01, 0.05)],
+        noisy_reference=[
+            row("main", "Cy", 0.012, 0.002, 0.02, method="moments", df=99),
+            row("main", "Ada", 0.03, 0.01, 0.05, method="moments", df=99),
+        ],
+    )
+    found = [at(rows, view, "Cy") for view in ("clustered", "noise", "other")]
+    assert [each["verdict"] for each in found] == ["new"] * 3
+    assert [each["words"] for each in found] == ["by other errors alone", "by other errors alone, as in “by prompt”", ""]
+    assert at(rows, "noise", "Ada")["words"] == ""
+
+
+def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
+    length = View("length", "length", ["length"], "asks")
+    estimates = [
+        *ESTIMATED,
+        row("clustered", "Cy", 0.01, 0.001, 0.019),
+        row("length", "Cy", 0.012, 0.002, 0.02),
+    ]
+    specs = {
+        "main": {},
+        "by_dimension": {"slice": "dimension"},
+        "clustered": {"covariance": "CR1"},
+        "length": {"length": "prompt"},
+    }
+    rows = table(FIRST, CLUSTERED, length, estimates=estimates, specs=specs)
+    assert (at(rows, "length", "Cy")["verdict"], at(rows, "length", "Cy")["words"]) == ("new", "")
+
+
+def test_few_prompts_are_noted_where_errors_are_by_prompt():
+    estimates = [*ESTIMATED, row("clustered", "Ada", 0.03, 0.01, 0.05, df=11), row("clustered", "Bo", 0.03, 0.01, 0.05, df=29)]
+    rows = table(FIRST, CLUSTERED, TASTE, estimates=estimates)
+    assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: errors may be too small"
+    assert at(rows, "clustered", "Bo")["note"] == ""
+    assert {each["note"] for each in rows if each["view"] == "taste"} == {""}  # its degrees of freedom are of cells
+    length = View("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
+    ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, be errors by prompt
+    rows = table(FIRST, length, sensitivity=[row("main", "Ada", 0.03, **ends)])
+    assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == ("stands", "")
+
+
+def test_a_first_view_without_rows_has_the_reason_and_the_biases_of_the_others():
+    rows = table(
+        FIRST, OTHER, estimates=[row("b", "Ada", 0.03, 0.01, 0.05)], not_estimable=[absent("main", "", "no lengths", "")]
+    )
+    assert [(each["view"], each["conclusion"], each["verdict"]) for each in rows] == [
+        ("first", "not estimable", "not estimable"),
+        ("other", "favours itself", "not estimable"),
+    ]
+    assert rows[0]["words"] == "no lengths"
+
+
+def test_what_a_view_detects_is_found_with_that_power():
+    from scipy.stats import nct, t
+
+    size = at(table(), "taste", "Ada")["detectable"]
+    assert nct.sf(t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
+    assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
+
+
+def test_what_the_paper_prints_of_the_same_ratings_stands_beside():
+    published = {"published": 0.031, "published_ci_low": -0.001, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}
+    scorecard = [
+        row("main", "Ada", "") | published,
+        row("main", "Ada", "") | published | {"published": 9},  # restated in another figure
+        row("main", "Bo", "") | published | {"ours": "", "verdict": "data absent"},  # of other ratings
+    ]
+    rows = table(scorecard=scorecard)
+    ada = at(rows, "first", "Ada")
+    assert (ada["printed"], ada["printed_conclusion"], ada["printed_verdict"]) == (0.031, "not told apart from 0", "match")
+    assert "printed" not in at(rows, "first", "Bo")
+    assert "printed" not in at(rows, "other", "Ada")
+    assert "printed" not in at(table(TASTE, FIRST, scorecard=scorecard), "taste", "Ada")  # it is no estimate of Equation 1

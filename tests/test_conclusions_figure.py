@@ -1,0 +1,168 @@
+"""The figure of conclusions: a mark for each, its shape the conclusion, its box what becomes of the first."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conclusions_figure import conclusions_figure
+
+from drawings import PRESENT, artists, is_page_of, on_paper, subject, texts
+from judgebias.drawing.conclusions import conclusions
+from judgebias.drawing.style import EDGE, LINE
+from judgebias.inference.conclusion_words import NOTHING
+from judgebias.inference.views import Asked, View
+from judgebias.tables import CONCLUSIONS
+
+VIEWS = [
+    View("first", "A: first", ["main", "by_dimension"], "asks"),
+    View("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
+    View("taste", "C: taste", ["main"], "asks", lost="ordinary taste", table="placebo"),
+]
+SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
+ASKED = Asked(VIEWS, SPECS, 0.9, 0.8)
+FAVOURS, HARSHER, NOT_APART = "favours itself", "harsher on itself", "not told apart from 0"
+A, C = "A: gap to the human scale", "C: gap beyond ordinary taste"
+WHOLE = {  # by judge: of the three views
+    "Claude v2": (FAVOURS, FAVOURS, NOT_APART),
+    "Claude 3 Sonnet": (FAVOURS, NOT_APART, HARSHER),
+    "GPT-4o": (NOT_APART, HARSHER, "not estimable"),
+    "Llama 3 8B": (HARSHER, HARSHER, HARSHER),
+}
+VERDICTS = {(FAVOURS, NOT_APART): "lost", (FAVOURS, HARSHER): "reversed", (NOT_APART, HARSHER): "new"}
+
+
+def rows(label, judges=WHOLE, views=VIEWS):
+    for quantity, terms in (("self_bias", judges), ("family_bias", {"GPT": (FAVOURS,) * 3})):
+        for number, (term, found) in enumerate(terms.items()):
+            for view, conclusion in zip(views, found, strict=False):
+                known = conclusion != "not estimable"
+                own = FAVOURS if quantity == "self_bias" else "favours its family"
+                yield {
+                    "slice": label, "quantity": quantity, "term": term, "view": view.name,
+                    "estimand": C if view.name == "taste" else A,
+                    "estimate": 0.01 * (number + 1) + 0.002 * (view.name == "taste") if known else np.nan,
+                    "detectable": 0.04 if view.name == "taste" else np.nan,
+                    "conclusion": own if conclusion == FAVOURS else conclusion,
+                    "first": own if found[0] == FAVOURS else found[0],
+                    "verdict": VERDICTS.get((found[0], conclusion), "stands") if known else "not estimable",
+                    "words": "" if known else "no cell",
+                }  # fmt: skip
+
+
+def table(*labels, **settings):
+    by_dimension = {**settings, "views": VIEWS[:2]}
+    found = [row for label in labels for row in rows(label, **(by_dimension if label else settings))]
+    return pd.DataFrame(found).reindex(columns=CONCLUSIONS)
+
+
+def drawn(*labels, kind="simulated", **settings):
+    return conclusions(table(*labels, **settings), subject(kind), ASKED)
+
+
+def test_marks_are_the_conclusions_in_the_colours_of_the_families():
+    (axes,) = drawn("").axes
+    marks = artists(axes.figure, "mark")
+    assert [mark.get_marker() for mark in marks] == [*"^^o", *"^ov", *"ov", *"vvv", *"^^^"]
+    assert [mark.get_ydata()[0] for mark in marks[:3]] == [0, 0, 0]
+    assert len({mark.get_xdata()[0] for mark in marks}) == len(VIEWS)
+    palette = subject().palette
+    assert marks[0].get_color() == palette.colour("Claude v2")
+    assert marks[-1].get_color() == palette.family_colour("GPT")
+    assert [label.get_text() for label in axes.get_yticklabels()] == [*PRESENT, "GPT, family"]
+    assert len(artists(axes.figure, "not estimable")) == 1
+
+
+def test_boxes_are_what_becomes_of_the_first_conclusion():
+    figure = drawn("")
+    boxes = {name: [round(box.get_y() + box.get_height() / 2) for box in artists(figure, name)] for name in VERDICTS.values()}
+    assert boxes == {"lost": [0, 1], "reversed": [1], "new": [2]}
+    marks = {(mark.get_xdata()[0], mark.get_ydata()[0]) for mark in artists(figure, "mark")}
+    for name in boxes:
+        for box in artists(figure, name):
+            assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
+    said = texts(figure)
+    assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(said)
+    judges = {"Claude v2": (FAVOURS, FAVOURS, NOT_APART)}
+    assert not {"reversed: the opposite sign", "– not estimable"} & set(texts(drawn("", judges=judges)))
+
+
+def test_the_legend_says_the_level_and_the_estimands():
+    said = texts(drawn(""))
+    assert "decided by 90 % intervals, or without one by p ≤ 0.1" in said
+    assert {"A: gap to the human scale", "C: gap beyond ordinary taste"} <= set(said)
+    assert "B: gap to the other judges" not in said  # no view is of B
+    again = conclusions(table(""), subject(estimand="A: what the legend says"), ASKED)
+    assert not any("what the legend says" in text for text in texts(again))
+
+
+def test_numbers_stand_where_they_are_not_those_of_the_first():
+    figure = drawn("")
+    numbers = [text.get_text() for text in artists(figure, "number")]
+    assert numbers[:2] == ["+0.010", "+0.012"]
+    assert len(numbers) == 5 + 4  # none of the second view, and none that is not estimable
+    by_dimension = table("", "Tone")
+    other = (by_dimension["view"] == "errors") & by_dimension["slice"].eq("Tone")
+    by_dimension.loc[other, "estimate"] += 0.01  # of the same estimand: too many numbers
+    below = conclusions(by_dimension, subject(), ASKED).axes[1]
+    assert len([text for text in below.texts if text.get_gid() == "number"]) == 5
+    figure.draw_without_rendering()
+    for text in artists(figure, "number"):
+        box = text.get_window_extent()
+        near = [mark for mark in artists(figure, "mark") if mark.get_ydata()[0] == text.get_position()[1]]
+        assert not any(mark.get_window_extent().overlaps(box) for mark in near)
+
+
+def test_dimensions_stand_below_with_the_views_that_they_have():
+    figure = drawn("", "Tone", "Use", "Wit")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["The whole study", "Tone", "Use", "Wit"]
+    whole, *others = figure.axes
+    assert [len([line for line in axes.lines if line.get_gid() == "mark"]) for axes in others] == [10] * 3
+    assert all(axes.get_position().y1 < whole.get_position().y0 for axes in others)
+    assert texts(figure).count("other errors") == 4  # over every panel
+    assert texts(figure).count("C: taste") == 1
+
+
+def test_the_foot_says_the_answer_and_what_it_does_not_prove():
+    said = " ".join(" ".join(texts(drawn(""))).split())
+    assert "Of 4 judges, 2 favour themselves and 1 is harsher on itself by Equation 1; of these 3 conclusions 1 stands" in said
+    assert "no proof that there is no bias" in said
+    assert "finds a self-bias of 0.040 and a family-bias of 0.040 with a probability of 80 %" in said
+
+
+def test_the_foot_is_short():
+    """The study, and at most five lines: also where views cannot be estimated and a judge is new."""
+    figure = drawn("", "Tone", judges=WHOLE | {"Llama 3 70B": (NOT_APART, NOT_APART, NOT_APART)})
+    lowest = min(axes.get_position().y0 for axes in figure.axes) * figure.get_size_inches()[1]
+    assert lowest <= (1 + 5) * LINE + EDGE + 0.09
+
+
+@pytest.mark.parametrize("count", [1, 14])
+def test_any_judges_fit_the_paper(count):
+    judges = {f"a judge with a rather long name, number {number}": (FAVOURS, NOT_APART, HARSHER) for number in range(count)}
+    assert on_paper(drawn("", "Tone", judges=judges))
+    assert on_paper(drawn("Tone", judges=judges))
+
+
+def test_nothing_to_draw_is_said():
+    assert is_page_of(conclusions(table(), subject(), ASKED), NOTHING)
+    unknown = table("", judges={"Claude v2": ("not estimable",) * 3})
+    unknown = unknown[unknown["quantity"] == "self_bias"]
+    said = "No self-bias of 1 judge can be estimated by Equation 1: no cell."
+    assert is_page_of(conclusions(unknown, subject(), ASKED), said)
+
+
+def test_script_draws_the_same_bytes(tmp_path):
+    table("", "Tone").to_csv(tmp_path / "table.csv", index=False)
+    views = {view.name: {key: value for key, value in vars(view).items() if key != "name"} for view in VIEWS}
+    for number in (1, 2):
+        outputs = [tmp_path / f"{number}{suffix}" for suffix in (".svg", ".pdf", ".png")]
+        conclusions_figure(
+            table=tmp_path / "table.csv",
+            views=views,
+            specs=SPECS,
+            confidence=0.9,
+            power=0.8,
+            subject=subject(),
+            outputs=outputs,
+        )
+    for suffix in (".svg", ".pdf", ".png"):
+        assert (tmp_path / f"1{suffix}").read_bytes() == (tmp_path / f"2{suffix}").read_bytes()

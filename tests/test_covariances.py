@@ -1,0 +1,237 @@
+"""HC2, HC3, CR3 and two-way errors against statsmodels and refits on rows; t intervals; what is refused and remarked on."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from conftest import CONFIG, SCHEMA, built, study_files
+from judgebias.errors import DesignError
+from judgebias.fits.crosscheck import check_engines
+from judgebias.fits.design import regressors_of, terms_of
+from judgebias.fits.estimates import estimate
+from judgebias.fits.fit import fits
+from judgebias.fits.jackknife import Jackknife, jackknifed
+from judgebias.fits.linear import Solution, fit, inverted
+from judgebias.fits.prompt_sums import sum_by_prompt
+from judgebias.fits.spec import Spec
+from judgebias.fits.two_way import refused
+from judgebias.ratings.moments import moments_of_cells
+from judgebias.ratings.row_blocks import PromptRange, RowBlock
+from judgebias.settings import check
+from judgebias.sources.checks import RatingsFile
+
+MAIN = Spec("main")
+NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
+SHARED = ("intercept", "reference", "self", "dimension")  # no term is of one judge alone but the self-bias
+KINDS = {
+    "HC2": replace(MAIN, covariance="HC2"),
+    "HC3 of slices": Spec("", slice="dimension", whole=True, covariance="HC3"),
+    "HC3 of a reference": Spec("", reference="family", subset=NEWS, covariance="HC3"),
+    "CR1 absorbing": Spec("", absorb="completion", subset=NEWS, covariance="CR1"),
+    "CR3": Spec("", subset=NEWS, covariance="CR3"),
+    "CR3 of slices": Spec("", slice="dataset", subset=NEWS, covariance="CR3"),
+    "CR3 with length": Spec("", length="prompt", subset=NEWS, covariance="CR3"),
+    "CR3 with models": Spec("", terms=(*MAIN.terms, "model"), subset=NEWS, covariance="CR3"),
+    "CR3 absorbing": Spec("", absorb="completion", subset=NEWS, covariance="CR3"),
+    "two-way": Spec("", terms=("intercept", "reference"), covariance="two_way"),
+    "two-way of slices": Spec("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
+}
+
+
+def rows_of(study, spec):
+    return {(row["slice"], row["quantity"], row["term"]): row for row in estimate(spec, study, confidence=0.9).estimates}
+
+
+def changed(twin, folder, rows):
+    """A study of the twin's raw rows, changed: `rows` is SQL of `raw`."""
+    duckdb.sql(f"copy (with raw as (from '{Path(twin.ratings[0]).parent}/raw.parquet') {rows}) to '{folder}/raw.parquet'")
+    return built(folder, "changed", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
+
+
+def design_on_rows(study, spec):
+    """X (rows, terms), the rating and the prompt of the rows of a spec without slices."""
+    frame = duckdb.sql(spec.rows(study.ratings)).df()
+    factors = {
+        name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")
+    }
+    terms = [term for term in terms_of(factors, names=spec.terms) if term.carried.any()]
+    x = np.stack([term.carried * (1.0, frame["gt_unit"].to_numpy())[term.regressor] for term in terms], axis=1)
+    return x, frame["rating_unit"].to_numpy(), frame["prompt_id"].to_numpy(dtype=str)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
+    rows = list(check_engines([KINDS[name]], twin, confidence=0.9))
+    assert rows
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+    assert any("ci_low" in row for row in rows_of(twin, KINDS[name]).values())
+
+
+def test_jackknife_is_that_of_the_textbook(twin):
+    """By numpy on rows: each prompt left out in turn."""
+    spec = KINDS["CR3"]
+    x, y, prompt = design_on_rows(twin, spec)
+    prompts = np.unique(prompt)
+    without = [np.linalg.lstsq(x[prompt != each], y[prompt != each], rcond=None)[0] for each in prompts]
+    changes = np.array(without) - np.linalg.lstsq(x, y, rcond=None)[0]
+    variance = (len(prompts) - 1) / len(prompts) * (changes**2).sum(axis=0)
+    found = [row["std_error"] for row in rows_of(twin, spec).values()]
+    np.testing.assert_allclose(found, np.sqrt(variance), rtol=1e-9)
+
+
+def test_errors_by_leverage_are_those_of_the_textbook(twin):
+    x, y, _ = design_on_rows(twin, MAIN)
+    inverse = np.linalg.inv(x.T @ x)
+    residual = y - x @ (inverse @ x.T @ y)
+    left = 1 - ((x @ inverse) * x).sum(axis=1)
+    for name, power in (("HC2", 1), ("HC3", 2)):
+        spread = inverse @ ((x * (residual**2 / left**power)[:, None]).T @ x) @ inverse
+        found = [row["std_error"] for row in rows_of(twin, replace(MAIN, covariance=name)).values()]
+        np.testing.assert_allclose(found, np.sqrt(np.diag(spread)), rtol=1e-10)
+
+
+def test_leverage_needs_groups_of_one_reference(twin):
+    moments = moments_of_cells(twin.all_cells())
+    regressors = regressors_of(terms_of(moments.factors), len(moments.n), 2)
+    with pytest.raises(DesignError, match="several references"):
+        fit(moments, regressors, covariance="HC3")
+
+
+def test_bootstrap_beside_errors_by_leverage_is_the_same_as_beside_others(twin):
+    leveraged, white = (rows_of(twin, replace(MAIN, bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
+    for key, row in white.items():
+        assert leveraged[key]["boot_ci_low"] == pytest.approx(row["boot_ci_low"], abs=1e-11)
+
+
+@pytest.mark.parametrize("name", ["CR3 of slices", "CR3 with length", "two-way of slices"])
+def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
+    whole = [row["std_error"] for row in rows_of(twin, KINDS[name]).values() if "std_error" in row]
+    monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 1000)
+    monkeypatch.setattr("judgebias.fits.jackknife.REPLICATES", 3)
+    blocks = [PromptRange(twin.ratings[0], first + 1, last) for first, last in pairwise([-1, 5, 17, 18, 40])]
+    for module in ("row_blocks", "study"):
+        monkeypatch.setattr(f"judgebias.ratings.{module}.prompt_ranges", lambda *_: iter(blocks))
+    found = rows_of(replace(twin, _read={}), KINDS[name]).values()
+    np.testing.assert_allclose([row["std_error"] for row in found if "std_error" in row], whole, rtol=1e-11)
+
+
+@pytest.mark.parametrize(("covariance", "df"), [("CR1", 39), ("CR3", 39), ("two_way", 8)])
+def test_intervals_by_prompt_are_of_t(twin, covariance, df):
+    from scipy.stats import t
+
+    rows = rows_of(twin, replace(KINDS["two-way"], covariance=covariance)).values()
+    for row in rows:
+        half = t.ppf(0.95, df) * row["std_error"]
+        assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
+        assert row["estimate"] - row["ci_low"] == pytest.approx(half, rel=1e-9)
+        assert row["p_value"] == pytest.approx(2 * t.sf(abs(row["estimate"] / row["std_error"]), df), rel=1e-9)
+        assert row["df"] == df
+    assert not any("df" in row for row in rows_of(twin, replace(MAIN, covariance="HC3")).values())
+
+
+def remarks(study, spec):
+    return [row["remark"] for row in estimate(spec, study, confidence=0.9).remarks]
+
+
+def test_few_clusters_are_remarked_on(twin, tmp_path):
+    few = "CR3: 29 clusters, fewer than 30: errors may be too small, also with the t distribution"
+    prompts = "from raw where prompt_id in (select distinct prompt_id from raw order by all limit {})"
+    for number, wanted in ((29, [few]), (30, [])):
+        (folder := tmp_path / str(number)).mkdir()
+        study = changed(twin, folder, prompts.format(number))
+        assert remarks(study, replace(MAIN, covariance="CR3")) == wanted
+    assert remarks(twin, KINDS["two-way"]) == [few.replace("CR3: 29", "two_way: 9")]
+
+
+def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
+    """Intercepts and slopes of judges take from their scores what would vary, so that pairs are counted off for nothing."""
+    spec = replace(MAIN, covariance="two_way")
+    rows = rows_of(twin, spec).values()
+    assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
+    assert any(remark.startswith("two_way: no standard errors, as the matrix") for remark in remarks(twin, spec))
+    assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
+    assert refused(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not refused(np.array([[1.0, 1.0], [1.0, 1.0]]))
+
+
+def test_one_prompt_has_no_jackknife(twin, tmp_path):
+    study = changed(twin, tmp_path, "from raw where prompt_id = (select min(prompt_id) from raw)")
+    for covariance in ("CR3", "two_way"):
+        spec = replace(MAIN, covariance=covariance, wild=99)
+        rows = rows_of(study, spec).values()
+        assert all("ci_low" not in row and "wild_p_value" not in row for row in rows)
+        assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
+
+
+ONE = "prompt_id = (select min(prompt_id) from raw)"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "rows"),
+    [
+        ("self_bias", f"from raw where judge <> 'GPT-4o' or model <> judge or {ONE}"),
+        ("slope", f"select * replace (case when judge <> 'GPT-4o' or {ONE} then gt else 0 end as gt) from raw"),
+    ],
+)
+def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quantity, rows):
+    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it know the other coefficients."""
+    study = changed(twin, tmp_path, rows)
+    spec = replace(MAIN, covariance="CR3")
+    found = rows_of(study, spec)
+    assert {key for key, row in found.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
+    assert found["", quantity, "GPT-4o"]["note"].startswith("no standard error")
+    assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_of_a_term_that_is_left_without_rows_is_no_information(seed):
+    """A slope of the first prompt alone, whose sums of squares differ in their last digit when summed in another order."""
+    random = np.random.default_rng(seed)
+    prompt, y, covariate = np.repeat(np.arange(5), 20), random.random(100), random.random(100)
+    x = np.stack([np.ones(100), covariate * (prompt == 0)], axis=1)
+    gram = x[::-1].T @ x[::-1]
+    inverse, null = inverted(gram)
+    solution = Solution(inverse @ x.T @ y, inverse, null, 100, gram)
+    jackknife = Jackknife(np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]]), solution)
+    for prompts, sums in sum_by_prompt(RowBlock(prompt, (prompt > 0).astype(int), y, [covariate]), np.array([0, 1]), 2):
+        jackknife.add(prompts, sums)
+    assert np.isnan(jackknifed(solution, jackknife).std_error).tolist() == [False, True]
+
+
+def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):
+    kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
+    study = changed(twin, tmp_path, f"from raw where {kept}")
+    for covariance in ("HC2", "HC3"):
+        rows = rows_of(study, replace(MAIN, covariance=covariance))
+        assert {key for key, row in rows.items() if "ci_low" not in row} == {("", "self_bias", "GPT-4o")}
+        others = rows_of(study, replace(MAIN, covariance="HC0"))
+        ratios = [row["std_error"] / others[key]["std_error"] for key, row in rows.items() if "ci_low" in row]
+        assert min(ratios) > 1
+        assert max(ratios) < 1.05
+
+
+def test_errors_are_in_their_order(twin):
+    """HC0 < HC2 < HC3, and CR1 < CR3: each takes off more for leverage."""
+    errors = {}
+    for covariance in ("HC0", "HC2", "HC3", "CR1", "CR3"):
+        spec = replace(KINDS["CR3"], covariance=covariance)
+        (fitted,) = fits(spec, twin, seed=None)
+        errors[covariance] = np.array([row.std_error for row in fitted.coefficients])
+    assert (errors["HC0"] < errors["HC2"]).all()
+    assert (errors["HC2"] < errors["HC3"]).all()
+    assert np.median(errors["CR3"] / errors["CR1"]) > 1
+
+
+def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
+    by_prompt = ({"covariance": "CR3"}, {"covariance": "two_way"}, {"wild": 99}, {"bootstrap": 100}, {"absorb": "completion"})
+    assert all(replace(MAIN, **settings).by_row for settings in by_prompt)
+    assert not any(replace(MAIN, covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
+
+
+def test_the_config_may_ask_for_them():
+    for covariance in ("HC2", "HC3", "CR3", "two_way"):
+        check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}}, SCHEMA)

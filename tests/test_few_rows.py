@@ -1,0 +1,96 @@
+"""Studies of one or few prompts, judges or scores: every empty number has its reason, and no table breaks."""
+
+import duckdb
+import numpy as np
+import pytest
+
+from conftest import CONFIG, built
+from judgebias.fits.design import ALL_JUDGES, COLLINEAR
+from judgebias.fits.spec import Spec
+from judgebias.inference.clustered_fits import NO_ERROR
+from judgebias.inference.human_means import FEW_PROMPTS, NO_DRAW, NO_SPREAD, prompt_scores, widths
+from judgebias.inference.missingness import missingness_rows
+from judgebias.inference.noisy_reference import corrected_rows, curve_rows
+from judgebias.inference.placebo import NO_ASSIGNMENT, placebo_rows
+from judgebias.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.registry import Registry
+from judgebias.sources.checks import RatingsFile
+
+MAIN = Spec("main")
+THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
+
+
+def study_of(folder, *, prompts, judges=THREE, models=THREE, score="hash(p, d, m) % 13 / 3", length="hash(p, m) % 7"):
+    """Ratings and human scores by hash, of two dimensions; score, length: SQL of p, d and the number m of a model."""
+    duckdb.sql(f"""
+        copy (select {judges}[1 + j] as judge, {models}[1 + m] as model, ['A', 'B'][1 + d] as dimension, 's' as dataset,
+                     'p' || p as prompt_id, {score} as gt, (hash(p, d, m, j) % 5)::integer as rating, {length} as pred_length
+              from range({prompts}) as prompts(p), range(2) as dimensions(d), range({len(models)}) as models(m),
+                   range({len(judges)}) as judges(j))
+        to '{folder}/raw.parquet'""")
+    files = [RatingsFile(f"{folder}/raw.parquet")]
+    return built(
+        folder, "odd", StudyFiles(files, {"A": [0, 4], "B": [0, 4]}, {"s": "any"}, Registry.from_config(CONFIG["models"]))
+    )
+
+
+def tables(study, spec=MAIN):
+    known = {"A": 0.8, "B": 0.9}
+    yield from corrected_rows(spec, study, known, confidence=0.9)
+    yield from curve_rows(spec, study, confidence=0.9)
+    yield from sensitivity_rows(spec, study, confidence=0.9)
+    yield from missingness_rows(spec, study, confidence=0.9)
+
+
+@pytest.mark.parametrize("prompts", [1, 4])
+def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tmp_path, prompts):
+    rows = [row for row in tables(study_of(tmp_path, prompts=prompts)) if "estimate" in row]
+    assert len(rows) > 200
+    if prompts == 1:
+        assert {row["reason"] for row in rows} <= {NO_ERROR, NO_RESIDUAL}
+        assert not any("ci_low" in row or "note" in row for row in rows)
+    else:
+        assert all(row["std_error"] > 0 and "reason" not in row for row in rows)
+        assert all(row["note"].startswith("CR1: 4 clusters, fewer than 30") for row in rows)
+
+
+def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
+    """No coefficient is identified where the human score is constant."""
+    study = study_of(tmp_path, prompts=20, judges=["GPT-4o"], models=["GPT-4o"], score="if(d = 0, hash(p) % 13 / 3, 4)")
+    rows = list(sensitivity_rows(Spec("by_dimension", slice="dimension"), study, confidence=0.9))
+    assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
+        ("A", "self_bias", COLLINEAR), ("B", "self_bias", COLLINEAR),
+    ]  # fmt: skip
+
+
+def test_length_that_explains_half_of_a_term_is_said(tmp_path):
+    study = study_of(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
+    rows = list(sensitivity_rows(Spec("length_control", length="prompt"), study, confidence=0.9))
+    without = [row for row in rows if row["length_with_term"] >= 0.5]
+    assert without
+    for row in rows:
+        assert ("bias_as_length" in row) == (row["length_with_term"] < 0.5)
+    assert {row["reason"] for row in without} == {LENGTH_IS_HALF}
+
+
+def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
+    scores = prompt_scores(MAIN, study_of(tmp_path, prompts=40, score="if(m = 2, 4, hash(p, d, m) % 13 / 3)"))
+    rows = list(widths(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
+    constant = [row for row in rows if row["model"] == "Claude v2" and row["prompts"] == 12]
+    assert [row["std_error"] for row in constant] == [0.0] * 3
+    assert [row["note"] for row in constant] == [f"{NO_SPREAD}; {FEW_PROMPTS}"] * 3
+    assert not any("saved" in row for row in constant)
+    others = [row for row in rows if row["model"] != "Claude v2" and row["prompts"] == 12]
+    assert all(np.isfinite(row["saved"]) and row["note"] == FEW_PROMPTS for row in others)
+    assert {(row["draws"], row["note"]) for row in rows if row["prompts"] == 1} == {(0, NO_DRAW)}
+
+
+def test_a_mean_self_bias_without_randomisation_says_so(tmp_path):
+    """Two judges of four models: no other assignment is possible of cells that are neither self nor family."""
+    models = ["GPT-4o", "Claude v2", "Mistral 7B", "Llama 3 8B"]
+    study = study_of(tmp_path, prompts=30, models=models, judges=models[:2])
+    rows = {row["term"]: row for row in placebo_rows(MAIN, study, confidence=0.9, seed=1)}
+    assert rows[ALL_JUDGES]["reason"] == NO_ASSIGNMENT
+    assert rows[ALL_JUDGES]["p_value"] > 0
+    assert not rows["GPT-4o"]["reason"]

@@ -1,0 +1,93 @@
+"""The jobs of inference on studies that lack what a spec reads: lengths, some of them, or the rows that main keeps."""
+
+from pathlib import Path
+
+import duckdb
+from estimands import estimands
+from fit import TABLES, fit
+from leaderboard import leaderboard
+from sensitivity import tabulate
+
+from conftest import CONFIG, DATA, built, study_files
+from judgebias.fits.applicable import NO_LENGTHS
+from judgebias.sources.checks import RatingsFile
+from judgebias.tables import read_table
+
+LENGTH = ("length_control", "length_by_dimension")
+OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")
+LEVEL = {"confidence": 0.9, "seed": 1}
+SETTINGS = {
+    **{table: ["main", *LENGTH] for table in OF_SPECS},
+    "assignments": 99,
+    "replicates": 100,
+    "raters": 3,
+    "few_labels": {"labelled": [10], "draws": 2},
+    "planner": {"gamma": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
+}
+OUTPUTS = {
+    "estimands": ("placebo", "tastes", "identifiability"),
+    "sensitivity": ("reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"),
+    "leaderboard": ("leaderboard", "few_labels", "planner"),
+}
+
+
+def study_with(twin, folder, columns):
+    """The twin with other columns of its raw rows."""
+    duckdb.sql(f"copy (select {columns} from '{Path(twin.cells).parent}/raw.parquet') to '{folder}/raw.parquet'")
+    return built(folder, "twin", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
+
+
+def tables_of(study, folder, main=None):
+    """Run the four jobs; their tables by name."""
+    specs = {
+        "main": main or {},
+        "length_control": {"length": "prompt"},
+        "length_by_dimension": {"length": "prompt", "slice": "dimension"},
+    }
+    paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
+    of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
+    fit(study=study, specs=specs, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], tables=paths)
+    told = {"study": study, "specs": specs, "settings": SETTINGS}
+    estimands(**told, **LEVEL, outputs=of["estimands"])
+    origin = {"raters": [], "alphas": [f"{DATA}/twin_facts.csv"], "of_alpha": 3}
+    tabulate(**told, origin=origin, confidence=0.9, outputs=of["sensitivity"])
+    inputs = {"estimates": f"{folder}/main.csv", "reliability": paths["reliability"]}
+    outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
+    leaderboard(**told, **LEVEL, inputs=inputs, main=specs["main"], outputs=outputs)
+    return {name: read_table(path) for name, path in paths.items()}
+
+
+def specs_of(rows):
+    return {row["spec"] for row in rows}
+
+
+def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
+    found = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
+    assert all(specs_of(found[table]) == {"main"} for table in OF_SPECS)
+    assert {(row["spec"], row["slice"], row["reason"]) for row in found["not_estimable"]} == {
+        (spec, "", NO_LENGTHS) for spec in LENGTH
+    }
+    assert {row["length_with_term"] for row in found["sensitivity"]} == {""}
+
+
+def test_rows_without_length_are_left_out_of_a_study_with_lengths(twin, tmp_path):
+    """Two dimensions have none, and of the others a fifth of the completions."""
+    gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
+    found = tables_of(study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"), tmp_path)
+    kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}
+    for table in OF_SPECS:
+        assert specs_of(found[table]) == {"main", *LENGTH}
+        assert {row["slice"] for row in found[table] if row["spec"] == "length_by_dimension"} == kept
+    kept_rows = duckdb.sql(f"select count(*) from '{tmp_path}/raw.parquet' where pred_length is not null").fetchall()[0]
+    of_whole = [row for row in found["identifiability"] if row["slice"] == "" and row["estimand"] != "C" and row["n"]]
+    assert {(row["spec"], int(row["n"])) for row in of_whole} == {("main", *kept_rows), ("length_control", *kept_rows)}
+    assert all(0 < float(row["length_with_rating"]) < 1 for row in found["sensitivity"] if row["spec"] == "length_control")
+
+
+def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_path):
+    """A user's subset of main is of all studies, also of those that do not hold it."""
+    found = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
+    assert {row["reason"] for row in found["not_estimable"]} == {"the study has no dimension named Tone"}
+    assert found["few_labels"] == found["planner"] == []
+    assert all(specs_of(found[table]) == set(LENGTH) for table in OF_SPECS)
+    assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

@@ -1,0 +1,228 @@
+"""Corrected estimates of a study: its slices, the curve over reliability with its breakdowns, and split raters."""
+
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+
+from judgebias.database import write_parquet
+from judgebias.errors import ConfigError
+from judgebias.fits.estimates import estimate
+from judgebias.fits.present_terms import NO_ROWS
+from judgebias.fits.spec import Spec
+from judgebias.inference.noisy_reference import (
+    BY_RATERS,
+    CURVE,
+    NO_RATERS,
+    TOO_NOISY,
+    breakdowns,
+    corrected_rows,
+    curve_rows,
+    split_rater_rows,
+)
+from judgebias.simulation.simulate import simulate
+from judgebias.tables import BREAKDOWNS, NOISY_REFERENCE, read_table, write_table
+
+MAIN = Spec("main")
+NAMES = ("judge", "model", "judge_family", "model_family", "dimension")
+NUMBERS = ("estimate", "std_error", "df", "ci_low", "ci_high", "p_value")
+SCALES = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
+RELIABILITY = dict(zip(SCALES, (0.8, 0.6, 0.6, 0.85, 0.7, 0.6), strict=True))
+
+
+def keyed(rows, method):
+    """Rows with numbers of a method, by slice, quantity and term."""
+    return {
+        (row["slice"], row["quantity"], row["term"]): row for row in rows if row.get("method") == method and "estimate" in row
+    }
+
+
+def assert_equal(found, expected, *, tolerance=1e-9):
+    assert found.keys() == expected.keys()
+    for key, row in found.items():
+        values = [[each.get(name, np.nan) for name in NUMBERS] for each in (row, expected[key])]
+        np.testing.assert_allclose(*values, rtol=tolerance, atol=1e-12, err_msg=str(key))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        replace(MAIN, slice="dimension", whole=True),
+        replace(MAIN, length="prompt", subset={"dataset": ["cnn", "xsum"]}),
+        replace(MAIN, terms=(*MAIN.terms, "model"), slice="model_dropped"),
+    ],
+    ids=["dimensions", "length of a subset", "models"],
+)
+def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
+    rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
+    plain = estimate(replace(spec, covariance="CR1"), twin, confidence=0.9)
+    expected = [{**row, "method": "plain"} for row in plain.estimates]
+    assert_equal(keyed(rows, "uncorrected"), keyed(expected, "plain"))
+    simex, moments = keyed(rows, "simex"), keyed(rows, "moments")
+    slopes = [key for key in moments if key[1] == "slope"]
+    assert np.mean([moments[key]["estimate"] > keyed(rows, "uncorrected")[key]["estimate"] for key in slopes]) > 0.8
+    between = [(moments[key]["estimate"] - simex[key]["estimate"]) * simex[key]["estimate"] > 0 for key in slopes]
+    assert np.mean(between) > 0.8  # SIMEX goes part of the way
+
+
+def test_completions_absorbed(twin):
+    spec = Spec("absorbing", absorb="completion", subset={"dataset": ["xsum"]})
+    plain = estimate(replace(spec, covariance="CR1"), twin, confidence=0.9)
+    found = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
+    assert_equal(keyed(found, "uncorrected"), keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"))
+    assert keyed(found, "moments").keys() == keyed(found, "uncorrected").keys()
+
+
+def test_a_dimension_alone_is_its_slice(twin):
+    """Errors come from what is in the slice; reliability by dimension leaves the others out."""
+    sliced = keyed(corrected_rows(replace(MAIN, slice="dimension"), twin, RELIABILITY, confidence=0.9), "moments")
+    alone = replace(MAIN, subset={"dimension": ["Faithfulness"]})
+    found = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
+    own = {("", *key[1:]): row for key, row in sliced.items() if key[0] == "Faithfulness"}
+    assert_equal(found, own)
+
+
+@pytest.mark.parametrize(
+    ("slices", "label"), [({"subset": {"dataset": ["xsum", "cnn"]}}, ""), ({"slice": "dataset"}, "xsum")], ids=["all", "slice"]
+)
+def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin, slices, label):
+    """Variances are of the subset, by dimension, and all its prompts have a part in them: also those of other slices."""
+    spec = Spec("plain", terms=("judge", "judge:reference", "self"), **slices)
+    found = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
+    frame = duckdb.sql(spec.rows(twin.ratings)).df()
+    factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
+    reference, rating, prompt = (frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt"))
+    inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
+    terms = [term for term in spec.terms_of(factors) if (term.carried & inside).any()]
+    x = np.stack([term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    b = np.stack([term.carried * inside * float(term.regressor == 1) for term in terms], axis=1)
+    errors, levels = np.zeros(len(x)), [(factors["dimension"] == level, RELIABILITY[level]) for level in SCALES]
+    for own, value in levels:
+        errors[own] = (1 - value) * reference[own].var()
+    inverse = np.linalg.inv(x.T @ x - (b * errors[:, None]).T @ b)
+    estimate = inverse @ x.T @ rating
+    fitted = b @ estimate
+    scores = x * (rating - x @ estimate)[:, None] + b * (errors * fitted)[:, None]
+    for own, value in levels:
+        spread = (reference[own] - reference[own].mean()) ** 2 - reference[own].var()
+        scores[own] += (1 - value) * spread[:, None] * (b[own].T @ fitted[own]) / own.sum()
+    sums = np.stack([scores[prompt == p].sum(axis=0) for p in np.unique(prompt)])
+    n, k, prompts = inside.sum(), x.shape[1], len(np.unique(prompt[inside]))
+    spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
+    rows = [found[label, term.quantity, term.term] for term in terms]
+    np.testing.assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
+    np.testing.assert_allclose([row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8)
+
+
+def test_what_no_row_carries_is_named(twin):
+    spec = replace(MAIN, slice="model_dropped", subset={"dimension": ["Faithfulness"]})
+    rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
+    (gap,) = [row for row in rows if row["slice"] == "GPT-4o" and row.get("term") == "GPT" and row["quantity"] == "family_bias"]
+    assert gap["reason"] == NO_ROWS["family_bias"]
+    write = [row for row in rows if "method" in row]
+    assert {row["method"] for row in write} == {"uncorrected", "moments", "simex"}
+
+
+def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin, tmp_path):
+    rows = list(curve_rows(MAIN, twin, confidence=0.9))
+    assert sorted({row["reliability"] for row in rows if "reliability" in row}) == sorted(CURVE)
+    assert (CURVE[0], CURVE[-1], len(CURVE)) == (1.0, 0.3, 15)
+    alike = {}
+    for value in (1.0, 0.6):
+        reliability = dict.fromkeys(SCALES, value)
+        alike[value] = keyed(corrected_rows(MAIN, twin, reliability, confidence=0.9), "moments")
+        assert_equal(keyed([row for row in rows if row.get("reliability") == value], "moments"), alike[value])
+    assert_equal(keyed(corrected_rows(MAIN, twin, dict.fromkeys(SCALES, 1.0), confidence=0.9), "uncorrected"), alike[1.0])
+    found = list(breakdowns(rows))
+    for row in found:
+        significant = [one["ci_low"] * one["ci_high"] > 0 for one in rows
+                       if (one.get("quantity"), one.get("term")) == (row["quantity"], row["term"])]  # fmt: skip
+        assert (abs(row["sign_at_1"]), abs(row["sign_at_lowest"])) == (significant[0], significant[-1])
+        if "breakdown" in row:
+            place = next(i for i in range(14) if significant[i] != significant[i + 1])
+            assert CURVE[place + 1] <= row["breakdown"] <= CURVE[place]
+    assert any("breakdown" in row and row["quantity"] == "self_bias" for row in found)
+    write_table(tmp_path / "curve.csv", NOISY_REFERENCE, rows)
+    write_table(tmp_path / "breakdowns.csv", BREAKDOWNS, found)
+    assert len(read_table(tmp_path / "breakdowns.csv")) == len(found)
+
+
+ENDS = {  # of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the lowest, breakdown, reversal
+    "loses": ([(0.02, 0.06), (0.01, 0.05), (-0.03, 0.05)], (1, 0, 0.8 - 0.2 * 0.01 / 0.04, None)),
+    "gains": ([(-0.01, 0.05), (-0.03, 0.01), (-0.06, -0.02)], (0, -1, 0.8 - 0.2 * 0.01 / 0.03, None)),
+    "holds": ([(0.02, 0.06), (0.01, 0.05), (0.005, 0.05)], (1, 1, None, None)),
+    # The lower end crosses, though the upper end is nearer to 0 below.
+    "loses by its lower end": ([(0.01, 0.05), (-0.04, 0.01), (-0.04, 0.01)], (1, 0, 1 - 0.2 * 0.01 / 0.05, None)),
+    "turns at once": ([(0.01, 0.02), (-0.03, -0.01), (-0.05, -0.03)], (1, -1, 1 - 0.2 * 0.01 / 0.04, 1 - 0.2 * 0.02 / 0.03)),
+    "turns slowly": ([(-0.02, -0.01), (-0.01, 0.01), (0.01, 0.03)], (-1, 1, 1 - 0.2 * 0.5, 0.8 - 0.2 * 0.5)),
+    "comes and goes": ([(-0.01, 0.01), (0.01, 0.03), (-0.01, 0.02)], (0, 0, 0.9, None)),
+    "comes back": ([(0.01, 0.02), (-0.01, 0.01), (0.01, 0.03)], (1, 1, 0.9, None)),
+}
+
+
+@pytest.mark.parametrize("term", ENDS)
+def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
+    where = {"study": "s", "spec": "p", "slice": "", "estimand": "A", "quantity": "self_bias", "term": term}
+    ends, expected = ENDS[term]
+    (found,) = breakdowns(
+        {**where, "reliability": value, "ci_low": low, "ci_high": high}
+        for value, (low, high) in zip((0.6, 0.8, 1.0), ends[::-1], strict=True)
+    )
+    numbers = [found.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")]
+    assert numbers == [None if number is None else pytest.approx(number) for number in expected]
+    assert found["lowest"] == 0.6
+
+
+def test_too_noisy_is_said(twin):
+    spec = Spec("model_dimension", terms=(*MAIN.terms, "model:dimension"))
+    rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
+    reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
+    assert reasons == {TOO_NOISY}
+    assert all("estimate" in row for row in rows if row.get("method") == "simex")
+
+
+def test_a_reference_of_judges_and_a_dimension_without_reliability_are_refused(twin):
+    with pytest.raises(ConfigError, match="spec by_judges: found the estimator least_squares and the reference family"):
+        list(corrected_rows(Spec("by_judges", reference="family"), twin, RELIABILITY, confidence=0.9))
+    with pytest.raises(ConfigError, match="dimension 'Completeness' has none"):
+        list(corrected_rows(MAIN, twin, {"Conciseness": 0.5}, confidence=0.9))
+    with pytest.raises(ConfigError, match="spec long: found length or absorb"):
+        list(split_rater_rows(Spec("long", length="prompt"), twin, "", confidence=0.9))
+
+
+@pytest.fixture(scope="module")
+def raters(world, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("raters") / "raters.parquet")
+    write_parquet(simulate(world, prompts=40, seed=1).raters, path)
+    return path
+
+
+def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, raters):
+    """Without the rows whose completion has one rater only, on rows."""
+    first = f"(select min(prompt_id) from '{twin.ratings[0]}' where dimension = 'Faithfulness')"
+    thinned = f"(select * from '{raters}' where rater = 1 or prompt_id != {first})"
+    path = raters.replace("raters.parquet", "thinned.parquet")
+    duckdb.sql(f"copy {thinned} to '{path}' (format parquet)")
+    spec = replace(MAIN, subset={"dimension": ["Faithfulness"]})
+    found = keyed(split_rater_rows(spec, twin, path, confidence=0.9), BY_RATERS)
+    scores = duckdb.sql(f"""select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
+                            from '{path}' where team = 'raters' group by all having count(*) > 1""")
+    ratings = duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = 'Faithfulness'")
+    frame = ratings.join(scores, "dimension, prompt_id, model").df()
+    assert 0 < len(frame) < len(ratings)
+    reference, error = frame["score"].to_numpy() / 4, frame["error"].to_numpy() / 16
+    factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
+    terms = [term for term in spec.terms_of(factors) if term.carried.any()]
+    x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)
+    expected = np.linalg.solve(x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy())
+    values = [found["", term.quantity, term.term]["estimate"] for term in terms]
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+
+
+def test_no_completion_with_two_raters(twin, raters):
+    path = raters.replace("raters.parquet", "single.parquet")
+    duckdb.sql(f"copy (select * from '{raters}' where rater = 1) to '{path}' (format parquet)")
+    (row,) = split_rater_rows(MAIN, twin, path, confidence=0.9)
+    assert row["reason"] == NO_RATERS

@@ -1,0 +1,208 @@
+"""Estimand C against statsmodels, leave-one-out refits and planted gaps; its size under taste alone."""
+
+import numpy as np
+import pytest
+
+from judgebias.fits.design import ALL_JUDGES
+from judgebias.fits.spec import Spec
+from judgebias.inference.assignments import draw_assignments
+from judgebias.inference.cell_means import NO_SLOPE, CellMeans, cell_means
+from judgebias.inference.placebo import NO_SPREAD, PlaceboDesign, placebo, placebo_rows
+from judgebias.ratings.moments import Moments
+
+NAMES = np.array([f"m{number}" for number in range(9)])
+FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])
+
+
+def grid(judges=9, models=9):
+    judge, model = (index.ravel() for index in np.meshgrid(range(judges), range(models), indexing="ij"))
+    return CellMeans(NAMES[judge], NAMES[model], FAMILIES[judge], FAMILIES[model], np.zeros(len(judge)), np.ones(len(judge)))
+
+
+def kept(cells, mask):
+    parts = (getattr(cells, name)[mask] for name in ("judge", "model", "judge_family", "model_family", "mean", "n"))
+    return CellMeans(*parts)
+
+
+def taste(seed, cells, sd=0.02):
+    """Means that judges and models explain but for normal taste of a judge for a model; no bias."""
+    generator = np.random.default_rng(seed)
+    judge, model = (np.unique(names, return_inverse=True)[1] for names in (cells.judge, cells.model))
+    effects = generator.normal(size=(2, 9))
+    return effects[0][judge] + effects[1][model] + sd * generator.normal(size=len(judge))
+
+
+def by_statsmodels(cells, mean, among):
+    """Mean of the cells `among` less their prediction from the placebo cells, and its standard error."""
+    from statsmodels.api import OLS
+
+    x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
+    chosen = ~cells.own & ~cells.same_family
+    fit = OLS(mean[chosen], x[chosen]).fit()
+    row = x[among].mean(axis=0)
+    spread = fit.scale / among.sum() + row @ fit.cov_params() @ row
+    return mean[among].mean() - row @ fit.params, np.sqrt(spread), fit.df_resid
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_gaps_and_their_errors_equal_statsmodels(whole):
+    cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
+    mean = taste(1, cells)
+    found = {row.term: row for row in PlaceboDesign(cells, seed=1, draws=10).test(mean)}
+    assert sum(not row.reason for row in found.values()) >= 10
+    for term, row in found.items():
+        among = cells.same_family & (cells.judge_family == term) if row.quantity == "family_bias" else cells.own
+        among = among & (cells.judge == term) if row.quantity == "self_bias" and term != ALL_JUDGES else among
+        if not row.reason:
+            gap, error, df = by_statsmodels(cells, mean, among)
+            assert (row.estimate, row.std_error) == pytest.approx((gap, error), rel=1e-9)
+            assert (row.df, row.cells) == (df, among.sum())
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
+    """In the lacunary grid cells have other leverages, and raw residuals another order."""
+    from statsmodels.api import OLS
+
+    cells = grid() if whole else kept(grid(), np.random.default_rng(8).random(81) > 0.25)
+    mean = taste(2, cells)
+    tested = [row for row in PlaceboDesign(cells, seed=1, draws=10).test(mean)[:9] if not row.reason]
+    assert len(tested) >= 6
+    for found in tested:
+        mine = cells.judge == found.term
+        chosen = (~cells.own & ~cells.same_family) | (cells.own & mine)
+        x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
+        sizes = {}
+        for cell in np.flatnonzero(chosen & mine):
+            rest = chosen & (np.arange(len(mean)) != cell)
+            fit = OLS(mean[rest], x[rest]).fit()
+            error = np.sqrt(fit.scale + x[cell] @ fit.cov_params() @ x[cell])
+            sizes[cell] = abs(mean[cell] - x[cell] @ fit.params) / error
+        own = sizes[np.flatnonzero(cells.own & mine)[0]]
+        assert found.randomisation_p_value == np.mean([size >= own * (1 - 1e-12) for size in sizes.values()])
+        assert found.draws == len(sizes) - 1
+        assert own == pytest.approx(abs(found.estimate / found.std_error), rel=1e-9)
+
+
+def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
+    cells = grid()
+    mean, chosen = taste(3, cells), np.flatnonzero(~cells.own & ~cells.same_family)
+    x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)[chosen]
+    leftover = np.eye(60) - x @ np.linalg.pinv(x)
+    place = np.full((9, 9), -1)
+    place.ravel()[chosen] = np.arange(60)
+    drawn = draw_assignments(place, leftover, draws=50, seed=1)
+    means = drawn.means(leftover @ mean[chosen])
+    assert len({tuple(row) for row in drawn.cells}) > 45
+    for row, standardised in zip(drawn.cells, means, strict=True):
+        judges, models = np.divmod(chosen[row], 9)
+        assert judges.tolist() == list(range(9))
+        assert sorted(models) == list(range(9))
+        rest = np.setdiff1d(np.arange(60), row)
+        inverse = np.linalg.inv(x[rest].T @ x[rest])
+        gap = (mean[chosen][row] - x[row] @ inverse @ x[rest].T @ mean[chosen][rest]).mean()
+        spread = 1 / 9 + x[row].mean(axis=0) @ inverse @ x[row].mean(axis=0)
+        assert standardised == pytest.approx(gap / np.sqrt(spread), rel=1e-8)
+
+
+def test_size_under_taste_alone_and_power_against_bias():
+    cells = grid()
+    design = PlaceboDesign(cells, seed=1, draws=500)
+    null = [design.test(taste(seed, cells)) for seed in range(300)]
+    for rows, width in ((slice(9), 0.02), (slice(9, 13), 0.03), (slice(13, 14), 0.055)):
+        p_values = np.array([[row.p_value for row in found[rows]] for found in null])
+        assert abs((p_values < 0.1).mean() - 0.1) < width
+    assert abs(np.mean([found[-1].randomisation_p_value < 0.1 for found in null]) - 0.1) < 0.055
+    biased = [design.test(taste(seed, cells) + 0.03 * cells.own) for seed in range(20)]
+    assert np.mean([found[-1].randomisation_p_value < 0.1 for found in biased]) > 0.9
+    assert np.mean([row.estimate for found in biased for row in found[:9]]) == pytest.approx(0.03, abs=0.006)
+
+
+def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
+    """Rows of nine judges and models in two dimensions, judge 8 without its first prompts of dimension b.
+
+    rating = 0.2 + 0.1 [dimension b] + slope_j reference + a_j + c_m + gap [own] + noise.
+    """
+    generator = np.random.default_rng(seed)
+    dimension, judge, model = (index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij"))
+    reference = generator.uniform(size=(2, 9, prompts))[dimension, model]
+    slope, effects = generator.uniform(0.3, 0.8, size=9), generator.normal(size=(2, 9)) * 0.1
+    level = 0.2 + 0.1 * dimension + effects[0][judge] + effects[1][model] + gap * (judge == model)
+    rating = level[:, None] + slope[judge][:, None] * reference + noise * generator.normal(size=reference.shape)
+    weight = np.ones(reference.shape)
+    weight[(judge == 8) & (dimension == 1), :10] = 0.0
+    u = np.stack([np.ones(reference.shape), rating, reference], axis=2)
+    tensor = np.einsum("gr,gri,grj,grk,grl->gijkl", weight, u, u, u, u)
+    factors = {
+        "judge": NAMES[judge], "model": NAMES[model], "judge_family": FAMILIES[judge], "model_family": FAMILIES[model],
+        "dimension": np.array(["a", "b"])[dimension], "dataset": np.repeat("s", len(judge)),
+    }  # fmt: skip
+    return Moments(factors, tensor)
+
+
+def test_cell_means_are_free_of_slopes_and_dimensions():
+    """Without noise, what is left of the ratings is additive but for the planted gap, which is found exactly."""
+    for row in placebo(moments(noise=0.0), seed=1, draws=10):
+        assert row.estimate == pytest.approx(0.05 if row.quantity == "self_bias" else 0.0, abs=1e-10)
+        assert row.reason == NO_SPREAD
+
+
+def test_cell_means_are_those_of_rows():
+    """Slopes by judge within dimension x model cells, then means on cell and dimension, by least squares with dummies."""
+    data = moments(noise=0.2)
+    cells = cell_means(data)
+    assert cells.n.reshape(9, 9)[8].tolist() == [40] * 9
+    judge, model, dimension = (
+        np.unique(data.factors[name], return_inverse=True)[1] for name in ("judge", "model", "dimension")
+    )
+    n, y, z = data.n, data.tensor[:, 0, 0, 0, 1], data.tensor[:, 0, 0, 0, 2]
+    within = [(data.tensor[:, 0, 0, 2, place] - z * total / n) for place, total in ((1, y), (2, z))]
+    slope = np.bincount(judge, within[0]) / np.bincount(judge, within[1])
+    adjusted = (y - slope[judge] * z) / n
+    dummies = np.concatenate([np.eye(81)[judge * 9 + model], np.where(dimension == 1, 1.0, 0.0)[:, None]], axis=1)
+    fit = np.linalg.lstsq(dummies * np.sqrt(n)[:, None], adjusted * np.sqrt(n), rcond=None)[0]
+    difference = cells.mean - fit[:81]
+    np.testing.assert_allclose(difference, difference[0], atol=1e-12)  # where the dimensions' effects are centred
+
+
+def test_a_judge_whose_references_do_not_vary_has_no_gap():
+    data = moments(noise=0.1)
+    stuck = data.factors["judge"] == "m3"
+    u = np.array([1.0, 0.7, 0.5])
+    data.tensor[stuck] = 25 * np.einsum("i,j,k,l->ijkl", u, u, u, u)
+    found = {(row.quantity, row.term): row for row in placebo(data, seed=1, draws=10)}
+    assert found["self_bias", "m3"].reason == NO_SLOPE
+    assert found["self_bias", "m4"].reason == ""
+    assert found["self_bias", ALL_JUDGES].cells == 8
+
+
+def test_what_the_cells_do_not_identify_is_said():
+    of = {
+        "no own": kept(grid(), (grid().judge != "m1") | (grid().model != "m1")),
+        "judge": kept(grid(), (grid().judge != "m1") | (grid().judge_family == grid().model_family)),
+        "model": kept(grid(), (grid().model != "m1") | (grid().judge_family == grid().model_family)),
+        "one family": kept(grid(), np.isin(grid().judge, NAMES[:3]) & np.isin(grid().model, NAMES[:3])),
+        "few": kept(grid(), np.isin(grid().judge, NAMES[[0, 3]]) & np.isin(grid().model, NAMES[[0, 3]])),
+    }
+    reasons = {
+        name: {row.term: row.reason for row in PlaceboDesign(cells, seed=1, draws=10).test(taste(1, cells))}
+        for name, cells in of.items()
+    }
+    assert reasons["no own"]["m1"] == "no row of this judge rates itself"
+    assert reasons["judge"]["m1"] == "not estimable: no cell that is neither self nor family is of judge m1"
+    assert reasons["model"]["m1"] == "not estimable: no cell that is neither self nor family is of model m1"
+    assert reasons["judge"]["m0"] == reasons["model"]["m0"] == reasons["no own"][ALL_JUDGES] == ""
+    assert reasons["one family"]["m0"] == "not estimable: no cell that is neither self nor family is of judge m0"
+    assert reasons["few"]["m0"] == "not estimable: cells that are neither self nor family do not link judge and model of m0"
+    assert ALL_JUDGES not in reasons["few"]
+
+
+def test_table_of_a_study(twin):
+    rows = list(placebo_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+    assert len(rows) == 7 * 14
+    assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary taste of a judge for a model"}
+    for row in rows:
+        assert row["reason"] == ""
+        assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
+        assert 0 < row["p_value"] <= 1
+    assert rows == list(placebo_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))

@@ -1,0 +1,200 @@
+"""The planner's closed form against fits to simulated worlds."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from judgebias.fits.design import regressors_of, terms_of
+from judgebias.fits.estimands import A, C
+from judgebias.fits.linear import fit
+from judgebias.inference.cell_means import cell_means
+from judgebias.inference.placebo import PlaceboDesign
+from judgebias.inference.planner import BY_MODEL, TERMS, Plan, expected, noncentrality, planned, repeated, size
+from judgebias.simulation.validity_world import ValidityWorld
+
+WORLD = ValidityWorld(
+    families=[2, 2, 1], dimensions=2, prompts=30, intercept=0.2, slope=0.6, noise=0.2, taste=0.04, shared_taste=0.02,
+    quality_gap=0.2, reliability=0.55,
+)  # fmt: skip
+DRAWS = 700
+
+
+def plan_of(world):
+    """The plan of a world: three raters, whose error makes its reliability over all models."""
+    quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
+    error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
+    family = [world.family_names[place] for place in world.family_of]
+    return Plan(
+        judges=world.names, models=world.names, family=family, quality=quality, slope=[world.slope] * len(quality),
+        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality), taste=world.taste,
+        shared_taste=world.shared_taste, quality_spread=0.15, rater_error=error,
+    )  # fmt: skip
+
+
+def plan_for(plan, gamma):
+    return planned(plan, judges=plan.judges, prompts=[plan.prompts], gamma=gamma, power=0.8, confidence=0.9)
+
+
+def estimates(world, draws, seed):
+    """Self-biases by estimand, (draws, judges), and whether the own test at 10 % rejects."""
+    generator = np.random.default_rng(seed)
+    found = {estimand: ([], []) for estimand in (*TERMS, C)}
+    placebo = None
+    for _ in range(draws):
+        moments = world.draw(generator).moments
+        for estimand, names in TERMS.items():
+            terms = [term for term in terms_of(moments.factors, names=(*names, "dimension")) if term.carried.any()]
+            fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
+            own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
+            found[estimand][0].append(fitted.estimate[own])
+            found[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
+        cells = cell_means(moments)
+        placebo = placebo or PlaceboDesign(cells, seed=1, draws=1)
+        rows = [row for row in placebo.test(cells.mean) if row.quantity == "self_bias" and row.term in world.names]
+        found[C][0].append([row.estimate for row in rows])
+        found[C][1].append([row.p_value < 0.1 for row in rows])
+    return {estimand: (np.array(values), np.array(rejected)) for estimand, (values, rejected) in found.items()}
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return estimates(WORLD, DRAWS, seed=1)
+
+
+@pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
+def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estimand):
+    plan = plan_of(WORLD)
+    values, rejected = simulated[estimand]
+    planned_for = [expected(plan, judge, estimand=estimand) for judge in plan.judges]
+    errors = np.array([each.std_error for each in planned_for])
+    np.testing.assert_allclose(values.std(axis=0), errors, rtol=4 / math.sqrt(2 * DRAWS))
+    mean = np.array([each.bias for each in planned_for])
+    np.testing.assert_allclose(values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS))
+    sizes = [size(each, confidence=0.9) for each in planned_for]
+    np.testing.assert_allclose(rejected.mean(axis=0), sizes, rtol=0, atol=0.06)
+    if estimand == A:
+        assert mean[0] < -0.03 < 0.025 < mean[-1]  # a noisy reference takes the better model for a favoured one
+        assert min(sizes) > 0.35
+    else:
+        np.testing.assert_allclose(mean, 0, atol=1e-12)
+
+
+def test_detectable_bias_is_found_with_the_power(simulated):
+    """A gap is a gap: adding it to the simulated estimates, the t-test of C finds it as often as planned."""
+    plan = plan_of(WORLD)
+    rows = [row for row in plan_for(plan, 0.1) if row["estimand"] == C]
+    biased = replace(WORLD, self_bias=float(np.mean([row["detectable"] for row in rows])))
+    _, rejected = estimates(biased, 300, seed=2)[C]
+    assert rejected[:, ::2].mean() == pytest.approx(0.8, abs=0.05)  # every other judge favours itself
+
+
+def weights_of_rows(estimand, plan, judge, reference):
+    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference: (M, n)."""
+    places = np.indices((len(plan.judges), *reference.shape)).reshape(3, -1)
+    j, m, gt = places[0], places[1], reference[places[1], places[2]]
+    family = np.array(plan.family)
+    dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
+    own, same = (j == m), (family[j] == family[m]) & (j != m)
+    if estimand == C:
+        cells = dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]
+        cells = cells.reshape(len(j), -1)  # (rows, J M)
+        within = np.linalg.pinv(np.concatenate([cells, dummies * gt[:, None]], axis=1))[: cells.shape[1]]  # y = r_jm + b_j gt
+        row, column = np.indices((len(plan.judges), len(plan.models))).reshape(2, -1)
+        additive = np.concatenate(
+            [row[:, None] == np.arange(len(plan.judges)), column[:, None] == np.arange(len(plan.models))], 1
+        )
+        placebo = family[row] != family[column]
+        at = np.flatnonzero((row == column) & (row == plan.judges.index(judge)))[0]
+        found = within[at] - additive[at] @ np.linalg.pinv(additive[placebo].astype(float)) @ within[placebo]
+    else:
+        columns = [dummies, dummies * gt[:, None], dummies * own[:, None]]
+        columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
+        columns += [m[:, None] == np.arange(1, len(plan.models))] if estimand == BY_MODEL else []
+        found = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[2 * len(plan.judges) + plan.judges.index(judge)]
+    return found.reshape(len(plan.judges), *reference.shape)
+
+
+@pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
+def test_errors_are_those_of_the_weights_of_the_rows(estimand):
+    """Four completions with references at quality -+ standard deviation have the moments that the closed form reads."""
+    plan = replace(plan_of(WORLD), prompts=2, slope=[0.9, 0.2, 0.5, 0.7, 0.4], noise=[0.1, 0.4, 0.2, 0.3, 0.2])
+    spread = math.sqrt(0.15**2 + plan.rater_error**2 / 3)
+    reliability = 0.15**2 / spread**2
+    quality = np.array(plan.quality)[:, None]
+    reference = quality + spread * np.array([-1, 1, -1, 1])
+    slope = np.array(plan.slope)[:, None, None]
+    for judge in plan.judges:
+        found, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
+        cells = weights.sum(axis=2)
+        floor = plan.taste**2 * (cells**2).sum() + plan.shared_taste**2 * (cells.sum(axis=0) ** 2).sum()
+        of_quality = 0.15**2 * (1 - reliability) * ((slope * weights).sum(axis=0) ** 2).sum()
+        assert found.floor == pytest.approx(math.sqrt(floor), rel=1e-9)
+        of_noise = ((np.array(plan.noise)[:, None, None] * weights) ** 2).sum()
+        assert found.std_error == pytest.approx(math.sqrt(of_noise + of_quality + floor), rel=1e-9)
+        assert found.bias == pytest.approx((weights * slope * (quality + reliability * (reference - quality))).sum(), abs=1e-12)
+
+
+def test_the_closed_form_of_c_is_the_exact_prediction_error():
+    """Three families of two: se^2 = (noise^2 / n + taste^2) (1 + x'(X'X)^-1 x)."""
+    world = ValidityWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, taste=0.03)
+    found = expected(plan_of(world), "Model 1", estimand=C)
+    cells = [(j, m) for j in range(6) for m in range(6) if j // 2 != m // 2]
+    x = np.array([[*(j == k for k in range(6)), *(m == k for k in range(6))] for j, m in cells], dtype=float)
+    own = np.array([1.0, 0, 0, 0, 0, 0] * 2)
+    factor = 1 + own @ np.linalg.pinv(x.T @ x) @ own
+    assert found.std_error == pytest.approx(math.sqrt((0.2**2 / 150 + 0.03**2) * factor), rel=1e-10)
+    assert found.floor == pytest.approx(0.03 * math.sqrt(factor), rel=1e-10)
+    assert found.df == len(cells) - np.linalg.matrix_rank(x)
+
+
+def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
+    plan = plan_of(replace(WORLD, taste=0.01, shared_taste=0.0))
+    for gamma in (0.06, 0.1):
+        for row in plan_for(plan, gamma):
+            delta = noncentrality(row["df"], power=0.8, confidence=0.9)
+            needed = replace(plan, prompts=row["prompts_needed"])
+            fewer = replace(plan, prompts=row["prompts_needed"] - 1)
+            enough, not_enough = (expected(p, row["judge"], estimand=row["estimand"]).std_error for p in (needed, fewer))
+            assert delta * enough <= gamma < delta * not_enough
+        for estimand in (*TERMS, C):
+            rows = [row for row in plan_for(plan, gamma) if row["estimand"] == estimand]
+            for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
+            own = [size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9) for row in rows]
+            assert [row["size_needed"] for row in rows] == pytest.approx(own, rel=1e-9)
+    for row in plan_for(plan, 0.02):
+        assert row["prompts_needed"] == math.inf
+        limit = expected(replace(plan, prompts=10**9), row["judge"], estimand=row["estimand"])
+        assert limit.std_error == pytest.approx(row["floor"], rel=1e-4)
+
+
+@pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
+def test_more_prompts_need_no_new_plan(estimand):
+    plan = plan_of(WORLD)
+    more, found = (expected(replace(plan, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
+    assert vars(found.with_prompts(7)) == pytest.approx(vars(more), rel=1e-9, abs=1e-12)
+
+
+def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
+    plan = plan_of(WORLD)
+    biases = [abs(expected(replace(plan, raters=raters), "Model 1", estimand=A).bias) for raters in (1, 3, 30, 10**9)]
+    assert biases == sorted(biases, reverse=True)
+    assert biases[-1] < 1e-8
+    one, twice = (expected(each, "Model 1", estimand=C) for each in (plan, repeated(plan, 2)))
+    assert (one.df, twice.df) == (7, 45)
+    assert plan.taste < twice.floor < one.floor  # towards the taste itself, never below
+
+
+def test_what_a_plan_cannot_estimate_has_no_numbers():
+    plan = replace(plan_of(WORLD), family=["one"] * 5)  # no cell is neither self nor family
+    for row in plan_for(plan, 0.1):
+        assert "std_error" not in row
+
+
+def test_noncentrality_has_the_power():
+    delta = noncentrality(7, power=0.8, confidence=0.9)
+    generator = np.random.default_rng(3)
+    statistic = (generator.standard_normal(100_000) + delta) / np.sqrt(generator.chisquare(7, 100_000) / 7)
+    assert (statistic > t.ppf(0.95, 7)).mean() == pytest.approx(0.8, abs=0.005)

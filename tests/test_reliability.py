@@ -1,0 +1,96 @@
+"""Reliability of human scores: against scipy's analysis of variance, published numbers and a planted one; from alpha."""
+
+import numpy as np
+import pytest
+
+from conftest import DATA
+from judgebias.database import write_parquet
+from judgebias.errors import ConfigError
+from judgebias.inference.reliability import (
+    ALPHA,
+    OF_ALPHA,
+    OF_RATERS,
+    check_reliability,
+    one_way,
+    published_alphas,
+    reliability_of_alphas,
+    reliability_of_raters,
+    spearman_brown,
+)
+from judgebias.ratings.agreement import agreement
+
+# Shrout and Fleiss (1979), Table 2: six targets, four judges.
+TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+
+def of(scores):
+    return one_way(*(np.array([f(row) for row in scores]) for f in (len, sum, lambda row: sum(x * x for x in row))))
+
+
+def test_published_example():
+    found = of(TARGETS)
+    assert (found.single, found.mean) == (pytest.approx(0.17, abs=0.005), pytest.approx(0.44, abs=0.005))
+    assert (found.raters, found.origin) == (4, OF_RATERS)
+
+
+def test_uneven_raters_equal_the_analysis_of_variance():
+    from scipy.stats import f_oneway
+
+    generator = np.random.default_rng(3)
+    scores = [list(generator.normal(generator.normal(), 1.5, size=generator.integers(1, 5))) for _ in range(40)]
+    ratio = f_oneway(*scores).statistic
+    count = np.array([len(row) for row in scores])
+    raters = (count.sum() - (count**2).sum() / count.sum()) / (len(count) - 1)
+    found = of(scores)
+    assert found.single == pytest.approx((ratio - 1) / (ratio - 1 + raters), rel=1e-10)
+    assert found.raters == pytest.approx(len(count) / (1 / count).sum(), rel=1e-12)
+    assert found.mean == pytest.approx(spearman_brown(found.single, found.raters), rel=1e-12)
+
+
+def test_planted_reliability_of_the_mean():
+    generator = np.random.default_rng(0)
+    quality = generator.normal(size=(20_000, 1))
+    found = of((quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist())
+    assert found.mean == pytest.approx(0.55, abs=0.015)
+
+
+@pytest.mark.parametrize("scores", [[[1.0], [2.0]], [[1.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]]])
+def test_scores_that_do_not_say(scores):
+    assert of(scores) is None
+
+
+def test_raters_of_a_study_without_the_gold_team(tmp_path):
+    rows = [
+        ("m", "Tone", f"p{place}", team, f"r{rater}", score if team == "raters" else 0)
+        for place, row in enumerate(TARGETS)
+        for rater, score in enumerate(row)
+        for team in ("raters", "gold")
+    ]
+    rows += [("m", "Alone", "p1", "raters", "r1", 3), ("m", "Alone", "p2", "raters", "r1", 4)]
+    names = ("model", "dimension", "prompt_id", "team", "rater", "rating")
+    columns = {name: np.array(column, dtype=object) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    path = str(tmp_path / "raters.parquet")
+    write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)
+    assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
+    (alpha,) = [row["value"] for row in agreement(path) if row["statistic"] == ALPHA and row["dimension"] == "Tone"]
+    # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.
+    scores = np.array(TARGETS)
+    assert alpha == pytest.approx(1 - scores.var(axis=1, ddof=1).mean() / scores.var(ddof=1))
+    assert abs(alpha - of(TARGETS).single) < 0.1
+
+
+def test_published_alphas_by_spearman_brown():
+    found = reliability_of_alphas(published_alphas(str(DATA / "twin_facts.csv")), raters=3)
+    expected = {
+        "Completeness": 1.41 / 1.94, "Conciseness": 0.45 / 1.30, "Faithfulness": 0.45 / 1.30, "Helpfulness": 1.41 / 1.94,
+        "Logical correctness": 0.93 / 1.62, "Logical robustness": 0.42 / 1.28,
+    }  # fmt: skip
+    assert {dimension: reliability.mean for dimension, reliability in found.items()} == pytest.approx(expected)
+    assert {reliability.origin for reliability in found.values()} == {OF_ALPHA}
+
+
+def test_missing_and_impossible_reliabilities_are_named():
+    with pytest.raises(ConfigError, match="dimension 'Tone' has none, known are Wit; write its value"):
+        check_reliability({"Wit": 0.5}, np.array(["Tone", "Wit"]))
+    with pytest.raises(ConfigError, match=r"reliability: Wit: found -0\.2, which is not in"):
+        check_reliability({"Wit": -0.2}, np.array(["Wit"]))

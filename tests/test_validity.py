@@ -1,0 +1,201 @@
+"""Estimators tried on worlds: statistics over replicates, seeds, tables, and what the estimators are known for."""
+
+import copy
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from conftest import CONFIG, SCHEMA
+from judgebias.errors import ConfigError
+from judgebias.inference.validity import try_estimators
+from judgebias.inference.validity_estimators import ESTIMATORS, Answer, Estimator
+from judgebias.inference.validity_tables import check_validity, compared, dials_of, table
+from judgebias.settings import check
+from judgebias.simulation.validity_world import ValidityWorld
+from judgebias.tables import VALIDITY, read_table, write_table
+from test_validity_world import SMALL
+
+PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
+
+
+def tried(names, *, replicates=20, key="key", seed=3, **dials):
+    world = ValidityWorld(**dials)
+    return try_estimators(world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed)
+
+
+def value(rows, **about):
+    (row,) = [row for row in rows if all(row[key] == wanted for key, wanted in about.items())]
+    return row
+
+
+def test_statistics_count_what_they_say(monkeypatch):
+    """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for all judges but one."""
+    calls = []
+
+    def answers(trial):
+        calls.append(trial)
+        second = len(calls) % 2 == 0
+        error = 0.03 if second else 0.01
+        known = Answer(0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5)
+        never = known._replace(p_value=0.5)
+        return {("self_bias", "Model 1"): known, ("self_bias", "Model 3"): known, ("self_bias", "Model 5"): never}
+
+    monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
+    rows = tried(["fake"], replicates=4, **SMALL, self_bias=0.05)
+    one = {"term": "Model 3", "quantity": "self_bias"}
+    assert value(rows, **one, statistic="rejected")["value"] == 0.5
+    assert value(rows, **one, statistic="covered")["value"] == 0.5
+    assert value(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
+    assert value(rows, **one, statistic="bias")["mc_error"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100 / 2)
+    assert value(rows, **one, statistic="spread")["value"] == pytest.approx(np.std([1, 3, 1, 3], ddof=1) / 100)
+    every = {"term": "", "quantity": "self_bias", "planted": 0.05}
+    assert value(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(np.std([0, 2, 0, 2], ddof=1) / 3 / 2)
+    assert value(rows, **every, statistic="any_rejected")["value"] == 0.5
+    assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
+
+
+def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
+    names = ["A_HC0"]
+    first = tried(names, **SMALL)
+    assert first == tried(names, **SMALL)
+    assert first[0]["value"] != tried(names, key="other", **SMALL)[0]["value"]
+    assert first[0]["value"] != tried(names, seed=4, **SMALL)[0]["value"]
+    beside = tried(["C_randomisation", "A_HC0"], **SMALL)
+    assert [row for row in beside if row["estimator"] == "A_HC0"] == first
+
+
+def test_taste_misleads_equation_1_and_not_the_placebo():
+    rows = tried(["A_CR1", "B_CR1", "C_placebo", "C_randomisation"], replicates=150, **PAPER, taste=0.03)
+    about = {"quantity": "self_bias", "statistic": "rejected"}
+    assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
+    assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
+    assert value(rows, **about, estimator="C_placebo", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    assert value(rows, **about, estimator="C_randomisation", term="all judges")["value"] == pytest.approx(0.1, abs=0.08)
+    covered = value(rows, estimator="C_placebo", term="", quantity="self_bias", statistic="covered")
+    assert covered["value"] == pytest.approx(0.9, abs=0.03)
+
+
+def test_shared_taste_misleads_equation_1_and_not_model_effects():
+    rows = tried(["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"], replicates=100, **PAPER, shared_taste=0.03)
+    for name, low, high in (("A_CR1", 0.35, 1), ("B_CR1", 0.06, 0.14), ("B_completion_CR1", 0.06, 0.14)):
+        assert low < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")["value"] < high
+
+
+def test_planted_bias_is_found_without_bias():
+    rows = tried(["A_CR1", "B_CR1", "C_placebo"], replicates=60, **PAPER, self_bias=0.1, family_bias=0.05)
+    for name in ("A_CR1", "B_CR1", "C_placebo"):
+        for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
+            bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
+            assert abs(bias["value"]) < 3.5 * bias["mc_error"]
+        assert value(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
+
+
+def test_length_is_controlled():
+    names = ["A_CR1", "A_length_CR1", "C_placebo", "C_length_placebo"]
+    rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_taste=0.1)
+    bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
+    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_placebo", True), ("C_length_placebo", False)):
+        assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
+
+
+def test_a_noisy_reference_is_corrected():
+    names = ["A_CR1", "A_moments", "A_split_raters"]
+    rows = tried(names, replicates=80, **PAPER, reliability=0.55, quality_gap=0.3)
+    for name, biased in (("A_CR1", True), ("A_moments", False), ("A_split_raters", False)):
+        bias = value(rows, estimator=name, term="Model 9", statistic="bias")
+        assert (abs(bias["value"]) > 3.5 * bias["mc_error"]) == biased, name
+    covered = {name: value(rows, estimator=name, term="", quantity="self_bias", statistic="covered") for name in names}
+    assert covered["A_CR1"]["value"] < 0.7
+    assert covered["A_moments"]["value"] == pytest.approx(0.9, abs=0.05)
+    assert covered["A_split_raters"]["value"] == pytest.approx(0.9, abs=0.05)
+
+
+def test_errors_of_few_prompts():
+    """White's errors are too small where rows of a prompt vary together, the others not."""
+    clustered = {**PAPER, "dimensions": 4, "prompts": 12, "completion_shock": 0.1}
+    rows = tried(["A_HC0", "A_CR1", "A_CR3", "A_wild", "A_max_t"], replicates=120, **clustered)
+    about = {"term": "", "quantity": "self_bias"}
+    rejected = {
+        n: value(rows, estimator=n, **about, statistic="rejected")["value"] for n in ("A_HC0", "A_CR1", "A_CR3", "A_wild")
+    }
+    assert rejected["A_HC0"] > 0.2
+    assert rejected["A_CR1"] == pytest.approx(0.1, abs=0.04)
+    assert rejected["A_CR3"] == pytest.approx(0.1, abs=0.04)
+    assert rejected["A_wild"] == pytest.approx(0.1, abs=0.04)
+    assert value(rows, estimator="A_CR3", **about, statistic="answered")["value"] == 1
+    several = {"term": "", "quantity": "biases", "statistic": "any_rejected"}
+    assert value(rows, estimator="A_CR1", **several)["value"] > 0.3
+    assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
+
+
+def test_tables_and_what_is_expected(tmp_path):
+    rows = tried(["A_HC0"], **SMALL, self_bias=0.05)
+    write_table(tmp_path / "w.csv", VALIDITY, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
+    found = read_table(tmp_path / "w.csv")
+    size, power, bias, coverage = (table(name, found) for name in ("size", "power", "bias", "coverage"))
+    assert {row["term"] for row in size} == {"", "Model 2", "Model 4", "Family 1", "Family 3"}
+    assert {row["term"] for row in power} == {"", "Model 1", "Model 3", "Model 5"}
+    assert {row["statistic"] for row in bias} == {"bias", "spread"}
+    assert len(size) + len(power) + len(bias) + len(coverage) == len(found)
+    share = next(row for row in power if row["term"] == "" and row["statistic"] == "rejected")
+    entry = {"grid": "g", "value": 0.05, "estimator": "A_HC0", "statistic": "rejected", "planted": 0.05, "between": [0, 1]}
+    found_value, error = float(share["value"]), float(share["mc_error"])
+    within, beyond, near, last, whole, absent = compared(
+        [*found, *({**row, "grid": "whole", "setting": "30"} for row in found)],
+        [
+            entry,
+            {**entry, "between": [found_value + 2.1 * error, 3]},
+            {**entry, "between": [found_value + 1.9 * error, 3]},
+            {**entry, "term": "Model 3", "statistic": "bias_in_errors", "between": [-9, 9]},
+            {**entry, "grid": "whole", "value": 30.0},
+            {**entry, "value": 0.06},
+        ],
+    )
+    assert (within["verdict"], within["value"]) == ("as expected", found_value)
+    assert (beyond["verdict"], near["verdict"]) == ("not as expected", "too few replicates to tell")
+    of_last = next(row for row in bias if row["term"] == "Model 3" and row["statistic"] == "bias")
+    assert last["value"] == float(of_last["value"]) / float(of_last["mc_error"])
+    assert whole["verdict"] == "as expected"  # 30 is 30.0
+    assert absent["verdict"] == "not tried"
+
+
+def test_config_names_what_there_is():
+    assert SCHEMA["$defs"]["estimator"]["enum"] == list(ESTIMATORS)
+    dials = {field.name for field in fields(ValidityWorld)}
+    assert set(SCHEMA["$defs"]["world"]["properties"]) == dials
+    assert set(SCHEMA["$defs"]["dial"]["enum"]) == dials - {"families", "ceiling"}
+    check_validity(CONFIG["validity"])
+    for grid, settings in CONFIG["validity"]["grids"].items():
+        for setting in settings["values"]:
+            ValidityWorld(**dials_of(CONFIG["validity"], grid, str(setting)))
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected", "message"),
+    [
+        ({"dial": "taste", "values": [0], "world": {"taste": 1}}, {}, "grids: mine: world: found taste, which is the dial"),
+        ({"dial": "taste", "values": [0]}, {"grid": "tast"}, "expected: 0: grid: 'tast' is not one of grids: taste"),
+        (
+            {"dial": "taste", "values": [0]},
+            {"estimator": "A_length_CR1"},
+            "expected: 0: estimator: 'A_length_CR1' is not one of",
+        ),
+        ({"dial": "taste", "values": [0]}, {"term": "Model 99"}, "0: term: 'Model 99' is not one of its worlds': Model 1, M"),
+    ],
+)
+def test_wrong_grid_is_named(grid, expected, message):
+    settings = copy.deepcopy(CONFIG["validity"])
+    settings["grids"]["mine"] = {"title": "t", **grid}
+    entry = {"grid": "taste", "value": 0, "estimator": "A_HC0", "statistic": "rejected", "between": [0, 1]}
+    settings["expected"] = [{**entry, **expected}]
+    check({**CONFIG, "validity": settings}, SCHEMA)
+    with pytest.raises(ConfigError, match=message):
+        check_validity(settings)
+
+
+def test_unknown_dial_is_named():
+    config = copy.deepcopy(CONFIG)
+    config["validity"]["world"]["tast"] = 0.1
+    with pytest.raises(ConfigError, match="validity: world: unknown key 'tast'; did you mean 'taste'"):
+        check(config, SCHEMA)

@@ -193,7 +193,7 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
 
 
 def test_file_without_a_complete_row(tmp_path):
-    line = "judge,model,gt,dataset,prompt_id,rating\ngpt-4o,gpt-4o,,cnn,a,1\n"
+    line = "judge,model,gt,dataset,prompt_id,rating\ngpt-4o,gpt-4o,1,cnn,a,\n"
     (tmp_path / "f.csv").write_text(line, "utf-8")
     source = StudyFiles([RatingsFile(str(tmp_path / "f.csv"), "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
     normalise("mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))

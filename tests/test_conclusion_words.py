@@ -207,7 +207,7 @@ def written(folder, estimates=ESTIMATED, not_estimable=ABSENT, kind="published",
     conclude(
         views=views, specs=SPECS, tables={"estimates": [folder / "estimates.csv"]}, study="s", confidence=0.9, power=0.8,
         not_estimable=folder / "not_estimable.csv", scorecard=[folder / "scorecard.csv"], label="a <study>", order={},
-        kind=kind, template=ROOT / "workflow" / "report" / "conclusions.html.j2",
+        instead={}, kind=kind, template=ROOT / "workflow" / "report" / "conclusions.html.j2",
         outputs={"conclusions": folder / f"{run}.csv", "page": folder / f"{run}.html"},
     )  # fmt: skip
     html = (folder / f"{run}.html").read_text("utf-8")

@@ -65,7 +65,7 @@ def test_of_several_methods_all_must_say_so():
         row("main", "Ada", 0.02, 0.01, 0.03, method=low, p_value=0.01),
         row("main", "Ada", 0.04, 0.02, 0.05, method=high, p_value=0.001),
         row("main", "Bo", -0.04, -0.05, -0.03, method=low, p_value=0.01),
-        row("main", "Bo", 0.01, -0.01, 0.02, method=high, p_value=0.5),
+        row("main", "Bo", 0.01, 0.005, 0.02, method=high, p_value=0.03),
         row("main", "Cy", 0.01, 0.005, 0.02, method=low, p_value=0.01),
         row("main", "Di", -0.5, -0.6, -0.4, method="all rows", p_value=0.01),
     ]
@@ -75,6 +75,7 @@ def test_of_several_methods_all_must_say_so():
     assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
         "stands", "lost", "not estimable", "not estimable",
     ]  # fmt: skip
+    assert at(rows, "bounds", "Bo")["p_value"] == 1  # each end is told apart from 0, on another side
     assert "detectable" not in found
     assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in missingness.csv"
     assert at(rows, "bounds", "F")["words"] == "no such row in missingness.csv"

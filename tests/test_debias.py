@@ -30,6 +30,7 @@ class DrawnStudy:
     """A draw of a world in the place of a study."""
 
     name = "drawn"
+    has_human_scores = True
 
     def __init__(self, drawn):
         self._drawn = drawn

@@ -163,7 +163,7 @@ def test_shards_are_alike_in_rows_and_not_in_prompts(tmp_path):
 
 
 def test_nothing_complete_in_any_shard(tmp_path):
-    paths = written(tmp_path, ["gpt-4o,gpt-4o,,cnn,p,1,"], ["gpt-4o,gpt-4o,,cnn,q,1,"])
+    paths = written(tmp_path, ["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,1,"])
     with pytest.raises(DataError, match="no complete row is left"):
         sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
 

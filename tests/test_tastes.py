@@ -106,7 +106,7 @@ def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest(
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
     (_, moments), *_ = twin.slices(MAIN)
     lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
-    monkeypatch.setattr("judgebias.inference.tastes.cell_means", lambda moments: lacking)
+    monkeypatch.setattr("judgebias.inference.tastes.cell_means", lambda moments, **_: lacking)
     *_, last = taste_rows(MAIN, twin, confidence=0.9)
     assert (last["judge"], last["reason"], "residual" in last) == ("some judge", "so it is", False)
 

@@ -31,8 +31,7 @@ rule estimands:
 rule sensitivity:
     input:
         **STUDY,
-        raters=lambda wildcards: [f"results/{wildcards.study}/raters.parquet"] if has_raters(wildcards.study) else [],
-        alphas=lambda wildcards: [f"{DATA}/twin_facts.csv"] if has_alphas(wildcards.study) else [],
+        **KNOWN_OF_HUMANS,
         code=code_of("sensitivity.py"),
     output:
         **{
@@ -50,7 +49,7 @@ rule sensitivity:
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
-        **told_of_inference("raters", specs=("noisy_reference", "sensitivity", "missingness")),
+        **told_of_inference("raters", "without_human_scores", specs=("noisy_reference", "sensitivity", "missingness")),
         confidence=lookup("confidence", within=config),
     message:
         "Tabulate what errors, omitted variables and missing ratings would make of the biases of {wildcards.study}."
@@ -61,7 +60,10 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates="results/{study}/estimates/main.csv",
+        estimates=[
+            f"results/{{study}}/estimates/{spec}.csv"
+            for spec in ("main", *in_place(["main"], config["inference"]["without_human_scores"]))
+        ],
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:
@@ -78,8 +80,9 @@ rule leaderboard:
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
-        **told_of_inference("replicates", "few_labels", "planner", specs=("leaderboard",)),
-        main=config["specs"]["main"],
+        **told_of_inference(
+            *("replicates", "few_labels", "planner", "without_human_scores"), specs=("leaderboard",), also=["main"]
+        ),
         confidence=lookup("confidence", within=config),
         seed=lookup("seed", within=config),
     message:
@@ -97,7 +100,11 @@ OF_VIEWS["estimates"] = [
 ]
 ASKED = {
     "views": VIEWS,
-    "specs": {spec: config["specs"][spec] for view in VIEWS.values() for spec in view["specs"]},
+    "specs": {
+        spec: config["specs"][spec]
+        for view in VIEWS.values()
+        for spec in (*view["specs"], *in_place(view["specs"], config["inference"]["without_human_scores"]))
+    },
     "confidence": config["confidence"],
     "power": config["inference"]["planner"]["power"],
 }
@@ -134,6 +141,7 @@ rule conclusions:
         **asks(mem_mb=600, runtime=5),
     params:
         **ASKED,
+        instead=config["inference"]["without_human_scores"],
         tables=list(OF_VIEWS),
         # As in the figures.
         order=lambda wildcards: order_of(wildcards.study),

@@ -3,27 +3,30 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judgebias.inference.conclusions import Tables, conclusions
+from judgebias.inference.conclusions import Tables, conclusions, known_specs
 from judgebias.inference.conclusions_page import page
-from judgebias.inference.views import Asked, View
+from judgebias.inference.views import Asked, View, without_human_scores
 from judgebias.logs import logged
 from judgebias.tables import CONCLUSIONS, read_table, write_table
 
 
 def conclude(
     *, views: Mapping, specs: Mapping, tables: Mapping, not_estimable: str, scorecard: Sequence[str], study: str,
-    order: Mapping, confidence: float, power: float, label: str, kind: str, template: str, outputs: Mapping,
+    order: Mapping, confidence: float, power: float, instead: Mapping, label: str, kind: str, template: str, outputs: Mapping,
 ) -> None:  # fmt: skip
     read = {name: [row for path in paths for row in read_table(path)] for name, paths in tables.items()}
     printed = [row for path in scorecard for row in read_table(path)]
-    asked = Asked(View.from_config(views), specs, confidence, power)
-    rows = list(conclusions(asked, Tables(read, read_table(not_estimable)), printed, study=study, order=order))
+    asked, reasons = Asked(View.from_config(views), specs, confidence, power), read_table(not_estimable)
+    known = Tables(read, reasons)
+    if without_human_scores(reasons):
+        asked = asked.without_human_scores(known_specs(asked.views, known, instead))
+    rows = list(conclusions(asked, known, printed, study=study, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows)
     Path(outputs["page"]).write_text(page(rows, asked, label=label, kind=kind, template=template), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    given, keys = snakemake.input, ("views", "specs", "confidence", "power", "label", "kind", "order")
+    given, keys = snakemake.input, ("views", "specs", "confidence", "power", "instead", "label", "kind", "order")
     with logged(snakemake.log[0]):
         conclude(
             tables={name: list(given[name]) for name in snakemake.params.tables},

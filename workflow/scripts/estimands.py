@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgebias.database import bounded_memory
-from judgebias.fits.applicable import applicable
+from judgebias.fits.applicable import applicable, sliced_by
 from judgebias.fits.spec import Spec
 from judgebias.inference.identifiability import identifiability, identifiability_of_placebo
 from judgebias.inference.placebo import placebo_rows
@@ -21,7 +21,7 @@ def identified(placebo: Sequence[Spec], fitted: Sequence[Spec], study: Study) ->
 
 
 def estimands(*, study: Study, specs: Mapping, settings: Mapping, confidence: float, seed: int, outputs: Mapping) -> None:
-    placebo, fitted = (applicable(specs, settings[names], study) for names in ("placebo", "identifiability"))
+    placebo, fitted = sliced_by(specs, settings["placebo"], study), applicable(specs, settings["identifiability"], study)
     drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
     write_table(outputs["placebo"], PLACEBO, (row for spec in placebo for row in placebo_rows(spec, study, **drawn)))
     write_table(outputs["tastes"], TASTES, (row for spec in placebo for row in taste_rows(spec, study, confidence=confidence)))

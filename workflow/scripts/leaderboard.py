@@ -14,15 +14,14 @@ from judgebias.ratings.study import Study
 from judgebias.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
 
 
-def leaderboard(
-    *, study: Study, inputs: Mapping, main: Mapping, specs: Mapping, settings: Mapping, outputs: Mapping, **level
-) -> None:
-    main = Spec("main", **main)
-    drawn = {"replicates": settings["replicates"], **level}
-    boards = applicable(specs, settings["leaderboard"], study)
+def leaderboard(*, study: Study, inputs: Mapping, specs: Mapping, settings: Mapping, outputs: Mapping, **level) -> None:
+    main, drawn = Spec("main", **specs["main"]), {"replicates": settings["replicates"], **level}
+    chosen = ["main"], settings["leaderboard"]
+    taken_off, boards = (applicable(specs, names, study, instead=settings["without_human_scores"]) for names in chosen)
     write_table(outputs["leaderboard"], LEADERBOARD, (row for spec in boards for row in leaderboards(spec, study, **drawn)))
-    write_debiased(main, study, read_table(inputs["estimates"]), outputs["debiased"])
-    labels = widths(prompt_scores(main, study), **settings["few_labels"], **level)
+    estimates = (row for path in inputs["estimates"] for row in read_table(path))
+    write_debiased([*taken_off, main][0], study, estimates, outputs["debiased"])
+    labels = widths(prompt_scores(main, study), **settings["few_labels"], **level) if study.has_human_scores else ()
     write_table(outputs["few_labels"], FEW_LABELS, ({"study": study.name, **row} for row in labels))
     reliability = read_table(inputs["reliability"])
     plans = planned_like(main, study, reliability, **settings["planner"], confidence=level["confidence"])

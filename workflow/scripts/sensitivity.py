@@ -15,7 +15,8 @@ OF_REFERENCE = {"noisy_reference": NOISY_REFERENCE, "reliability_curve": NOISY_R
 
 
 def tabulate(*, study: Study, origin: Mapping, specs: Mapping, settings: Mapping, confidence: float, outputs: Mapping) -> None:
-    specs = {key: applicable(specs, settings[key], study) for key in ("noisy_reference", "sensitivity", "missingness")}
+    keys, instead = ("noisy_reference", "sensitivity", "missingness"), settings["without_human_scores"]
+    specs = {key: applicable(specs, settings[key], study, instead=instead) for key in keys}
     reliability = reliability_of(study, **origin)
     known = ({"study": study.name, "dimension": name, **vars(each)} for name, each in reliability.items())
     write_table(outputs["reliability"], RELIABILITY, known)

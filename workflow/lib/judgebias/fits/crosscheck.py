@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from judgebias.errors import DesignError
+from judgebias.fits.applicable import inapplicable
 from judgebias.fits.estimands import estimand_of
 from judgebias.fits.estimates import estimate
 from judgebias.fits.gam import fit_gam
@@ -32,6 +33,8 @@ def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> 
     """
     ordinal = set()  # fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
+        if inapplicable(spec, study) is not None:
+            continue
         names = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
         if spec.estimator == "least_squares":
             found = _differences(spec, study, confidence)

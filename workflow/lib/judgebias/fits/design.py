@@ -7,6 +7,7 @@ import numpy as np
 
 CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
+ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
 ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
 COLLINEAR = "not estimable: other terms of the design account for it in every row"
 

@@ -26,13 +26,18 @@ def estimand_of(spec: Spec) -> str:
     """
     if not {"self", "same_family"} & set(spec.terms):
         return ""
-    if spec.absorb is not None:
-        return B.format(spec.absorb)
-    if "model:dimension" in spec.terms:
-        return B.format("model and dimension")
-    if "model" in spec.terms:
-        return B.format("model")
+    if by := against_judges(spec):
+        return B.format(by)
     return A if spec.reference is None else A_OF_REFERENCE
+
+
+def against_judges(spec: Spec) -> str:
+    """What the other judges give the same of, where biases are gaps to that: such as a model; "" where they are not."""
+    if spec.absorb is not None:
+        return spec.absorb
+    if "model:dimension" in spec.terms:
+        return "model and dimension"
+    return "model" if "model" in spec.terms else ""
 
 
 def estimands_in_words(estimands: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judgebias.fits.applicable import inapplicable, missing
+from judgebias.fits.applicable import LEFT_OUT, fitted_to, inapplicable, missing
 from judgebias.fits.estimands import estimand_of
 from judgebias.fits.fit import Coefficient, Fitted, fits
 from judgebias.fits.formula import fits_by_formula
@@ -51,7 +51,9 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     reason = inapplicable(spec, study)
     if reason is not None:
         return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [], [], [])
-    found = Estimated([], [], [{**keys, "remark": remark} for remark in _partly_absent(spec, study)], [], [])
+    asked, spec = spec, fitted_to(spec, study)
+    remarks = [*_partly_absent(spec, study), *([LEFT_OUT] if spec != asked else [])]
+    found = Estimated([], [], [{**keys, "slice": "", "remark": remark} for remark in remarks], [], [])
     slices = list(fits_by_formula(spec, study) if spec.engine == "statsmodels" else fits(spec, study, seed=seed))
     if spec.bootstrap is not None or spec.wild is not None:
         found.multiplicity.extend(adjusted(spec, slices, study=study.name, confidence=confidence))

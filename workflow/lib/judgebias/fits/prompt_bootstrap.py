@@ -7,6 +7,7 @@ import numpy as np
 from judgebias.fits.linear import Solution, determined, inverted
 from judgebias.fits.prompt_pieces import Pieces, size_of
 from judgebias.fits.prompt_sums import gram_and_score_weights, gram_places, mapped
+from judgebias.progress import steps
 
 REPLICATES = 250  # drawn at a time: of it depends which resamples a seed gives, and what memory they take
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
@@ -65,7 +66,7 @@ class PromptBootstrap:
         totals = self._resampled.totals()
         shifts = [
             shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
-            for start in range(0, len(totals), REPLICATES)
+            for start in steps(range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), each=REPLICATES)
         ]
         return np.where(self._solution.identified, self._solution.estimate + np.concatenate(shifts), np.nan)
 

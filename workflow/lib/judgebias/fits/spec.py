@@ -1,6 +1,6 @@
 """What a spec says: which rows, which slices of them, which terms, which errors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -112,3 +112,8 @@ class Spec:
 
 def _without(factors: Mapping[str, np.ndarray], models: Sequence[str]) -> np.ndarray:
     return ~np.isin(factors["judge"], models) & ~np.isin(factors["model"], models)
+
+
+def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
+    """The names of specs, some of which others stand for, each once."""
+    return list(dict.fromkeys(instead.get(name, name) for name in names))

@@ -5,7 +5,11 @@ from statistics import NormalDist
 
 
 def quantile(confidence: float, df: float = math.inf) -> float:
-    """Half the width of an interval in standard errors: the (1 + confidence) / 2 quantile of t with `df` degrees of freedom."""
+    """Half the width of an interval in standard errors: the (1 + confidence) / 2 quantile of t with `df` degrees of freedom.
+
+    >>> round(quantile(0.90), 4), round(quantile(0.90, 29), 4)
+    (1.6449, 1.6991)
+    """
     if math.isinf(df):
         return NormalDist().inv_cdf((1 + confidence) / 2)
     from scipy.special import stdtrit
@@ -17,6 +21,9 @@ def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
     """Two-sided p-value of the hypothesis that the estimated quantity is 0: 2 T(-|value / error|), T of t with `df`.
 
     Of infinitely many degrees of freedom, the normal distribution: erfc(|value / error| / sqrt 2).
+
+    >>> round(wald_p_value(0.0196, 0.01), 4)
+    0.05
     """
     if math.isinf(df):
         return math.erfc(abs(value / error) / math.sqrt(2))

@@ -9,6 +9,7 @@ from judgebias.fits.clusters import small_sample_factor
 from judgebias.fits.linear import NEGLIGIBLE, Solution
 from judgebias.fits.prompt_pieces import Pieces, size_of
 from judgebias.fits.prompt_sums import gram_and_score_weights, gram_places, mapped
+from judgebias.progress import steps
 
 DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
@@ -135,7 +136,8 @@ class WildBootstrap:
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
         """Add the prompts at `places` of a piece to the sums of all draws."""
         summands, size = self._summands(values), size_of(piece, self._of_study)
-        for number, part in enumerate(self._parts):
+        shown = steps(self._parts, "wild bootstrap", unit="draws", each=DRAWS, total=self._parts[-1].stop)
+        for number, part in enumerate(shown):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
             self._sums[number] += _weighed(weights, *summands)
 

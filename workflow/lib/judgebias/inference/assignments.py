@@ -32,7 +32,7 @@ def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, see
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     judges, models = place.shape
     found, count = [], 0
-    for _ in range(BATCHES if 0 < judges <= models and (place >= 0).any(axis=1).all() else 0):
+    for _ in range(BATCHES if draws and 0 < judges <= models and (place >= 0).any(axis=1).all() else 0):
         order = generator.permuted(np.tile(np.arange(models), (BATCH, 1)), axis=1)[:, :judges]
         cells = place[np.arange(judges), order]
         cells = cells[(cells >= 0).all(axis=1)]

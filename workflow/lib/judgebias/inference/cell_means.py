@@ -7,7 +7,7 @@ import numpy as np
 
 from judgebias.fits.linear import determined, inverted
 from judgebias.inference.words import FAMILY, OWN, PLACEBO
-from judgebias.ratings.moments import RATING, Moments
+from judgebias.ratings.moments import RATING, REFERENCE, Moments
 
 NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
 
@@ -40,19 +40,21 @@ class CellMeans:
         return np.select([self.own, self.same_family], [OWN, FAMILY], PLACEBO)
 
 
-def cell_means(moments: Moments) -> CellMeans:
+def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
 
-    The covariates are the reference and, if there is one, the length. b_j is the least-squares slope of judge j within its
-    dimension x model cells, so that no taste of the judge is in it. The effects of dimensions, common to all judges, are least
-    squares of the adjusted means of judge x model x dimension cells on judge x model and dimension, weighted by rows; their
-    rows' mean is 0.
+    The covariates are the reference, unless the rows have none, and, if there is one, the length. b_j is the least-squares
+    slope of judge j within its dimension x model cells, so that no taste of the judge is in it. The effects of dimensions,
+    common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
+    dimension, weighted by rows; their rows' mean is 0.
     """
     factors = moments.factors
     names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
     kinds, first, place = np.unique(names, axis=0, return_index=True, return_inverse=True)
     sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
     np.add.at(sums, place, moments.tensor[:, 0, 0])
+    if not reference:
+        sums = np.delete(np.delete(sums, REFERENCE, axis=1), REFERENCE, axis=2)
     judges, judge = np.unique(kinds[:, 0], return_inverse=True)
     slopes, known = _slopes_within(sums, judge, len(judges))
     n, kept = sums[:, 0, 0], known[judge]
@@ -66,13 +68,17 @@ def cell_means(moments: Moments) -> CellMeans:
 
 
 def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,)."""
+    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,).
+
+    sums: (kinds, v, v) over u = (1, rating, covariates...).
+    """
     centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
     # What does not vary within a kind leaves a difference of equal terms: rounding.
     centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
     total = np.zeros((judges, *centred.shape[1:]))
     np.add.at(total, judge, centred)
-    slopes, known = np.zeros((judges, total.shape[1] - 1)), np.zeros(judges, dtype=bool)
+    slopes = np.zeros((judges, total.shape[1] - 1))
+    known = np.full(judges, not slopes.shape[1])  # where there is no covariate, nothing is to be determined
     for place, product in enumerate(total):
         if product[1:, 1:].any():
             inverse, null = inverted(product[1:, 1:])

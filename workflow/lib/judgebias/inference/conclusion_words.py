@@ -23,6 +23,10 @@ PLURAL = {
 NOTHING = "Nothing is concluded: no self- or family-bias is estimated."
 NO_OTHER = "no other view can be estimated"
 CAUTION = "“Not told apart from 0” is no proof that there is no bias: it says that this view cannot tell."
+RELATIVE = (
+    "No row has a human score: a bias is a gap to the other judges of the same models, and a judge that is right where the "
+    "others are wrong looks the same as one that is biased."
+)
 EACH_ITS_OWN = "Each view answers a question of its own, so that none refutes another."
 
 
@@ -71,7 +75,8 @@ def answer(rows: Sequence[Mapping], asked: Asked, quantity: str, *, label: str =
     first = [row for row in own if row["view"] == asked.first.name]
     if not first:
         return ""
-    by, known = estimator(asked, label), [row for row in first if row["first"] != NOT_ESTIMABLE]
+    by = f"{_quoted(asked.first)}, compared with the other judges" if asked.relative else estimator(asked, label)
+    known = [row for row in first if row["first"] != NOT_ESTIMABLE]
     where = f"in {label}, " if label else ""
     more = _found_by_others(own, asked)
     if not known:

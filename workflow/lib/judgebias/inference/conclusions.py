@@ -5,16 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgebias.fits.clusters import FEW
-from judgebias.fits.spec import BIASES
+from judgebias.fits.spec import BIASES, in_place
 from judgebias.inference.planner import noncentrality
 from judgebias.inference.verdicts import AS_IN, BY_ERRORS, LOST, NEW, Finding, concluded, verdict_on
 from judgebias.inference.views import ESTIMATES, Asked, View
+from judgebias.ratings.registry import NO_HUMAN_SCORE
 
 NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
 FEW_PROMPTS = "{prompts} prompts, fewer than {few}: errors may be too small"
 CLUSTERED = ("CR1", "CR3")  # errors with one degree of freedom less than prompts
+OWN_SPECS = (ESTIMATES, "multiplicity", "placebo")  # tables in which no spec takes the place of another
 COUNTED = (ESTIMATES, "noisy_reference", "missingness")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
@@ -58,6 +60,11 @@ class Tables:
         """(quantity, term) of each bias of a slice, estimable or not."""
         return self._biases.get((spec, label), set())
 
+    def knows(self, table: str, spec: str) -> bool:
+        """Whether a table has a row of a spec, be it a reason, but that there are no human scores."""
+        reasons = (reason for key, reason in self._reasons.items() if key[:2] == (table, spec))
+        return any(key[:2] == (table, spec) for key in self._rows) or any(reason != NO_HUMAN_SCORE for reason in reasons)
+
     def find(self, view: View, spec: str, label: str, bias: tuple[str, str]) -> Finding:
         """What a view has of a bias."""
         rows = self._rows.get((view.table, spec, label, *bias), [])
@@ -92,6 +99,7 @@ def _finding(view: View, rows: Sequence[Mapping[str, str]]) -> Finding:
     estimate = sum(_number(row, "estimate") for row in rows) / len(rows)
     ends = [(_number(row, low), _number(row, high)) for row in rows]
     p_values = [_number(row, p_value) for row in rows]
+    one_sign = len({_number(row, "estimate") > 0 for row in rows}) == 1
     if math.isnan(estimate) or any(map(math.isnan, p_values if not low else [end for pair in ends for end in pair])):
         said = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
         return Finding(estimate=estimate, reason=[*said, NO_INTERVAL][0])
@@ -100,12 +108,25 @@ def _finding(view: View, rows: Sequence[Mapping[str, str]]) -> Finding:
         estimate=estimate,
         ci_low=min(first for first, _ in ends),
         ci_high=max(last for _, last in ends),
-        p_value=max(p_values),
+        p_value=max(p_values) if one_sign else 1.0,
         std_error=_number(rows[0], "std_error") if len(rows) == 1 and view.by == "ci" else math.nan,
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
         randomisation_p_value=_number(rows[0], "randomisation_p_value"),
     )
+
+
+def known_specs(views: Iterable[View], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
+    """The specs of each view that the tables of a study without human scores have rows of.
+
+    instead: spec -> the one that takes its place in tables of other things than its own estimates.
+    """
+    return {
+        view.name: [
+            spec for spec in in_place(view.specs, {} if view.table in OWN_SPECS else instead) if tables.knows(view.table, spec)
+        ]
+        for view in views
+    }
 
 
 def conclusions(

@@ -33,7 +33,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
       debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F, not the judge], of the spec
       leave_self_out    rating, without judges' ratings of themselves
       leave_family_out  rating, without judges' ratings of their families
-      human             human score
+      human             human score, if the study has any
     Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so that
     they carry what is unsure of the biases; `few_prompts.tail` of the replicates is beyond each end. std_error is their
     standard deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out
@@ -57,6 +57,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
         pairs = Pairs.of(rows)
         drawn = means if of_prompts.replicates is not None else means[:0]
         values, human = np.concatenate([pairs.means(rows)[None], drawn]).swapaxes(0, 1)
+        human = human if study.has_human_scores else None
         fitted = fit_slice(drawing, label, rows, of_prompts)
         bias = _biases(spec, rows, pairs, fitted.coefficients, len(drawn))
         about = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
@@ -71,14 +72,14 @@ def leaderboard(
     bias: np.ndarray,
     family: np.ndarray,
     *,
-    human: np.ndarray,
+    human: np.ndarray | None,
     prompts: int,
     confidence: float,
 ) -> Iterator[dict]:
     """Yield the rows of one slice.
 
     means: (1 + replicates, J, M) of the ratings, of all rows first; bias: the same shape, what is to be taken off; human: the
-    same of the human scores; family: (J, M) of bool, the model is of the judge's family (or the judge);
+    same of the human scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge);
     prompts: how many the slice has.
     """
     there = ~np.isnan(means[0])
@@ -88,8 +89,7 @@ def leaderboard(
         DEBIASED: (means - bias, there & ~np.isnan(bias[0])),
         WITHOUT_SELF: (means, there & ~own),
         WITHOUT_FAMILY: (means, there & ~own & ~family),
-        HUMAN: (human, there),
-    }
+    } | ({} if human is None else {HUMAN: (human, there)})
     raw = None
     for kind, (values, kept) in kinds.items():
         scores = _scores(values, kept)

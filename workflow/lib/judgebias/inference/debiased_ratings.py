@@ -16,9 +16,9 @@ def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, st
     other models, 0 on the rest, on the unit scale; NULL, and so the debiased rating, where a term of the row is not determined.
     A debiased rating may leave the scale. Rows are in the order of the canonical ratings.
 
-    estimates: rows of the spec's table of estimates, of the fit to all rows together (slice "").
+    estimates: rows of tables of estimates, of which those of the spec count, of the fit to all rows together (slice "").
     """
-    own = [row for row in estimates if row["slice"] == ""]
+    own = [row for row in estimates if (row["spec"], row["slice"]) == (spec.name, "")]
     found = {
         quantity: [
             (row["term"], float(row["estimate"]) if row["estimate"] else None) for row in own if row["quantity"] == quantity

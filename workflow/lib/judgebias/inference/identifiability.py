@@ -51,7 +51,7 @@ def identifiability_of_placebo(spec: Spec, study: Study) -> Iterator[dict]:
         if not len(moments.n):
             yield {**where, "words": NO_SLICE}
             continue
-        cells = cell_means(moments)
+        cells = cell_means(moments, reference=study.has_human_scores)
         for target in PlaceboDesign(cells, seed=0, draws=0).targets:
             yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(cells, target)}
 

@@ -62,13 +62,16 @@ class PlaceboDesign:
     """
 
     def __init__(self, cells: CellMeans, *, seed: int, draws: int = DRAWS) -> None:
-        """Lay out the fit; `draws` random assignments of models to judges are drawn with `seed`."""
+        """Lay out the fit; `draws` random assignments of models to judges are drawn with `seed`.
+
+        Without draws there are no randomisation tests.
+        """
         self._cells, self._placebo = cells, ~cells.own & ~cells.same_family
         self._fit = AdditiveFit.of(cells.judge, cells.model, self._placebo)
         self._leftover = self._fit.leftover(self._placebo)
         self.df = int(self._placebo.sum()) - self._fit.rank
         self.targets = [*self._own(), *self._families()]
-        self._alone = {name: self._with_own(name) for name in self._known()}
+        self._alone = {name: self._with_own(name) for name in self._known()} if draws else {}
         self._pooled = self._mean_of_own()
         self._assignments = self._assigned(draws, seed)
 
@@ -187,9 +190,12 @@ def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.n
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 
 
-def placebo(moments: Moments, *, seed: int, draws: int = DRAWS) -> list[Placebo]:
-    """Estimate and test estimand C on the rows behind `moments`: self-bias by judge, family-bias, and the mean self-bias."""
-    cells = cell_means(moments)
+def placebo(moments: Moments, *, seed: int, draws: int = DRAWS, reference: bool = True) -> list[Placebo]:
+    """Estimate and test estimand C on the rows behind `moments`: self-bias by judge, family-bias, and the mean self-bias.
+
+    reference: whether the rows have one; without, the means are of the ratings less the effects of dimensions alone.
+    """
+    cells = cell_means(moments, reference=reference)
     return PlaceboDesign(cells, seed=seed, draws=draws).test(cells.mean)
 
 
@@ -200,7 +206,7 @@ def placebo_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draw
         if not len(moments.n):
             yield {**where, "reason": NO_SLICE}
             continue
-        for found in placebo(moments, seed=seed, draws=draws):
+        for found in placebo(moments, seed=seed, draws=draws, reference=study.has_human_scores):
             row = {"quantity": found.quantity, "term": found.term, "cells": found.cells, "reason": found.reason}
             if not found.reason:
                 row |= wald_columns(found.estimate, found.std_error, df=found.df, confidence=confidence)

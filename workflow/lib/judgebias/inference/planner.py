@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -207,6 +208,7 @@ def repeated(plan: Plan, times: int) -> Plan:
     return replace(plan, judges=copies(plan.judges), models=copies(plan.models), **again)
 
 
+@cache
 def noncentrality(df: float, *, power: float, confidence: float) -> float:
     """The mean of a t with df degrees of freedom that passes its (1 + confidence) / 2 quantile with probability `power`."""
     if math.isinf(df):

@@ -43,9 +43,8 @@ def planned_like(
     is detectable without taste is the least that can be. Nothing where no judge with a slope of its own is rated itself.
     reliability: rows of the study's table; without rows the human scores are without error, and raters, of no matter, empty.
     """
-    ((_, moments),) = study.slices(spec)
-    of_scores = _of_scores(reliability)
-    plan = plan_like(spec, moments, *(of_scores or EXACT))
+    of_scores = over_dimensions(reliability)
+    plan = _plan_of(spec, study, of_scores)
     if plan is None:
         return
     aim, known = {"gamma": gamma, "power": power}, not math.isnan(plan.taste)
@@ -62,6 +61,14 @@ def planned_like(
             size = {"judges": len(larger.judges), "models": len(larger.models), "dimensions": plan.dimensions}
             design = {"estimand": estimand, **size, "raters": number or None, "prompts": count}
             yield design | aim | _of_every_judge(rows, known, 1 - confidence)
+
+
+def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) -> Plan | None:
+    """The plan of a study as it is; None without human scores."""
+    if not study.has_human_scores:
+        return None
+    ((_, moments),) = study.slices(spec)
+    return plan_like(spec, moments, *(of_scores or EXACT))
 
 
 def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) -> dict:
@@ -120,7 +127,7 @@ def plan_like(spec: Spec, moments: Moments, reliability: float, raters: float) -
     )
 
 
-def _of_scores(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
+def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
     """Means over dimensions of the reliability and the number of raters; None where no reliability is known."""
     usable = [row for row in reliability if 0 < float(row["mean"]) <= 1]
     if not usable:

@@ -33,8 +33,10 @@ def reference_tables(
     """List the rows of the tables noisy_reference, reliability_curve and breakdowns, of all specs.
 
     Where the reliability of a dimension is not known, or is not in (0, 1], the first says so, and has no estimates but those by
-    split raters; the others ask for none. raters: the canonical raters (parquet), if there are any.
+    split raters; the others ask for none. raters: the canonical raters (parquet), if there are any. Nothing without human
+    scores, which then have no errors.
     """
+    specs = specs if study.has_human_scores else ()
     of_mean = {dimension: each.mean for dimension, each in reliability.items()}
     reason = _unusable(of_mean, study.all_cells().factors["dimension"])
     corrected, curve = [], []

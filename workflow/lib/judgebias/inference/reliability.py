@@ -28,6 +28,9 @@ def spearman_brown(single: float, raters: float) -> float:
     """Compute the reliability k r / (1 + (k - 1) r) of the mean of k raters, of that of one, r.
 
     Source: Spearman (1910) and Brown (1910), British Journal of Psychology 3.
+
+    >>> round(spearman_brown(0.31, 3), 4)
+    0.5741
     """
     return raters * single / (1 + (raters - 1) * single)
 

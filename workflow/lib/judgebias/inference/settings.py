@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from judgebias.errors import ConfigError
 from judgebias.fits.design import EQUATION_1
+from judgebias.fits.estimands import against_judges
+from judgebias.fits.spec import Spec
 from judgebias.inference.views import TABLES, View
 from judgebias.settings import check_known
 
@@ -17,6 +19,7 @@ def check_inference(config: Mapping) -> None:
         check_known(f"inference: {key}", inference[key], specs, "specs")
         for name in inference[key]:
             _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key == "identifiability")
+    _check_stand_ins(inference["without_human_scores"], specs)
     views = View.from_config(inference["conclusions"])
     for view in views:
         where = f"inference: conclusions: {view.name}"
@@ -25,6 +28,21 @@ def check_inference(config: Mapping) -> None:
         same = next(other for other in views if other.title == view.title)
         if same is not view:
             raise ConfigError(f"config: {where}: title: '{view.title}' is also that of {same.name}; write another")
+
+
+def _check_stand_ins(instead: Mapping[str, str], specs: Mapping[str, Mapping]) -> None:
+    """Refuse a spec that is as little use without human scores as the one whose place it takes."""
+    for name, stand_in in instead.items():
+        where = f"inference: without_human_scores: {name}"
+        check_known("inference: without_human_scores", [name], specs, "specs")
+        check_known(where, [stand_in], specs, "specs")
+        _check_spec(where, specs[stand_in], absorbs=False)
+        if not against_judges(Spec(stand_in, **specs[stand_in])):
+            raise ConfigError(
+                f"config: {where}: the spec {stand_in} needs human scores, too; take one with the term model or model:dimension"
+            )
+        if specs[stand_in].get("slice") != specs[name].get("slice"):
+            raise ConfigError(f"config: {where}: the spec {stand_in} has other slices; take one with those of {name}")
 
 
 def _check_spec(where: str, spec: Mapping, *, absorbs: bool) -> None:

@@ -24,7 +24,7 @@ def taste_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
         if not len(moments.n):
             yield {**where, "reason": NO_SLICE}
             continue
-        cells = cell_means(moments)
+        cells = cell_means(moments, reference=study.has_human_scores)
         design = PlaceboDesign(cells, seed=0, draws=0)
         spread = design.spread(cells.mean)
         names = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)

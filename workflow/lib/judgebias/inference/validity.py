@@ -10,6 +10,7 @@ import numpy as np
 from judgebias.fits.design import ALL_JUDGES
 from judgebias.inference.trial import Trial
 from judgebias.inference.validity_estimators import ESTIMATORS, NOTHING
+from judgebias.progress import steps
 from judgebias.simulation.validity_world import ValidityWorld
 
 ALL = ""  # the term of the mean over all judges or families with the same planted value
@@ -40,7 +41,7 @@ def try_estimators(
     coefficients.append(("self_bias", ALL_JUDGES, float(np.mean(list(world.planted["self_bias"].values())))))
     answers = np.full((len(names), replicates, len(coefficients), len(NOTHING)), np.nan)
     kept = {}
-    for replicate in range(replicates):
+    for replicate in steps(range(replicates), key, unit="worlds"):
         sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(key.encode()), replicate))
         of_world, of_estimators = sequence.spawn(2)
         drawn = world.draw(np.random.default_rng(of_world))

@@ -1,10 +1,12 @@
 """Views of what is concluded of biases, as config names them, and what each table can be asked."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from judgebias.fits.design import EQUATION_1, ON_HUMAN_SCORES
 from judgebias.fits.spec import BIASES
+from judgebias.ratings.registry import NO_HUMAN_SCORE
 
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
 
@@ -117,8 +119,27 @@ class Asked:
     specs: Mapping[str, Mapping]
     confidence: float
     power: float
+    relative: bool = False  # the study has no human scores: a bias is a gap to the other judges
 
     @property
     def first(self) -> View:
         """The view that the others are held against."""
         return self.views[0]
+
+    def without_human_scores(self, known: Mapping[str, Sequence[str]]) -> "Asked":
+        """The same of a study without human scores: views with what there is of them, specs without slopes on the scores.
+
+        known: view -> its specs that have rows; a view without any is left out, unless all are.
+        """
+        views = [replace(view, specs=known[view.name]) for view in self.views if known.get(view.name)]
+        terms = {
+            name: [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
+            for name, settings in self.specs.items()
+        }
+        specs = {name: {**settings, "terms": terms[name]} for name, settings in self.specs.items()}
+        return replace(self, views=views or self.views, specs=specs, relative=True)
+
+
+def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
+    """Whether a study has none, by its table of what is not estimable: some spec is not for that reason."""
+    return any(row["reason"] == NO_HUMAN_SCORE for row in not_estimable)

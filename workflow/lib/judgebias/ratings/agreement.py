@@ -65,7 +65,11 @@ def gold_correlation(completion: np.ndarray, rating: np.ndarray, gold: np.ndarra
 
 
 def observed_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
-    """Return the share of pairs of raters of one completion whose ratings are equal; arrays as of `accuracy`."""
+    """Return the share of pairs of raters of one completion whose ratings are equal; arrays as of `accuracy`.
+
+    >>> observed_agreement(np.array([0, 0, 0]), np.array([4, 4, 3]), np.zeros(3, dtype=bool))
+    (0.3333333333333333, 3)
+    """
     counts, _ = _counts(completion, rating, gold)
     raters = counts.sum(axis=1)
     return _share((counts * (counts - 1)).sum() // 2, (raters * (raters - 1)).sum() // 2)

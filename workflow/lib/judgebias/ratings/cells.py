@@ -22,7 +22,7 @@ class Cells:
 
     factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
     group: np.ndarray  # (cells,) place in `factors`, rising
-    reference: np.ndarray  # (cells,) the human score, or the mean rating of a family's judges, on the unit scale
+    reference: np.ndarray  # (cells,) the human score (NaN without), or the mean rating of a family's judges, on the unit scale
     reference_raw: np.ndarray  # (cells,) the same as it stands in the data
     counts: np.ndarray  # (cells, ratings) how many rows gave each raw rating
     ratings: np.ndarray  # (ratings,) the raw ratings
@@ -32,6 +32,11 @@ class Cells:
     def n(self) -> np.ndarray:
         """Rows in each cell, (cells,)."""
         return self.counts.sum(axis=1)
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether the rows have a reference: all of a study have one, or none has."""
+        return not np.isnan(self.reference).any()
 
     @property
     def ratings_unit(self) -> np.ndarray:
@@ -93,8 +98,13 @@ def _build(connection: duckdb.DuckDBPyConnection, counted: str, levels: Levels, 
     found = connection.execute(counted).fetchnumpy()
     if not len(found["n"]):
         raise DataError(f"{cells}: no complete row is left for it; see completeness.csv for what is missing")
-    found["reference"] = np.array(levels.reference)[found.pop("reference_code")]
+    found["reference"] = references_of(levels, found.pop("reference_code"))
     _write(cells_of_counts(levels, found), cells)
+
+
+def references_of(levels: Levels, code: np.ndarray) -> np.ndarray:
+    """Raw references, (codes,), of codes; NaN throughout of a study without any."""
+    return np.array(levels.reference)[code] if levels.reference else np.full(len(code), np.nan)
 
 
 def read_cells(path: str) -> Cells:
@@ -106,8 +116,8 @@ def read_cells(path: str) -> Cells:
     return Cells(
         factors={factor: groups[factor].astype(str) for factor in FACTORS},
         group=np.asarray(columns["group"]) - 1,
-        reference=np.asarray(columns["gt_unit"]),
-        reference_raw=np.asarray(columns["gt"]),
+        reference=np.ma.filled(columns["gt_unit"], np.nan),
+        reference_raw=np.ma.filled(columns["gt"], np.nan),
         counts=np.stack([columns[f"{COUNT}{rating}"] for rating in ratings], axis=1),
         ratings=np.array(ratings),
         scale=np.stack([columns["scale_low"], columns["scale_high"]], axis=1),
@@ -136,7 +146,7 @@ def cells_of_counts(levels: Levels, found: Mapping[str, np.ndarray], further: Ma
     """
     further = further or {}
     level = found["level"] if further else 0
-    references, reference = np.unique(found["reference"], return_inverse=True)
+    references, reference = np.unique(np.ma.filled(found["reference"], np.nan), return_inverse=True)
     dimension, judge, model, dataset = levels.places(found["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
     order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)

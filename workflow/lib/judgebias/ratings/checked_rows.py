@@ -26,6 +26,7 @@ from judgebias.sources.checks import (
     reading,
     select_rows,
 )
+from judgebias.sources.imported import families_in
 
 OBSERVED = "observed"
 
@@ -101,7 +102,7 @@ class StudyFiles:
         """Read what config says of a study: the files `raw`, each with its dimension or None, task types and models."""
         files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
         types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
-        return cls(files, scales, types, Registry.from_config(models))
+        return cls(files, scales, types, Registry.from_config(models).with_families(families_in(raw)))
 
 
 def check_rows(source: StudyFiles, folder: str) -> CheckedRows:
@@ -127,10 +128,9 @@ def raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
     """Raise DataError about a judge, model, dimension and prompt that stands `twice`, naming the two places."""
     connection, typed, _ = _open(source)
     places = []
-    for file, rows in zip(source.files, typed, strict=True):
+    for rows in typed:
         same = "judge_name = ? and model_name = ? and dimension = ? and prompt_id = ?"
-        found = connection.execute(f"select record from ({rows}) where {same} order by record limit 2", twice).fetchall()
-        places += [(file.path, record) for (record,) in found]
+        places += connection.execute(f"select file, record from ({rows}) where {same} order by all limit 2", twice).fetchall()
     first, second = (place_of(*place) for place in sorted(places)[:2])
     judge, model, dimension, prompt = twice
     raise DataError(

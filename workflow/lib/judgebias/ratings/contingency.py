@@ -9,6 +9,9 @@ def pearson(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
     """Pearson's correlation of each contingency table, (...,); NaN where a margin has one level.
 
     tables: (..., r, c) counts; rows: (..., r) and columns: (..., c) the scores of their levels.
+
+    >>> float(pearson(np.array([[2, 1], [1, 2]]), np.arange(2), np.arange(2)).round(4))
+    0.3333
     """
     n = tables.sum(axis=(-2, -1))
     row_margin, column_margin = tables.sum(axis=-1), tables.sum(axis=-2)
@@ -29,6 +32,9 @@ def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     """Goodman and Kruskal's gamma, (...,): (C - D) / (C + D), C and D the concordant and discordant pairs; NaN if none.
 
     Pairs tied on either side do not count. Source: Goodman and Kruskal (1954), equation 20.
+
+    >>> float(gamma(np.array([[2, 1], [1, 2]]), np.arange(2), np.arange(2)))
+    0.6
     """
     concordant = (tables * _below(tables)).sum(axis=(-2, -1))
     discordant = (tables * _below(tables[..., ::-1])[..., ::-1]).sum(axis=(-2, -1))

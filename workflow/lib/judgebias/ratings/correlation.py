@@ -12,8 +12,10 @@ from judgebias.ratings.contingency import STATISTICS, jackknife_error
 def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the correlations table: each statistic of human score and rating, by dimension and judge.
 
-    The interval is normal with the jackknife's standard error, rows taken as independent.
+    The interval is normal with the jackknife's standard error, rows taken as independent. None without human scores.
     """
+    if not cells.has_reference:
+        return
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     dimensions, judges = cells.factor("dimension"), cells.factor("judge")
     for dimension in np.unique(dimensions):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgebias.database import connect
-from judgebias.ratings.cells import Cells
+from judgebias.ratings.cells import Cells, references_of
 from judgebias.ratings.codes import Levels
 from judgebias.ratings.row_blocks import RowBlock
 
@@ -52,7 +52,7 @@ def moments_of_cells(cells: Cells) -> Moments:
     unit = cells.ratings_unit
     # (cells, a): sum of rating^a over the rows of a cell; (cells, b): reference^b
     rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
-    references = cells.reference[:, None] ** np.arange(ORDER + 1)
+    references = _or_0(cells.reference)[:, None] ** np.arange(ORDER + 1)
     sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
     return Moments(cells.factors, tensor_of(sums, variables=3))
 
@@ -76,8 +76,8 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
         query = f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group by all"
         found = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
         low, high = levels.scales(found["group_code"]).T
-        unit = [(raw - low) / (high - low) for raw in (found["rating"], np.array(levels.reference)[found["reference_code"]])]
-        rating, reference = (values ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
+        unit = [(raw - low) / (high - low) for raw in (found["rating"], references_of(levels, found["reference_code"]))]
+        rating, reference = (_or_0(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
         met, at = np.unique(found["group_code"], return_inverse=True)
         group, total = _with_groups(group, total, met.astype(np.int64))
         here = np.searchsorted(group, met)
@@ -86,6 +86,11 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
+
+
+def _or_0(values: np.ndarray) -> np.ndarray:
+    """0 for a reference that is not known: then none is, and no term is on it."""
+    return np.nan_to_num(values)
 
 
 def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:

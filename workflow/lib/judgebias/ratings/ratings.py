@@ -22,8 +22,8 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
     scale_low, scale_high, and the codes group_code, reference_code (see judgebias.ratings.codes) and prompt, which counts the
-    prompts from 0; they are sorted by prompt_id and group_code. A row without rating, gt or (where the study has lengths)
-    pred_length is left out and counted.
+    prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
+    row of the study has one, is left out and counted; where no row has a gt it is NULL.
 
     The rows pass by way of files in a folder beside `ratings`, gone afterwards, so that there may be more of them than memory
     holds.

@@ -8,7 +8,7 @@ import numpy as np
 from judgebias.ratings.cells import Cells, cells_of_counts
 from judgebias.ratings.checked_rows import StudyFiles, coded, typed_rows
 from judgebias.ratings.codes import named_levels
-from judgebias.ratings.row_counts import COUNTED, CheckedRows
+from judgebias.ratings.row_counts import COUNTED, CheckedRows, complete_rows
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no two keys have one multiple of it, and those of near keys are far apart
 
@@ -24,11 +24,11 @@ def cells_of_distinct_rows(connection: duckdb.DuckDBPyConnection, source: StudyF
     columns = f"{coded(known.names)}, prompts"
     every = " union all ".join(f"select {columns}, {number} as file from ({rows})" for number, rows in enumerate(typed))
     connection.execute(f"create temp table typed_rows as {every}")
-    found = "select count(fault), count(length), count(distinct file) from typed_rows"
-    faults, lengths, not_empty = connection.execute(found).fetchone()
+    found = "select count(fault), count(gt), count(length), count(distinct file) from typed_rows"
+    faults, scores, lengths, not_empty = connection.execute(found).fetchone()
     if faults or not_empty < len(distinct):
         return None
-    complete = COUNTED["rated_with_length" if lengths else "rated"]
+    complete = COUNTED[complete_rows(human=scores > 0, length=lengths > 0)]
     counted = connection.execute(f"""
         select key, place, gt as reference, rating, sum(len(prompts))::bigint as n
         from typed_rows join (select dataset, row_number() over (order by dataset) - 1 as place

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgebias.errors import ConfigError
 
+NO_HUMAN_SCORE = "no row has a human score"  # of a study, which then says less
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 
 
@@ -23,7 +24,11 @@ class Registry:
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
                     raise ConfigError(
-                        f"models: the id '{model_id}' stands for both '{names[model_id]}' and '{name}'; "
+                        f"config: models: the id '{model_id}' stands for both '{names[model_id]}' and '{name}'; "
                         "write it under one of them"
                     )
         return cls({name: entry["family"] for name, entry in models.items()}, names)
+
+    def with_families(self, families: Mapping[str, str]) -> "Registry":
+        """Return the registry with models, by name, that config does not know; families: of each."""
+        return Registry({**self.families, **families}, {**self.names, **{name: name for name in families}})

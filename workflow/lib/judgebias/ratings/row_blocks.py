@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgebias.database import connect, literal_path
+from judgebias.progress import steps
 from judgebias.ratings.codes import Levels, levels_of
 
 ROWS = 1_000_000  # of a block, if no prompt has more
@@ -52,7 +53,8 @@ def row_blocks(
 
     with ThreadPoolExecutor(1) as reader:
         coming = None
-        for span in prompt_ranges(ratings, ROWS // max(1, len(by))):  # a row has about as many references as there are levels
+        spans = list(prompt_ranges(ratings, ROWS // max(1, len(by))))  # a row has about as many references as there are levels
+        for span in steps(spans, "reading ratings", unit="blocks"):
             done, coming = coming, reader.submit(read, span)
             if done is not None:
                 yield done.result()

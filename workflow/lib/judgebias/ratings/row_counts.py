@@ -14,8 +14,15 @@ COUNTED = {
     "missing_length": "length is null",
     "rated": "rating is not null and gt is not null",
     "rated_with_length": "rating is not null and gt is not null and length is not null",
+    "judged": "rating is not null",
+    "judged_with_length": "rating is not null and length is not null",
 }
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
+
+
+def complete_rows(*, human: bool, length: bool) -> str:
+    """Which of COUNTED is a complete row of a study: it has human scores, or lengths, then each row needs one, or has none."""
+    return f"{'rated' if human else 'judged'}{'_with_length' if length else ''}"
 
 
 @dataclass(frozen=True)
@@ -49,13 +56,16 @@ class RowCounts:
 
     @property
     def complete(self) -> str:
-        """Which of COUNTED is a complete row: a study either has lengths, then each row needs one, or has none."""
-        has_length = (self.counts["missing_length"] < self.counts["present"]).any()
-        return "rated_with_length" if has_length else "rated"
+        """Which of COUNTED is a complete row."""
+        return complete_rows(human=self._has("gt"), length=self._has("length"))
+
+    def _has(self, column: str) -> bool:
+        """Whether any row has it."""
+        return bool((self.counts[f"missing_{column}"] < self.counts["present"]).any())
 
     def completeness(self, prompts: Mapping[str, int]) -> Iterator[dict]:
         """Yield one row per dimension, judge and model: how many `prompts` the dimension has, and what became of them."""
-        has_length = self.complete == "rated_with_length"
+        has_human, has_length = self._has("gt"), self._has("length")
         rows = {names: place for place, names in enumerate(zip(*map(np.ndarray.tolist, self.names.values()), strict=True))}
         for dimension in sorted(prompts):
             judges, models = (sorted({names[which] for names in rows if names[0] == dimension}) for which in (1, 2))
@@ -65,6 +75,7 @@ class RowCounts:
                 yield {
                     "dimension": dimension, "judge": judge, "model": model, "prompts": prompts[dimension],
                     "absent": prompts[dimension] - count["present"], "missing_rating": count["missing_rating"],
-                    "missing_gt": count["missing_gt"], "missing_length": count["missing_length"] if has_length else 0,
+                    "missing_gt": count["missing_gt"] if has_human else 0,
+                    "missing_length": count["missing_length"] if has_length else 0,
                     "used": count[self.complete],
                 }  # fmt: skip

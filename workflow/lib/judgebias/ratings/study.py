@@ -45,6 +45,11 @@ class Study:
         """Number of prompts, whatever a spec takes of them: the codes of prompts in `row_blocks` are below it."""
         return self._once(("prompts",), lambda: prompt_count(self.ratings))
 
+    @property
+    def has_human_scores(self) -> bool:
+        """Whether its rows have human scores: all have one, or none has."""
+        return self.all_cells().has_reference
+
     def all_cells(self) -> Cells:
         """Return the cells of all rows, with the human score as reference."""
         return self.cells if isinstance(self.cells, Cells) else self._once(("cells",), lambda: read_cells(self.cells))
@@ -84,7 +89,7 @@ class Study:
         levels = levels_of(self.ratings[0])
 
         def rows_of(span: PromptRange) -> str:
-            rows, columns = _rows(spec, span), "rating_unit, gt_unit"
+            rows, columns = _rows(spec, span), "rating_unit, coalesce(gt_unit, 0)"  # as in moments
             if spec.reference:
                 level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
                 rows = with_family_references(rows, levels)

@@ -1,0 +1,255 @@
+"""A study in which no row has a human score: judges are compared with the other judges, and nothing else is said."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+import yaml
+
+from conftest import CONFIG
+from judgebias.__main__ import main
+from judgebias.database import connect
+from judgebias.doctor.findings import FINE, WARNING
+from judgebias.doctor.page import page_of
+from judgebias.errors import ConfigError
+from judgebias.fits.applicable import LEFT_OUT, applicable, inapplicable
+from judgebias.fits.crosscheck import check_engines
+from judgebias.fits.design import ALL_JUDGES
+from judgebias.fits.estimates import estimate
+from judgebias.fits.spec import Spec
+from judgebias.inference.debias import leaderboards
+from judgebias.inference.missingness import missingness_rows
+from judgebias.inference.placebo import placebo_rows
+from judgebias.inference.settings import check_inference
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.correlation import correlations
+from judgebias.ratings.raw_cells import cells_of_distinct_rows
+from judgebias.ratings.registry import NO_HUMAN_SCORE, Registry
+from judgebias.ratings.scores import mean_scores
+from judgebias.sources.checks import RatingsFile
+from judgebias.sources.distinct_rows import collapse
+from judgebias.tables import read_table
+from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
+
+SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]
+OF_JUDGES = ["llm_reference", "llm_reference_as_coded"]  # which take the humans' place
+INSTEAD = CONFIG["inference"]["without_human_scores"]
+GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return unscored()
+
+
+@pytest.fixture(scope="module")
+def study(rows, tmp_path_factory):
+    return study_of_rows(tmp_path_factory.mktemp("unscored"), rows)
+
+
+@pytest.fixture(scope="module")
+def frame(rows):
+    """The rows that are rated, with the columns of a formula."""
+    table = pd.DataFrame([row for row in rows if row["rating"] != ""])
+    family = table["judge"].map(lambda name: CONFIG["models"][name]["family"])
+    sibling = (family == table["model"].map(lambda name: CONFIG["models"][name]["family"])) & (table["judge"] != table["model"])
+    return table.assign(
+        unit=(table["rating"].astype(float) - 1) / 4,
+        own=table["judge"].where(table["judge"] == table["model"], "none"),
+        kin=family.where(sibling, "none"),
+    )
+
+
+def biases(found):
+    """(estimate, standard error) by slice, quantity and term of self- and family-biases that are estimable."""
+    kept = [row for row in found if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row]
+    return {(row["slice"], row["quantity"], row["term"]): (row["estimate"], row["std_error"]) for row in kept}
+
+
+def by_formula(frame, effects):
+    """The same of the whole study by statsmodels, on the rows, with errors CR1."""
+    levels = "C(own, Treatment('none')) + C(kin, Treatment('none'))"
+    groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
+    fitted = smf.ols(f"unit ~ 0 + judge + {levels} + {effects}", frame).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    named = {"own": "self_bias", "kin": "family_bias"}
+    return {
+        ("", named[name[2:5]], name.partition("[T.")[2][:-1]): (fitted.params[name], fitted.bse[name])
+        for name in fitted.params.index
+        if name[2:5] in named
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "effects"), [("model_effects", "dimension + model"), ("model_dimension_effects", "dimension * model")]
+)
+def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, frame, spec, effects):
+    found = estimate(SPECS[spec], study, confidence=0.9)
+    ours, theirs = biases(found.estimates), by_formula(frame, effects)
+    assert ours.keys() == theirs.keys() == {*(("", "self_bias", name) for name in FIVE), ("", "family_bias", "GPT")}
+    for key, numbers in theirs.items():
+        assert ours[key] == pytest.approx(numbers, abs=1e-9)
+    assert ours["", "self_bias", GPT][0] > 0.2
+    assert {row["estimand"][:1] for row in found.estimates} == {"B"}
+    assert [row["remark"] for row in found.remarks] == [LEFT_OUT]
+    assert not any(row["quantity"] == "slope" for row in found.estimates + found.not_estimable)
+
+
+def test_both_engines_agree_on_whatever_can_be_fitted(study):
+    rows = list(check_engines((SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")), study, confidence=0.9))
+    assert {row["spec"] for row in rows} == set(AGAINST_JUDGES)
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+
+
+def test_every_other_spec_says_why_it_is_not_fitted(study):
+    for name, spec in SPECS.items():
+        reason = inapplicable(spec, study)
+        if name in (*AGAINST_JUDGES, *OF_JUDGES, "length_alone"):
+            assert reason is None
+            assert not any(
+                row["estimand"].startswith("A: gap to the human") for row in estimate(spec, study, confidence=0.9)[0]
+            )
+        elif spec.slice == "task_type":
+            assert reason is not None
+        else:
+            assert reason == NO_HUMAN_SCORE
+            found = estimate(spec, study, confidence=0.9)
+            assert found.estimates == found.remarks == found.smooths == found.multiplicity == []
+            assert [row["reason"] for row in found.not_estimable] == [NO_HUMAN_SCORE]
+    own = Spec("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
+    assert inapplicable(own, study) == NO_HUMAN_SCORE
+    assert inapplicable(Spec("own", terms=("judge", "dimension")), study) is None
+    assert inapplicable(Spec("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
+
+
+def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
+    """C by hand: means of judge and model without effects of dimensions, against a_j + c_m of cells that are neither."""
+    dummies = pd.get_dummies(frame["judge"] + "|" + frame["model"]).astype(float)
+    effect = np.linalg.lstsq(dummies.assign(use=frame["dimension"] == "Use").to_numpy(float), frame["unit"], rcond=None)[0][-1]
+    level = frame["unit"] - effect * ((frame["dimension"] == "Use") - (frame["dimension"] == "Use").mean())
+    means = level.groupby([frame["judge"], frame["model"]]).mean()
+    other = [
+        judge != model and CONFIG["models"][judge]["family"] != CONFIG["models"][model]["family"]
+        for judge, model in means.index
+    ]
+    design = np.array(
+        [[name == judge for name in FIVE] + [name == model for name in FIVE] for judge, model in means.index], float
+    )
+    fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
+    gaps = dict(zip(means.index, means - design @ fitted, strict=True))
+    found = {row["term"]: row for row in placebo_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
+    for judge in FIVE:
+        assert found[judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
+    assert found["GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
+    assert found[ALL_JUDGES]["p_value"] < 0.2
+
+
+def test_a_row_is_complete_when_it_is_judged_and_nothing_stands_for_the_humans(study, frame, tmp_path_factory):
+    assert study.all_cells().n.sum() == len(frame)
+    assert not study.has_human_scores
+    (ratings,) = study.ratings
+    assert connect().execute(f"select count(*), count(gt), count(gt_unit) from '{ratings}'").fetchall() == [(len(frame), 0, 0)]
+    assert connect().execute(f"select count(gt) from '{study.cells}'").fetchall() == [(0,)]
+    scores = {(row["dimension"], row["judge"], row["model"]): row["mean"] for row in mean_scores(study.all_cells())}
+    assert {judge for _, judge, _ in scores} == set(FIVE)
+    assert scores["", GPT, GPT] == pytest.approx(frame.query("judge == model == @GPT")["unit"].mean(), abs=1e-12)
+    assert list(correlations(study.all_cells(), confidence=0.9)) == []
+
+
+def test_one_human_score_makes_the_others_missing(tmp_path):
+    rows = unscored(prompts=4)
+    rows[0] |= {"gt": 3, "rating": 3}
+    study = study_of_rows(tmp_path, rows)
+    assert (study.has_human_scores, study.all_cells().n.sum()) == (True, 1)
+    counted = read_table(tmp_path / "completeness.csv")
+    assert sum(int(row["missing_gt"]) for row in counted) == len(rows) - 1
+    assert sum(int(row["used"]) for row in counted) == 1
+
+
+def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
+    board = list(leaderboards(SPECS["model_effects"], study, replicates=100, confidence=0.9, seed=1))
+    assert {row["scores"] for row in board} == {"raw", "debiased", "leave_self_out", "leave_family_out"}
+    scores = {(row["scores"], row["model"]): row["score"] for row in board}
+    own = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)["", "self_bias", GPT][0]
+    family = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)["", "family_bias", "GPT"][0]
+    assert scores["raw", GPT] - scores["debiased", GPT] == pytest.approx((own + family) / 5, abs=1e-9)
+    assert {row["estimand"][:1] for row in board if row["scores"] == "debiased"} == {"B"}
+
+
+def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
+    fitted = applicable(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
+    assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
+    assert not any("reference" in term for spec in fitted for term in spec.terms)
+    rows = list(missingness_rows(fitted[0], study, confidence=0.9))
+    assert {row["method"] for row in rows} > {"all rows", "complete blocks", "highest by any missing"}
+    ours = biases({**row, "slice": ""} for row in rows if row["method"] == "all rows")
+    theirs = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)
+    assert all(ours[key] == pytest.approx(theirs[key], abs=1e-9) for key in theirs)
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "said"),
+    [("clustered", "needs human scores, too"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
+)
+def test_a_stand_in_that_is_of_no_use_is_refused(stand_in, said):
+    config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": stand_in}}}
+    with pytest.raises(ConfigError, match=said):
+        check_inference(config)
+    check_inference(CONFIG)
+
+
+def test_the_doctor_says_what_is_left(rows, tmp_path):
+    findings, facts = findings_of(tmp_path, rows)
+    found = by_subject(findings)
+    assert found["human scores", ""].level == WARNING
+    assert found["human scores", ""].words.startswith(NO_HUMAN_SCORE)
+    assert found["estimable", f"B: self-bias of {GPT}"].value == found["estimable", f"C: self-bias of {GPT}"].value == 1
+    own = found["estimable", f"A: self-bias of {GPT}"]
+    assert (own.value, own.level) == (0, FINE)
+    assert own.words.endswith(f"cannot be estimated: {NO_HUMAN_SCORE}")
+    assert found["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
+    assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in found["verdict", "does not support"].words
+    said = " ".join(page_of("mine", findings).split())
+    assert "one that is right where the others are wrong looks like one that is biased" in said
+    assert "human score is" not in said
+    assert {topic for topic, _ in found}.isdisjoint({"reliability", "ordinary taste"})
+    assert facts.rows == sum(row["rating"] != "" for row in rows)
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capfd, rows):
+    """Run a command on the rows; returns status, the table and what was said."""
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "a.csv", rows)
+    study = {"title": "mine", "files": "a.csv", "scales": {"Tone": [1, 5], "Use": [1, 5]}}
+    specs = {"plain": {"terms": ["judge", "judge:reference", "self", "same_family", "dimension", "model"]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": study}, "specs": specs}), "utf-8")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["judgebias", *arguments, "--config", "mine.yaml", "--output", "out.csv"])
+        status = main()
+        return status, read_table("out.csv"), capfd.readouterr().err
+
+    return run
+
+
+def test_the_command_fits_what_can_be_fitted(command, frame, study):
+    assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {NO_HUMAN_SCORE}\n")
+    for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
+        status, table, said = command("fit", "a.csv", "--spec", spec)
+        found = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
+        assert (status, said.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT}")
+        for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
+            assert found[tuple(key)] == pytest.approx(value, abs=1e-9)
+    status, table, _ = command("check", "a.csv")
+    assert (status, table[0]["level"]) == (0, "fine")
+
+
+def test_cells_of_raw_files_are_those_of_the_tables(command, study):
+    source = StudyFiles([RatingsFile("a.csv")], {"Tone": [1, 5], "Use": [1, 5]}, {}, Registry.from_config(CONFIG["models"]))
+    connection = connect()
+    cells = cells_of_distinct_rows(connection, source, collapse(connection, source.files, most=10**9))
+    np.testing.assert_array_equal(cells.counts, study.all_cells().counts)
+    assert np.isnan(cells.reference).all()

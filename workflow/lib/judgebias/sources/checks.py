@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os.path import exists, isfile
 from pathlib import Path
 from typing import TextIO
 
@@ -13,12 +14,15 @@ import duckdb
 
 from judgebias.database import files, literal_path, name, text
 from judgebias.errors import DataError
+from judgebias.sources.encodings import is_utf16
+from judgebias.sources.fault_values import other_values, shortened
+from judgebias.sources.imported import place_in
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
-UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry"}  # what a file's records are called
+UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 
@@ -39,6 +43,7 @@ class Check:
     broken: str  # over the columns of `select_rows`
     problem: str
     mend: str  # SQL expression giving a text
+    listed: str = ""  # key of config that may list such values, if there is one
 
 
 # Of every file that rates completions.
@@ -71,9 +76,9 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequenc
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
     if re.search("[\ud800-\udfff]", path):  # which stand for bytes that are no UTF-8
         raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
-    if not Path(path).exists():
+    if not exists(path):
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
-    if not Path(path).is_file():
+    if not isfile(path):
         raise DataError(f"{path}: a folder or a pipe, and files are read more than once; save it as a CSV or parquet file")
     if path.endswith(".parquet"):
         with reading(path):
@@ -82,7 +87,8 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequenc
         with _open_csv(path) as file:
             header = next(csv.reader(file), [])
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
-        raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({error}); save it as UTF-8") from error
+        problem = "it is UTF-16" if isinstance(error, UnicodeDecodeError) and is_utf16(path) else error
+        raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
     if not header:
         raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(needed)}")
     return header
@@ -99,6 +105,10 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
                 mend = f"the fields are separated by {separator!r}; save the file with commas"
             elif alike is not None:
                 mend = f"rename '{alike}' to '{column}'"
+            elif column == "dimension":
+                mend = "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config"
+            elif column == "gt":
+                mend = "add it, and leave it empty if no row has a human score"
             elif optional:
                 mend += f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)"
             raise DataError(f"{header_of(path)}, column {column}: not there; found {', '.join(columns)}; {mend}")
@@ -127,11 +137,17 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
     `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
     name.
     """
-    return texts_of(source, *read_as_texts(source.path, columns))
+    relation, own = read_as_texts(source.path, columns)
+    return texts_of(source, relation, own, place=place_in(source.path, own))
 
 
-def texts_of(source: RatingsFile, relation: str, own: Mapping[str, str], *, also: Sequence[str] = ()) -> str:
-    """SQL for the columns of `select_rows`, and `also` these, of a relation (SQL) that has the columns of the file as `own`."""
+def texts_of(
+    source: RatingsFile, relation: str, own: Mapping[str, str], *, also: Sequence[str] = (), place: str | None = None
+) -> str:
+    """SQL for the columns of `select_rows`, and `also` these, of a relation (SQL) that has the columns of the file as `own`.
+
+    place: SQL for file and record, if not as of any file.
+    """
     named = "null::varchar" if source.dimension is None else text(source.dimension)
     otherwise = {"dimension": named, "pred_length": "null::varchar"}
     picked = [
@@ -140,7 +156,7 @@ def texts_of(source: RatingsFile, relation: str, own: Mapping[str, str], *, also
         else f"{otherwise[column]} as {column}"
         for column in (*REQUIRED, *OPTIONAL)
     ]
-    return f"""select {text(source.path)} as file, row_number() over () as record, {named} as named,
+    return f"""select {place or place_in(source.path, {})}, {named} as named,
                       {", ".join([*picked, *also])}
                from {relation}"""
 
@@ -175,10 +191,15 @@ def missing_as_null(column: str, words: Sequence[str]) -> str:
 
 
 def place_of(path: str, record: int) -> str:
-    """Where a record is: the line of a CSV file that it begins in, the line of a JSON Lines file, else the row or entry."""
+    """Where a record is: the line of a CSV file that it begins in, the line of a JSON Lines file, else the row or entry.
+
+    A file that an imported table comes from may be gone: its rows are counted then.
+    """
     if Path(path).suffix in UNITS:
         return f"{path}, {UNITS[Path(path).suffix]} {record}"
     csv.field_size_limit(LONGEST_FIELD)
+    if not isfile(path):
+        return f"{path}, row {record}"
     line, passed = 0, -1  # the header is record 0
     with _open_csv(path) as file:
         reader = csv.reader(file)
@@ -214,11 +235,19 @@ def fault_number(checks: Sequence[Check]) -> str:
 
 
 def raise_first_fault(
-    connection: duckdb.DuckDBPyConnection, rows: str, checks: Sequence[Check], *, faults: int | None = None
+    connection: duckdb.DuckDBPyConnection,
+    rows: str,
+    checks: Sequence[Check],
+    *,
+    faults: int | None = None,
+    named: Mapping[str, str] | None = None,
 ) -> None:
     """Raise DataError about the first of `rows` (a table or SQL; file, record, fault, the raw texts) that broke a check.
 
-    faults: how many rows are faulty, in other files too; counted if not given.
+    Further values of the same fault are named, too.
+
+    faults: how many rows are faulty, in other files too; counted if not given. named: what the files call a column, if
+    otherwise than a check does.
     """
     if faults is None:
         faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
@@ -229,10 +258,13 @@ def raise_first_fault(
     file, record, number, value, mend = connection.execute(f"""
         select file, record, fault, case fault {found} end, case fault {mends} end from {rows}
         where fault is not null order by file, record limit 1""").fetchone()
-    shown = "nothing" if value is None else f"'{value}'"
-    more = f" ({faults - 1} more rows are faulty)" if faults > 1 else ""
-    column, problem = checks[number].column, checks[number].problem
-    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {problem}; {mend}{more}")
+    shown = "nothing" if value is None else f"'{shortened(value)}'"
+    check, more = checks[number], ""
+    if faults > 1 or check.listed:
+        others, listed = other_values(connection, rows, check.column, number, value, key=check.listed)
+        more = (f" ({faults - 1} more rows are faulty{others})" if faults > 1 else "") + listed
+    column = (named or {}).get(check.column, check.column)
+    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {check.problem}; {mend}{more}")
 
 
 @contextmanager

@@ -32,18 +32,16 @@ def collapse(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]
 
     Of the columns of many values, prompt_id is 0 or NULL, and pred_length is 0 where it is a length: what a check says of the
     row, it says of all that the row stands for. `prompts` lists the hashes of their prompt_ids, one for each. `record` is a
-    number of its own. Raises DataError, as every reader of these files.
+    number of its own. Raises DataError, as every reader of these files; the database is of no use then.
     """
     found = [read_as_texts(file.path, checked_columns(connection, file)) for file in files]
     if ROW * sum(_rows_at_most(connection, file.path) for file in files) > most:
         return None
     connection.execute(f"set threads = {len(os.sched_getaffinity(0))}")  # what is counted is the same in any order
-    try:
-        for number, (file, (relation, own)) in enumerate(zip(files, found, strict=True)):
-            with reading(file.path):
-                connection.execute(f"create temp table distinct_rows_{number} as {_distinct(relation, own)}")
-    finally:
-        connection.execute("set threads = 1")
+    for number, (file, (relation, own)) in enumerate(zip(files, found, strict=True)):
+        with reading(file.path):
+            connection.execute(f"create temp table distinct_rows_{number} as {_distinct(relation, own)}")
+    connection.execute("set threads = 1")
     return [
         texts_of(file, f"distinct_rows_{number}", {column: column for column in own}, also=["prompts"])
         for number, (file, (_, own)) in enumerate(zip(files, found, strict=True))

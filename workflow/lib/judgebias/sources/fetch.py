@@ -17,6 +17,7 @@ from urllib.request import url2pathname
 from uuid import uuid4
 
 from judgebias.errors import ConfigError, FetchError
+from judgebias.progress import steps
 
 MIRROR_ADVICE = (
     "set `mirror:` in config or the environment variable JUDGEBIAS_MIRROR to a folder or URL "
@@ -80,7 +81,7 @@ def _complaint(failure: _Failure | OSError, place: str | Path, cached: Path) -> 
     expected = f"blob {cached.name}" if isinstance(place, Path) else f"status 200 and blob {cached.name}"
     if isinstance(failure, _Failure):
         return f"expected {expected}, found {failure}; {MIRROR_ADVICE}"
-    found = f"{failure.strerror or failure} at {failure.filename or cached}"
+    found = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"  # of a copy, the second
     return f"expected {expected}, found {found}; {CACHE_ADVICE}"
 
 
@@ -241,7 +242,9 @@ def _stream(url: str, file: BinaryIO, timeout: tuple[float, float]) -> None:
         status = response.status_code
         if status != 200:
             raise _Failure(f"{status} {response.reason}", transient=status == 429 or status >= 500)
-        for chunk in response.iter_content(chunk_size=1 << 14):
+        size = response.headers.get("Content-Length", "")
+        chunks = response.iter_content(chunk_size=1 << 14)
+        for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
             file.write(chunk)
 
 

@@ -1,6 +1,7 @@
 """What `files:` of a study names: one file, or one for each dimension, each of which may be a folder of parts."""
 
 from collections.abc import Mapping, Sequence
+from os.path import isdir
 from pathlib import Path
 
 from judgebias.errors import ConfigError
@@ -29,6 +30,6 @@ def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | 
 
 def parts_of(path: str) -> list[str]:
     """The parquet files of a folder in the order of their names, but not hidden ones; anything else alone."""
-    if not Path(path).is_dir():
+    if not isdir(path):  # a name that is too long to be one is no folder, either
         return [path]
     return [str(part) for part in sorted(Path(path).glob("[!.]*.parquet"))]

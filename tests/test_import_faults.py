@@ -1,0 +1,290 @@
+"""Files that are not what they should be: each is named with file, line and what to write instead."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgebias.configuration import checked, project_settings
+from judgebias.errors import ConfigError, DataError
+from judgebias.imports.import_ratings import import_ratings
+from judgebias.imports.import_verdicts import import_verdicts
+from judgebias.imports.settings import finest_step, models_with, scales_in_steps
+
+FORMATS = Path(__file__).parent / "formats"
+TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
+
+
+def complaint(folder, text, name, settings, *, human=None, scales=TURNS, kind="ratings"):
+    """What is said of a file of this text and name."""
+    path = folder / name
+    path.write_text(text, "utf-8")
+    outputs = {key: str(folder / f"{key}.out") for key in ("ratings", "verdicts", "imported")}
+    references = [] if human is None else [str(folder / "human.csv")]
+    if human is not None:
+        (folder / "human.csv").write_text(human, "utf-8")
+    of_ratings = {"scales": scales, "models": {}} if kind == "ratings" else {}
+    importing = import_ratings if kind == "ratings" else import_verdicts
+    with pytest.raises(DataError) as caught:
+        importing("mine", [str(path)], references, settings=settings, outputs=outputs, **of_ratings)
+    assert not (folder / "imported.out").exists()
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def lines_of(name, line=None, **changes):
+    """A fixture of JSON lines; `line`, from 1, with `changes`, without what is changed to `...`."""
+    lines = (FORMATS / name).read_text("utf-8").splitlines()
+    if line is not None:
+        entry = json.loads(lines[line - 1]) | changes
+        lines[line - 1] = json.dumps({key: value for key, value in entry.items() if value is not ...})
+    return "\n".join(lines) + "\n"
+
+
+def entries_of(name, entry=0, **changes):
+    entries = json.loads((FORMATS / name).read_text("utf-8"))
+    entries[entry] = {key: value for key, value in (entries[entry] | changes).items() if value is not ...}
+    return json.dumps(entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "found"),
+    [
+        (
+            "alpaca_eval.json",
+            "mt_bench_pair",
+            "this is AlpacaEval annotations, not MT-Bench pair judgments; write `format: alpaca_eval`",
+        ),
+        (
+            "mt_bench_pair.jsonl",
+            "alpaca_eval",
+            "this is MT-Bench pair judgments, not AlpacaEval annotations; write `format: mt_bench_pair`",
+        ),
+        ("arena_hard_v2.jsonl", "inspect", "this is Arena-Hard judgments, not an Inspect log; write `format: arena_hard`"),
+        ("inspect.json", "table", "this is an Inspect log, not a table; write `format: inspect`"),
+        ("judged.csv", "mt_bench_single", "this is a table, not MT-Bench single judgments; write `format: table`"),
+        (
+            "arena_hard_v0.1.jsonl",
+            None,
+            "Arena-Hard judgments are verdicts on two answers; put this study under `comparisons:`",
+        ),
+        ("alpaca_eval.json", None, "AlpacaEval annotations are verdicts on two answers; put this study under `comparisons:`"),
+    ],
+)
+def test_wrong_format_is_recognised_and_named(tmp_path, name, said, found):
+    settings = {} if said is None else {"format": said}
+    assert f"{name}: {found}" in complaint(tmp_path, (FORMATS / name).read_text("utf-8"), name, settings)
+
+
+def test_ratings_among_verdicts_are_named(tmp_path):
+    said = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
+    assert "a.jsonl: MT-Bench single judgments are ratings of single answers; put this study under `studies:`" in said
+
+
+SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "alpaca_eval.json", "arena_hard_v2.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing, which is not there; write score, as MT"),
+        (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is no number"),
+        (SINGLE, lines_of(SINGLE, 1, score=11), "line 1, column score: found '11', which is off the scale of the dimension"),
+        (SINGLE, lines_of(SINGLE), "line 2, column score: found '7.5', which is between two steps of the scale"),
+        (SINGLE, lines_of(SINGLE, 2, turn=3), "line 2, column turn: found 'turn 3', a dimension of no declared scale"),
+        (SINGLE, lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1), "line 5: malformed JSON"),
+        (
+            SINGLE,
+            "\n" + lines_of(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
+            "line 5, column score: found 'high'",
+        ),
+        (SINGLE, "[1]\n" + lines_of(SINGLE), "line 1, column json: found '[1]', which is no JSON object"),
+        (SINGLE, "", "the file holds nothing"),
+        (
+            PAIR,
+            lines_of(PAIR, 2, g1_winner="A"),
+            "line 2, column g1_winner: found 'A', which is no winner; write model_1, model_2,",
+        ),
+        (PAIR, lines_of(PAIR, 3, g2_winner=...), "line 3, column g2_winner: found nothing, which is not there"),
+        (PAIR, lines_of(PAIR, 1, m1_score=7), "line 1, column m1_score: found '7', made of the scores of single answers"),
+        (ALPACA, entries_of(ALPACA, 2, preference=3), "entry 3, column preference: found '3', which is no preference; write 1"),
+        (ALPACA, entries_of(ALPACA, 2, preference=0.7), "entry 3, column preference: found '0.7'"),
+        (ALPACA, entries_of(ALPACA, 1, generator_1=...), "entry 2, column generator_1: found nothing, which is not there"),
+        (
+            ALPACA,
+            (FORMATS / ALPACA).read_text("utf-8").replace('"preference": 2.0,', '"preference": 2.0', 1),
+            "line 24: malformed JSON (Expecting ',' delimiter)",
+        ),
+        (ARENA, lines_of(ARENA, 2, games=[]), "line 2, column games: found '[]', which are not two games"),
+        (
+            ARENA,
+            lines_of(ARENA, 3, games=[{"score": "A>B"}, {"score": "C>D"}]),
+            "line 3, column score: found 'C>D', which is no verdict",
+        ),
+        (ARENA, lines_of(ARENA, 3, games=[{"score": 7}, {"score": 8}]), "line 3, column score: found '7', which is no verdict"),
+        (ARENA, lines_of(ARENA, 1, uid=...), "line 1, column question_id: found nothing, and no uid either"),
+    ],
+)
+def test_malformed_file_is_named_with_its_line(tmp_path, name, text, said):
+    kind, human = ("ratings", "model,prompt,dimension,rating\ngpt-4,81,turn 1,9\n") if name == SINGLE else ("verdicts", None)
+    settings = {"format": {SINGLE: "mt_bench_single", PAIR: "mt_bench_pair", ALPACA: "alpaca_eval", ARENA: "arena_hard"}[name]}
+    settings = {} if text == "" or text.startswith("[1]") else settings
+    if not settings:
+        settings = {"columns": {"judge": "judge"}} if text == "" else settings
+    found = complaint(tmp_path, text, name, settings, human=human, kind=kind)
+    assert found.startswith(name), found
+    assert said in found
+
+
+OWN = "judge,model,prompt,rating,human\na,b,1,7,8\na,c,2,9,8\n"
+QUALITY = {"quality": [1, 10]}
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "said"),
+    [
+        (OWN, {"columns": {"judge": "grader"}}, "line 1, column grader: not there; found judge, model, prompt, rating, human"),
+        (
+            OWN.replace("judge", "grader"),
+            {},
+            "human; write which of them it is under `columns:` in config, as in `{judge: <its name here>}`",
+        ),
+        (OWN.replace(",", ";"), {}, "the fields are separated by ';'; save the file with commas"),
+        (OWN.replace("rating", "model"), {}, "line 1, column model: stands twice"),
+        (
+            OWN.replace(",9,", ",ERROR,"),
+            {},
+            "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10",
+        ),
+        (OWN.replace(",9,", ",-1,"), {}, "line 3, column rating: found '-1', which is off the scale of the dimension"),
+        (OWN.replace("a,c", ",c"), {}, "line 3, column judge: found nothing, which names no judge"),
+        (OWN.replace("a,c", "Human,c"), {}, "line 3, column judge: found 'Human', which stands for the human scores"),
+        (OWN.replace("9,8", "9,11"), {}, "line 3, column human: found '11', which is off the scale"),
+        (OWN.replace("9,8", "9"), {}, "line 3: cannot be read: found 4 fields, expected 5 as in the header"),
+        ("judge,model,prompt,rating\n", {}, "the file holds no rows"),
+        ("", {}, "the file is empty"),
+    ],
+)
+def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, settings, said):
+    found = complaint(tmp_path, text, "own.csv", settings, scales=QUALITY)
+    assert found.startswith("own.csv"), found
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("human", "columns", "said"),
+    [
+        ("model,prompt,rating\nb,1,x\n", {}, "human.csv, line 2, column rating: found 'x', which is not a number"),
+        ("model,prompt,mark\nb,1,0\n", {"rating": "mark"}, "human.csv, line 2, column mark: found '0', which is off the scale"),
+        (
+            "model,prompt,rating\nb,1,7\nb,1,8\n",
+            {},
+            "prompt '1' stand already in human.csv, line 2; keep one, or, if each is of another rater",
+        ),
+        ("model,prompt,rating\nb,q1,7\n", {}, "prompt 'b', 'quality', 'q1', and in the ratings 'b', 'quality', '1'"),
+        ("model,prompt\nb,1\n", {}, "human.csv, line 1, column rating: not there"),
+        (
+            "model,prompt,rating\nb,1,NA\n",
+            {},
+            "human.csv, line 1: none of its scores is a number: each is empty",
+        ),
+    ],
+)
+def test_faulty_human_scores_are_named(tmp_path, human, columns, said):
+    text = "judge,model,prompt,rating\na,b,1,7\n"
+    found = complaint(tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY)
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("kind", "study", "said"),
+    [
+        ("studies", {"import": {"files": "a.csv"}, "files": "b.csv"}, "found files, import of"),
+        ("studies", {"import": {"files": "a.csv"}, "shards": 4}, "found import with shards, which do not go together"),
+        (
+            "studies",
+            {"import": {"files": "a.json", "format": "alpaca_eval"}},
+            "import: format: alpaca_eval is read under `comparisons:`",
+        ),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "format": "inspect", "columns": {"judge": "j"}}},
+            "import: columns: only the format table has it",
+        ),
+        ("studies", {"import": {"files": "a.csv", "step": 0.3}}, "scale [1, 10] of quality has no whole number of such steps"),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "step": 0.01}},
+            "has 901 levels, more than 101; write `step: 0.1` with `round: true`",
+        ),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "step": 0.001, "round": True}, "scales": {"quality": [0, 1], "tone": [0.5, 5]}},
+            "step: 0.001: the scale [0, 1] of quality has 1001 levels, more than 101; write `step: 0.05` with `round: true`",
+        ),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "step": 0.01}, "scales": {"quality": [0, 1], "tone": [0, 100]}},
+            "the scale [0, 100] of tone has 10001 levels, more than 101; write a study for each dimension, each with its step",
+        ),
+        (
+            "studies",
+            {"import": {"files": "a.csv"}, "scales": {"quality": [0.5, 5]}},
+            "step: 1: the scale [0.5, 5] of quality has no whole number of such steps; write another step, such as 0.5",
+        ),
+        ("studies", {"import": {"files": "a.csv"}, "scales": {"quality": [5, 0.5]}}, "found [5, 0.5]; write [lowest, highest]"),
+        ("studies", {"files": "a.csv", "scales": {"quality": [0.5, 5]}}, "found [0.5, 5]; write whole numbers, or, of ratings"),
+        ("studies", {"files": "a.csv", "scales": {"quality": [0, 101]}}, "write [lowest, highest], at most 101 ratings"),
+        ("comparisons", {"import": {"files": "a.csv", "round": True}}, "import: round: verdicts have no scale"),
+        ("studies", {"import": {"files": "{a}.csv"}}, "braces mean a wildcard"),
+        ("studies", {"import": {"files": "a.csv", "colums": {}}}, "import: unknown key 'colums'; did you mean 'columns'?"),
+        ("studies", {"import": {"files": "a.csv"}, "families": {"X": ["a"], "Y": ["a"]}}, "families: 'a' stands in X and in Y"),
+        ("studies", {"files": "a.csv", "families": {"X": ["a"]}}, "families: goes with `import`"),
+        ("comparisons", {"import": {"files": "a.csv", "step": 0.5}}, "import: step: verdicts have no scale"),
+        (
+            "comparisons",
+            {"import": {"files": "a.json", "baseline": "m", "format": "alpaca_eval"}},
+            "import: baseline: only the format arena_hard has it",
+        ),
+    ],
+)
+def test_impossible_settings_are_named(kind, study, said):
+    project = project_settings()
+    own = {"title": "t", **({"scales": QUALITY} if kind == "studies" else {}), **study}
+    with pytest.raises(ConfigError) as caught:
+        checked({**project, kind: {**project[kind], "mine": own}}, project)
+    assert said in str(caught.value)
+    assert "mine" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("step", "scales", "in_steps"),
+    [(0.5, [0.5, 5], [1, 10]), (0.01, [0, 1], [0, 100]), (10, [0, 1000], [0, 100]), (1, [1.0, 10], [1, 10])],
+)
+def test_scales_are_whole_numbers_of_steps(step, scales, in_steps):
+    """A hundred steps and one are the most, whatever the units are."""
+    project = project_settings()
+    own = {"title": "t", "scales": {"quality": scales}, "import": {"files": "a.csv", "step": step, "round": True}}
+    taken = checked({**project, "studies": {**project["studies"], "mine": own}}, project)["studies"]["mine"]
+    assert scales_in_steps(taken["scales"], taken["import"]) == {"quality": in_steps}
+
+
+@pytest.mark.parametrize(
+    ("scales", "finest"),
+    [
+        ([[0, 1]], 0.01), ([[0, 100]], 1), ([[1, 10]], 0.1), ([[0.5, 5]], 0.05), ([[0, 1], [0.5, 5]], 0.05),
+        ([[0, 1], [0, 100]], None), (["observed"], None),
+    ],
+)  # fmt: skip
+def test_finest_step_of_scales(scales, finest):
+    assert finest_step(dict(enumerate(scales))) == finest
+
+
+def test_families_of_a_study_go_before_the_models_of_config():
+    """By name or id: in such a study a spelling stands for what the study calls it."""
+    known = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "4o"]}, "Claude": {"family": "Claude"}}
+    assert models_with({"OpenAI": ["gpt-4o"], "Anthropic": ["Claude"]}, known) == {
+        "gpt-4o": {"family": "OpenAI"},
+        "Claude": {"family": "Anthropic"},
+        "GPT-4o": {"family": "GPT", "ids": ["4o"]},
+    }
+    assert models_with({}, known) == known

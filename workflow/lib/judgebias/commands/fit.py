@@ -2,44 +2,38 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
 from judgebias.commands.output import check_output, write_output
-from judgebias.configuration import load, study_of
+from judgebias.commands.reading import Given, add_files, given_by, tables_of, with_import
+from judgebias.configuration import load
 from judgebias.database import bounded_memory, bytes_of, connect
 from judgebias.errors import DataError
 from judgebias.settings import check_known
-from judgebias.sources.checks import RatingsFile
 from judgebias.sources.distinct_rows import collapse
 
 # While the files are read, what takes long to import is imported, in the functions.
 if TYPE_CHECKING:
     from judgebias.fits.estimates import Estimated
-    from judgebias.ratings.checked_rows import StudyFiles
 
 
 class Task(NamedTuple):
-    """What is to be fitted to what: names in `config`."""
+    """What is to be fitted, a spec of `config`, to what."""
 
-    study: str
     spec: str
-    files: Sequence[RatingsFile]
-    config: Mapping
+    given: Given
 
 
 def add_fit(commands) -> None:
     """Add the command to the subparsers of a parser."""
     parser: ArgumentParser = commands.add_parser("fit", help="fit a spec to files of ratings", description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="[dimension=]file", help="CSV, gzip CSV, parquet or folder of parquet")
-    parser.add_argument("--study", help="study of config whose scales and task types hold; default: the one with these files")
+    add_files(parser)
     parser.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
-    parser.add_argument("--config", help="YAML file of what is added to config.yaml or changed of it")
     parser.add_argument("--output", help="CSV file to write; default: the standard output")
     parser.set_defaults(run=run)
 
@@ -52,10 +46,9 @@ def run(arguments: Namespace) -> None:
     check_output(arguments.output)
     config = load(arguments.config)
     check_known("--spec", [arguments.spec], config["specs"], "specs")
-    study, files = study_of(config, arguments.study, [_named(argument) for argument in arguments.files])
-    task = Task(study, arguments.spec, [RatingsFile(*file) for file in files], config)
+    task = Task(arguments.spec, given_by(arguments, config))
     with TemporaryDirectory() as folder:
-        found = _straight(task, folder) or _by_way_of_tables(task, folder)
+        found = (not task.given.to_import and _straight(task, folder)) or _by_way_of_tables(task, folder)
 
     from judgebias.tables import ESTIMATES
 
@@ -71,9 +64,9 @@ def _straight(task: Task, folder: str) -> "Estimated | None":
     """Fit to cells of the distinct rows; None where the fit reads the rows, where something may be wrong with them, or where
     there are too many to hold.
     """
-    limit = task.config["memory_limit"]
+    limit = task.given.config["memory_limit"]
     with bounded_memory(limit, f"{folder}/spill"), connect() as connection, ThreadPoolExecutor(1) as reader:
-        distinct = reader.submit(collapse, connection, task.files, most=bytes_of(limit))
+        distinct = reader.submit(collapse, connection, task.given.files, most=bytes_of(limit))
         try:
             return _of_distinct_rows(task, reader, connection, distinct)
         except (DataError, duckdb.OutOfMemoryException):
@@ -85,13 +78,14 @@ def _of_distinct_rows(
 ) -> "Estimated | None":
     from judgebias.fits.spec import Spec
 
-    spec = Spec(task.spec, **task.config["specs"][task.spec])
+    study, _, config = task.given
+    spec = Spec(task.spec, **config["specs"][task.spec])
     if spec.by_row:
         connection.interrupt()  # what is read of the rows so far is of no use
         return None
     from judgebias.ratings.raw_cells import cells_of_distinct_rows, repeated
 
-    source = _source(task)
+    source = task.given.source()
     counted = reader.submit(lambda: distinct.result() and cells_of_distinct_rows(connection, source, distinct.result()))
     from judgebias.fits.estimates import estimate
     from judgebias.ratings.study import Study
@@ -100,7 +94,7 @@ def _of_distinct_rows(
     if cells is None:
         return None
     twice = reader.submit(repeated, connection)
-    found = estimate(spec, Study(task.study, cells), confidence=task.config["confidence"])
+    found = estimate(spec, Study(study, cells), confidence=config["confidence"])
     return None if twice.result() else found
 
 
@@ -108,36 +102,12 @@ def _by_way_of_tables(task: Task, folder: str) -> "Estimated":
     """Fit as the workflow does, by its own steps and with its own errors, and with no more rows in memory than it holds."""
     from judgebias.fits.estimates import estimate
     from judgebias.fits.spec import Spec
-    from judgebias.ratings.cells import build_cells
-    from judgebias.ratings.ratings import normalise
-    from judgebias.ratings.study import Study
 
-    with bounded_memory(task.config["memory_limit"], f"{folder}/spill"):
-        ratings, cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
-        normalise(task.study, _source(task), ratings=ratings, completeness=f"{folder}/completeness.csv")
-        build_cells(ratings, cells)
-        spec, study = Spec(task.spec, **task.config["specs"][task.spec]), Study(task.study, cells, [ratings])
-        return estimate(spec, study, confidence=task.config["confidence"], seed=task.config["seed"])
-
-
-def _source(task: Task) -> "StudyFiles":
-    from judgebias.ratings.checked_rows import StudyFiles
-
-    settings = task.config["studies"][task.study]
-    return StudyFiles.from_config(
-        [file.path for file in task.files],
-        [file.dimension for file in task.files],
-        scales=settings["scales"],
-        task_types=settings.get("task_types", {}),
-        models=task.config["models"],
-    )
+    config = task.given.config
+    with bounded_memory(config["memory_limit"], f"{folder}/spill"):
+        study, spec = tables_of(with_import(task.given, folder), folder), Spec(task.spec, **config["specs"][task.spec])
+        return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
 
 
 def _where(row: Mapping) -> str:
     return f"{row['spec']}: " + (f"{row['slice']}: " if row["slice"] else "")
-
-
-def _named(argument: str) -> tuple[str, str | None]:
-    """(path, dimension) of an argument; a file may have the mark in its name, too."""
-    dimension, mark, path = argument.partition("=")
-    return (path, dimension) if mark and not Path(argument).exists() else (argument, None)

@@ -1,4 +1,4 @@
-"""Where a command writes its table: to the standard output, or to a file, which is then whole or not there."""
+"""Where a command writes: to the standard output, or to a file, which is then whole or not there."""
 
 import os
 import sys
@@ -13,9 +13,9 @@ def check_output(path: str | None) -> None:
     """Raise ConfigError unless a file can be written at `path`; None is the standard output."""
     if path is None:
         return
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         raise ConfigError(f"--output: {path}: a folder; name a file in it")
-    if not Path(path).parent.is_dir():
+    if not os.path.isdir(Path(path).parent):
         raise ConfigError(f"--output: {path}: there is no folder {Path(path).parent}; make it, or name a file in another")
 
 
@@ -27,7 +27,7 @@ def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mappin
     try:
         if path is None:
             write_table(os.dup(sys.stdout.fileno()), columns, rows)
-        elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe
+        elif os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
             write_table(path, columns, rows)
         else:
             _write_whole(Path(path).resolve(), columns, rows)
@@ -36,6 +36,17 @@ def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mappin
     except OSError as error:
         where = "the standard output" if path is None else f"--output: {path}"
         raise ConfigError(f"{where}: {error.strerror}; name a file that can be written by --output") from error
+
+
+def write_page(page: str) -> None:
+    """Write a text to the standard output, with the errors of `write_output`."""
+    try:
+        with open(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as file:
+            file.write(page)
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        raise ConfigError(f"the standard output: {error.strerror}; send it to a file that can be written") from error
 
 
 def _write_whole(path: Path, columns: Sequence[str], rows: Iterable[Mapping]) -> None:

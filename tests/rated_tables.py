@@ -1,0 +1,77 @@
+"""Small tables of ratings that tests make up, as the files and the studies that they are checked as."""
+
+import csv
+import random
+
+from conftest import CONFIG, built
+from judgebias.doctor.check import check_study
+from judgebias.doctor.facts import facts_of
+from judgebias.ratings.checked_rows import StudyFiles
+from judgebias.ratings.registry import Registry
+from judgebias.sources.checks import RatingsFile
+
+COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
+ASKED = {"gamma": 0.02, "power": 0.8, "confidence": 0.9}
+FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")  # of four families
+
+
+def rated(judges=FIVE, models=FIVE, *, prompts=40, dimensions=("Tone",), lengths=True, seed=1, rating=None, score=None):
+    """Rows of every judge, model, dimension and prompt; the human score is at random from 1 to 5, or score(model).
+
+    A rating is the human score, or at random one more or less, within 1 to 5; or rating(judge, model, score, at random) if any.
+    """
+    drawn, rows = random.Random(seed), []
+    for prompt in range(prompts):
+        for dimension in dimensions:
+            for model in models:
+                gt = score(model) if score else drawn.randint(1, 5)
+                for judge in judges:
+                    noise = drawn.choice((-1, 0, 0, 1))
+                    given = rating(judge, model, gt, noise) if rating else None
+                    given = min(5, max(1, gt + noise)) if given is None else given
+                    length = 20 + prompt if lengths else ""
+                    rows.append(
+                        dict(zip(COLUMNS, (judge, model, gt, "d", f"p{prompt}", given, length, dimension), strict=True))
+                    )
+    return rows
+
+
+def unscored(*, human="", **settings):
+    """Rows of two dimensions without human scores, or with this one; GPT-4o favours itself, and a tenth is not rated."""
+
+    def rating(judge, model, score, noise):
+        own = 2 if judge == model == "GPT-4o" else 0
+        return min(5, max(1, score + noise + own + FIVE.index(judge) % 2))
+
+    rows = rated(dimensions=("Tone", "Use"), rating=rating, **settings)
+    drawn = random.Random(3)
+    lost = [drawn.random() < 0.1 for _ in rows]
+    return [{**row, "gt": human, "rating": "" if none else row["rating"]} for row, none in zip(rows, lost, strict=True)]
+
+
+def write_rows(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return str(path)
+
+
+def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5)):
+    """The study `made up` of these rows, built in `folder`."""
+    scales = dict.fromkeys({row["dimension"] for row in rows}, scale)
+    path = write_rows(folder / "made up.csv", rows)
+    return built(folder, "made up", StudyFiles([RatingsFile(path)], scales, {}, Registry.from_config(models)))
+
+
+def findings_of(folder, rows, *, reliability=None, told=None, **settings):
+    """What the check finds, in its order, and the facts that it reads; told: what config says of an import."""
+    facts = facts_of(study_of_rows(folder, rows, **settings), str(folder / "completeness.csv"), **(told or {}))
+    return check_study(facts, reliability or {}, **ASKED), facts
+
+
+def by_subject(findings):
+    """The findings by topic and subject; the same subject twice in a topic would be two answers to one question."""
+    found = {(each.topic, each.subject): each for each in findings}
+    assert len(found) == len(findings)
+    return found

@@ -1,0 +1,208 @@
+"""What a check says where the fault is not the judges': human scores, names, scales; and advice that fits the case."""
+
+import random
+
+import pytest
+import yaml
+
+from conftest import CONFIG
+from judgebias.doctor.findings import FINE, NOTE, STOP, WARNING
+from judgebias.doctor.page import page_of
+from rated_tables import FIVE, by_subject, findings_of, rated
+
+SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
+STEPS = {"imports": {"step": 0.01}}
+
+
+@pytest.fixture
+def check(tmp_path):
+    return lambda rows, **settings: by_subject(findings_of(tmp_path, rows, **settings)[0])
+
+
+def unscored(rows, lost):
+    return [row | {"gt": ""} if lost(row) else row for row in rows]
+
+
+def spelt(rows, rename, *, who=("judge", "model")):
+    """Rows with other names in some of the columns: rename(name, row) -> name."""
+    return [row | {each: rename(row[each], row) for each in who} for row in rows]
+
+
+def models_with(**families):
+    return CONFIG["models"] | {name.replace("_", "-"): {"family": family} for name, family in families.items()}
+
+
+def test_a_rating_without_a_human_score_is_not_missing(check):
+    """30 % of the answers of a judge lack a human score, 5 of its other ratings are missing: each is told as what it is."""
+    rows = unscored(rated(), lambda row: row["model"] == GPT4 and int(row["prompt_id"][1:]) < 12)
+    for row in [row for row in rows if row["judge"] == GPT4 and row["model"] == LLAMA][:5]:
+        row["rating"] = ""
+    found = check(rows)
+    assert found["own ratings missing", GPT4].value == pytest.approx(-5 / 160)
+    assert {found["own ratings missing", judge].level for judge in FIVE} == {FINE}
+    assert found["missing", f"judge {GPT4}"].value == pytest.approx(5 / 200)
+    assert found["missing", f"model {GPT4}"].value == 0
+    assert found["missing", ""].words == "0.5 % of the ratings are missing (5 no rating)"
+    told = found["no human score", f"model {GPT4}"]
+    assert (told.value, told.level) == (0.3, WARNING)
+    assert told.words == f"30 % of the rated answers of {GPT4} have no human score, 0 % of the others"
+    assert "judges need not be asked again" in told.advice
+    assert {found["no human score", f"model {name}"].level for name in FIVE if name != GPT4} == {FINE}
+    assert (found["no human score", ""].value, found["no human score", ""].level) == (pytest.approx(0.06), NOTE)
+    page = page_of("mine", list(found.values()))
+    assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
+
+
+def test_human_scores_that_lack_everywhere_alike(check):
+    drawn = random.Random(5)
+    lost = {(model, f"p{prompt}") for model in FIVE for prompt in range(40) if drawn.random() < 0.25}
+    found = check(unscored(rated(), lambda row: (row["model"], row["prompt_id"]) in lost))
+    assert found["no human score", ""].value == pytest.approx(len(lost) / 200)
+    assert found["no human score", ""].level == WARNING
+    assert {found["no human score", f"model {model}"].level for model in FIVE} == {FINE}
+    assert ("no human score", "") not in check(rated())
+
+
+def test_what_has_no_complete_row_is_named(check):
+    rows = unscored(rated(), lambda row: row["model"] == LLAMA)
+    rows = [row | {"rating": ""} if row["judge"] == MISTRAL else row for row in rows]
+    found = check(rows)
+    told = found["left out", f"model {LLAMA}"]
+    assert told.words.startswith(f"the model '{LLAMA}' is left out: none of its 200 rows is complete (")
+    assert told.level == found["left out", f"judge {MISTRAL}"].level == WARNING
+    assert "parsed" in found["left out", f"judge {MISTRAL}"].advice
+    assert "have people score them" in told.advice
+    assert ("no human score", f"model {LLAMA}") not in found  # it is said
+
+
+def test_lengths_that_lack(check):
+    rows = rated()
+    for row in rows[:250]:
+        row["pred_length"] = ""
+    told = check(rows)["lengths", "missing"]
+    assert (told.value, told.level) == (0.25, WARNING)
+    assert check(rows)["missing", ""].value == 0
+
+
+def test_points_are_those_of_the_users_scale(check):
+    rows = [row | {"rating": 20 * row["rating"], "gt": 20 * row["gt"]} for row in rated()]
+    found, in_steps = (check(rows, scale=(0, 100), told=told) for told in (STEPS, None))
+    value = found["detectable", f"A {GPT4}"].value
+    assert f" of {value:.3f} ({value:.2g} points) would" in found["detectable", f"A {GPT4}"].words
+    assert f" of {value:.3f} ({100 * value:.2f} points) would" in in_steps["detectable", f"A {GPT4}"].words
+    assert found["human scores", "Tone"].words == "the human scores of Tone take 5 values from 0.2 to 1"
+    assert found["range", "Tone"].words == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
+
+
+def test_judges_and_models_of_one_family(check):
+    models = {name: {"family": "GPT"} for name in FIVE}
+    found = check(rated(), models=models)
+    stop = found["verdict", "supports"]
+    assert stop.level == STOP
+    assert stop.advice.startswith("add judges or models of another family")
+    for letter in "ABC":
+        told = found["estimable", f"{letter}: self-bias of {GPT4}"]
+        assert told.words.endswith("all judges and models are of one family, so that nothing else is there to compare with")
+        assert told.advice == stop.advice
+
+
+def test_one_judge_needs_another(check):
+    found = check(rated((GPT4,)))
+    for letter in "BC":
+        told = found["estimable", f"{letter}: self-bias of {GPT4}"]
+        assert told.words.endswith("there is no other judge to compare with")
+        assert told.advice.startswith("add a second judge")
+    assert found["names", ""].words == "1 of 1 judge is rated as a model, too"
+
+
+def test_nothing_is_said_of_the_size_of_what_cannot_be_estimated(check):
+    found = check([row for row in rated() if row["judge"] != row["model"]])
+    assert found["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
+    assert "finding a self-bias" not in found["verdict", "does not support"].words
+    assert [subject for topic, subject in found if topic in ("detectable", "ordinary taste")] == [""]
+    assert "judges that rate themselves" in found["detectable", ""].words
+    page = page_of("mine", list(found.values()))
+    assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == ["-", "-", "-"]
+
+
+def test_single_raters_are_asked_for_where_they_can_be_named(check):
+    assert "`raters:`" in check(rated())["reliability", "Tone"].advice
+    advice = check(rated(), told=STEPS)["reliability", "Tone"].advice
+    assert "`raters:`" not in advice
+    assert "`import: references: columns:`" in advice
+
+
+def test_a_model_spelt_in_two_ways(check):
+    """A tenth of a model's answers stand under another spelling, without human scores: what is to be written mends it."""
+
+    def rename(name, row):
+        return "gpt-4O " if name == GPT4 and row["model"] == GPT4 and row["prompt_id"].endswith("1") else name
+
+    rows = unscored(spelt(rated(), rename, who=("model",)), lambda row: row["model"] == "gpt-4O ")
+    models = CONFIG["models"] | {"gpt-4O ": {"family": "gpt-4O "}}
+    found = check(rows, models=models, told={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}})
+    told = found["spelling", "model gpt-4O "]
+    assert told.level == WARNING
+    assert told.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be one by two spellings"
+    assert "and not under `families:`" in told.advice
+    assert found["left out", "model gpt-4O "].advice == "mend the two spellings named above"
+    assert found["own ratings missing", GPT4].value == found["missing", ""].value == 0
+    entry = told.advice.partition("config ")[2].partition("]}")[0] + "]}"
+    (written,) = yaml.safe_load(f"{{{entry}}}").items()
+    assert written == (GPT4, {"family": "GPT", "ids": ["gpt-4O "]})
+    mended = check(rows, models=CONFIG["models"] | dict([written]))
+    assert not [subject for topic, subject in mended if topic in ("spelling", "left out")]
+    assert mended["contents", "models"].value == 5
+
+
+def test_a_judge_spelt_in_two_ways(check):
+    rows = spelt(rated(), lambda name, row: "gpt-4O" if name == GPT4 and row["prompt_id"] < "p2" else name, who=("judge",))
+    found = check(rows, models=models_with(gpt_4O="GPT"))
+    assert found["spelling", "judge gpt-4O"].words.startswith("the judges '")
+    assert ("missing", "pairs") not in found  # taken as one they lack none
+    assert found["missing", ""].value == 0
+
+
+def test_two_models_with_all_prompts_are_two(check):
+    """A model of a like name is another one where both answer all prompts: as one, it would have two answers to each."""
+    models = models_with(Llama_3_8B_Instruct="Llama 3")
+    found = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
+    assert not [subject for topic, subject in found if topic == "spelling"]
+
+
+def test_a_name_in_families_that_is_none_of_the_ratings(check):
+    named = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
+    found = check(rated(), told={"imports": {"files": "a.csv"}, "named": named})
+    told = found["spelling", "families GPT 3.5 Turbo"]
+    assert told.level == WARNING
+    assert "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean 'GPT-3.5 Turbo'" in told.words
+    assert [subject for topic, subject in found if topic == "spelling"] == ["families GPT 3.5 Turbo"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "human", "level", "said"),
+    [
+        ((1, 10), None, WARNING, "no rating and no human score of Tone is above 5 of its scale from 1 to 10"),
+        ((-5, 5), None, NOTE, "no rating and no human score of Tone is below 1 of its scale from -5 to 5"),
+        ((1, 5), None, FINE, "Tone, a scale from 1 to 5: ratings from 1 to 5 and human scores from 1 to 5"),
+        ((0, 5), lambda gt: gt / 5, WARNING, "human scores from 0.2 to 1: are the human scores on another scale?"),
+        ((0, 5), lambda gt: (gt + 3) / 2, FINE, "Tone, a scale from 0 to 5: ratings from 1 to 5 and human scores from 2 to 4"),
+    ],
+)
+def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, said, check):
+    rows = [row | {"gt": human(row["gt"]) if human else row["gt"]} for row in rated()]
+    found = check(rows, scale=scale)["range", "Tone"]
+    assert found.level == level
+    assert said in found.words
+
+
+def test_a_judge_at_the_end_of_the_scale(check):
+    """Half of its ratings at the highest level is a warning: as much of a bias upwards cannot show."""
+    drawn = random.Random(2)
+    shares = {GPT4: 0.6, SONNET: 0.4, LLAMA: 0.1}
+
+    def rating(judge, *_):
+        return 5 if drawn.random() < shares.get(judge, 0) else drawn.randint(1, 4)
+
+    found = check(rated(rating=rating))
+    assert [found["ceiling", judge].level for judge in shares] == [WARNING, NOTE, FINE]

@@ -1,0 +1,243 @@
+"""The command `check`: what it writes, with which status it ends, and what it says of a file that is refused."""
+
+import os
+import re
+import sys
+
+import pytest
+import yaml
+from check import check as script_of_check
+
+from conftest import CONFIG
+from judgebias.__main__ import main
+from judgebias.commands.output import write_page
+from judgebias.errors import ConfigError
+from judgebias.ratings.study import Study
+from judgebias.tables import CHECK, read_table
+from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
+
+FILE = "made up.csv"
+STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run the command on rows in a folder of its own; returns status, standard output and standard error."""
+
+    def run(rows, *arguments, added=None, **settings):
+        monkeypatch.chdir(tmp_path)
+        write_rows(tmp_path / FILE, rows)
+        config = {"studies": {"mine": STUDY | settings}, **(added or {})}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        monkeypatch.setattr(sys, "argv", ["judgebias", "check", FILE, "--config", "mine.yaml", *arguments])
+        status = main()
+        captured = capfd.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_page_and_table(run, tmp_path):
+    status, page, said = run(rated(), "--output", "check.csv")
+    assert (status, said) == (0, "")
+    assert page.startswith("mine: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C); ")
+    rows = read_table(tmp_path / "check.csv")
+    assert list(rows[0]) == list(CHECK)
+    assert [row["topic"] for row in rows[:2]] == ["verdict", "verdict"]
+    assert {row["study"] for row in rows} == {"mine"}
+    assert run(rated()) == (status, page, said)  # the table is beside the page, not in its place
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["check.csv", FILE, "mine.yaml"]
+
+
+def test_the_rule_writes_the_same_table(run, tmp_path):
+    rows = [row for row in rated(prompts=31) if row["judge"] != row["model"] or row["gt"] > 1]
+    run(rows, "--output", "check.csv")
+    study = study_of_rows(tmp_path, rows)
+    origin = {"raters": [], "alphas": [], "of_alpha": 3}
+    planner = {key: ASKED[key] for key in ("gamma", "power")}
+    script_of_check(
+        study=Study("mine", study.cells, study.ratings), origin=origin, completeness=str(tmp_path / "completeness.csv"),
+        told={}, planner=planner, confidence=0.9, output=str(tmp_path / "of_rule.csv"),
+    )  # fmt: skip
+    assert (tmp_path / "of_rule.csv").read_bytes() == (tmp_path / "check.csv").read_bytes()
+
+
+def test_settings_are_those_of_config(run):
+    planner = {**CONFIG["inference"]["planner"], "power": 0.9}
+    page = " ".join(run(rated(prompts=20), added={"inference": {"planner": planner}, "confidence": 0.5})[1].split())
+    assert "would be found with 90 % power" in page
+    other = " ".join(run(rated(prompts=20))[1].split())
+    assert "would be found with 80 % power" in other
+    below = "finding a self-bias below "
+    assert page.partition(below)[2][:5] != other.partition(below)[2][:5]
+
+
+def test_where_nothing_can_be_estimated_all_is_written_and_the_status_says_so(run, tmp_path):
+    status, page, said = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
+    assert status == 1
+    assert said.startswith(f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name judges and")
+    assert "By judge" in page
+    assert read_table(tmp_path / "check.csv")[0]["level"] == "stop"
+
+
+def test_a_refused_file_writes_nothing(run, tmp_path):
+    rows = rated()
+    rows[3]["rating"] = 94
+    status, page, said = run(rows, "--output", "check.csv")
+    assert (status, page) == (1, "")
+    assert (
+        said == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the dimension; write an integer "
+        "from 1 to 5\n"
+    )
+    assert not (tmp_path / "check.csv").exists()
+    status, _, said = run([*rated(), rated()[0]])
+    assert status == 1
+    assert "stand already in" in said
+
+
+def test_unknown_names_come_with_what_makes_them_known(run):
+    """What the message says to write is a configuration, with which the file is taken."""
+    names = {FIVE[2]: "openai/gpt-4o-2024-08-06", FIVE[0]: "claude-3-opus", FIVE[4]: "qwen2-72b"}
+    rows = [row | {who: names.get(row[who], row[who]) for who in ("judge", "model")} for row in rated()]
+    status, page, said = run(rows)
+    assert (status, page) == (1, "")
+    first, header, *lines = said.splitlines()
+    assert first.startswith(
+        f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that the registry does not know; "
+    )
+    assert header == "names in these files that config does not know; write in a file for --config:"
+    written = "\n".join(lines)
+    assert written.count("<its family>") == 1
+    added = yaml.safe_load(written.replace("<its family>", "Cohere"))
+    assert added == {
+        "models": {
+            "GPT-4o": {"ids": ["gpt-4o", "openai/gpt-4o-2024-08-06"]},
+            "claude-3-opus": {"family": "Claude"},
+            "qwen2-72b": {"family": "Cohere"},
+        }
+    }
+    assert run(rows, added=added)[0] == 0
+
+
+def test_a_file_without_dimensions_is_told_how_to_name_one(run, tmp_path):
+    rows = rated()
+    run(rows)
+    (tmp_path / "one.csv").write_text(
+        "\n".join(",".join(str(row.get(name, name)) for name in COLUMNS[:-1]) for row in [{}, *rows]) + "\n", "utf-8"
+    )
+    sys.argv[2] = "one.csv"
+    sys.argv += ["--study", "mine"]
+    assert main() == 1
+    sys.argv[2] = "Tone=one.csv"
+    assert main() == 0
+
+
+def test_verdicts_and_files_of_no_study_are_sent_where_they_belong(run, tmp_path, capfd):
+    """Files of comparisons are no ratings, also in a folder; without a configuration, one is asked for."""
+    (tmp_path / "verdicts").mkdir()
+    (tmp_path / "verdicts" / "gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
+    added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
+    assert run(rated(), added=added)[0] == 0
+    for file in ("verdicts", "verdicts/gpt-4_pair.jsonl"):
+        sys.argv[2] = file
+        assert main() == 1
+        said = capfd.readouterr().err
+        assert said.startswith(f"error: config: comparisons: arena: {file}: these are verdicts on pairs of answers, and this ")
+        assert "(`snakemake arena`), see docs/comparisons.md" in said
+    assert run(rated(), "--study", "arena", added=added)[2].startswith("error: config: comparisons: arena: these are verdicts")
+    sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
+    assert main() == 1
+    assert "name by --study the one whose scales and task types hold for them: mine\n" in capfd.readouterr().err
+    sys.argv[3:] = []
+    assert main() == 1
+    said = capfd.readouterr().err
+    assert said.endswith("; describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md\n")
+
+
+def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
+    """The step and the families of config reach the check."""
+    lines = ["judge,model,prompt,rating,human"]
+    lines += [f"{r['judge']},{r['model']},{r['prompt_id']},{r['rating'] / 5},{r['gt'] / 5}" for r in rated()]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    imports = {"files": "log.csv", "columns": {"human": "human"}, "step": 0.1}
+    study = {"title": "t", "import": imports, "scales": {"Tone": [0, 1]}, "families": {"GPT": ["GPT-4O"]}}
+    assert run(rated(), added={"studies": {"logs": study, "mine": STUDY}})[0] == 0
+    sys.argv[2] = "log.csv"
+    assert main() == 0
+    page = " ".join(capfd.readouterr().out.split())
+    assert "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1" in page
+    assert "names 'GPT-4O', which is no judge and no model of these ratings; did you mean 'GPT-4o'" in page
+    size, points = re.search(r"a self-bias of [^(]+ of (0[.]\d+) \((0[.]\d+) points\)", page).groups()
+    assert float(points) == pytest.approx(float(size), rel=0.1)
+
+
+def test_raters_of_config_say_how_reliable_scores_are(run, tmp_path):
+    rows = rated()
+    scores = {(row["model"], row["prompt_id"]): row["gt"] for row in rows}
+    lines = [f"{model},Tone,d,{prompt},{rater},{gt}" for (model, prompt), gt in scores.items() for rater in "xy"]
+    (tmp_path / "raters.csv").write_text("\n".join(["model,dimension,dataset,prompt_id,rater,rating", *lines]) + "\n", "utf-8")
+    page = run(rows, raters="raters.csv")[1]
+    assert "errors of the human scores" in " ".join(page.partition("does not support")[0].split())
+    assert "how reliable" not in page
+
+
+def test_help_and_what_is_asked_wrongly(run, capfd, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["judgebias", "check", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert "--output" in capfd.readouterr().out
+    assert run(rated(), "--output", "no/check.csv")[0::2] == (
+        1, "error: --output: no/check.csv: there is no folder no; make it, or name a file in another\n",
+    )  # fmt: skip
+    assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
+
+
+def test_a_standard_output_that_takes_no_page(monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="utf-8") as gone, open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", gone)
+        write_page("page\n" * 10_000)
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(ConfigError, match="the standard output: No space left on device"):
+            write_page("page\n")
+
+
+def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, capfd):
+    """Ratings from 0 to 1 in quarters are those from 1 to 5; judges that config does not know are taken as they are."""
+    columns = {
+        "judge": "grader",
+        "model": "candidate",
+        "prompt": "item",
+        "rating": "score",
+        "human": "person",
+        "dimension": "what",
+    }
+    names = {
+        "judge": "grader",
+        "model": "candidate",
+        "prompt_id": "item",
+        "rating": "score",
+        "gt": "person",
+        "dimension": "what",
+    }
+    rows = rated(("Us", "Them"), ("Us", "Them", "Others"))
+    lines = [",".join(names.values())]
+    lines += [",".join(str((row[c] - 1) / 4 if c in ("rating", "gt") else row[c]) for c in names) for row in rows]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    study = {"title": "t", "import": {"files": "log.csv", "columns": columns, "step": 0.25}, "scales": {"Tone": [0, 1]}}
+    (tmp_path / "log.yaml").write_text(yaml.safe_dump({"studies": {"logs": study}}), "utf-8")
+    known = run(rows, added={"models": {name: {"family": "GPT"} for name in ("Us", "Them", "Others")}})[1]
+    for command, start in (("check", "logs: what these ratings support"), ("fit", "study,spec,")):
+        monkeypatch.setattr(sys, "argv", ["judgebias", command, "log.csv", "--config", "log.yaml"])
+        assert main() == 0
+        page, said = capfd.readouterr()
+        assert page.startswith(start)
+        assert "Us: not in config, taken as it is" in said
+    monkeypatch.setattr(sys, "argv", ["judgebias", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
+    assert main() == 0
+    page = capfd.readouterr().out
+    assert "self-bias of 2 of 2 judges (A, B)" in page
+    shares = [line.split()[2:5] for text in (page, known) for line in text.splitlines() if line.startswith("Us ")]
+    assert shares[0] == shares[1]

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from judgebias.progress import steps
+
 REPLICATES = 10_000
 BLOCK = 2_000_000  # weights held at a time
 
@@ -30,7 +32,8 @@ def percentile_intervals(
     if len(sums) < 2:
         none = np.full(statistic(sums.sum(axis=0, keepdims=True)).shape[1], np.nan)
         return none, none
-    values = [statistic(weights @ sums) for weights in _weights(len(sums), seed, replicates)]
+    drawn = steps(_weights(len(sums), seed, replicates), "bootstrap over questions", unit="draws", total=replicates, size=len)
+    values = [statistic(weights @ sums) for weights in drawn]
     ends = [_quantiles(column[np.isfinite(column)], confidence) for column in np.concatenate(values).T]
     low, high = np.array(ends).T
     return low, high

@@ -29,6 +29,7 @@ FIRST = "outcome_ab = 'a' and outcome_ba = 'b'"
 LAST = "outcome_ab = 'b' and outcome_ba = 'a'"
 CHOSE_OWN = f"{SAME_ANSWER} and (outcome_ab = 'a') = (judge = model_a)"
 CHOSE_LONGER = "(outcome_ab = 'a') = (length_a > length_b)"
+CHOSE_TWICE = "outcome_ab in ('a', 'b') and outcome_ba in ('a', 'b')"
 FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 
@@ -78,10 +79,13 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[
     bias those in one order only; of salience those in which one answer is chosen in both orders, but the lengths are equal or
     one is unknown; of bandwagon and attentional those in one order only, or without `favoured` in an order.
 
-    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that chooses at random,
-    above_random `yes` where the share is greater. A bias whose comparisons are all left out has an empty share, one without
-    comparisons no row. ci_low and ci_high: intervals at level `confidence` by a bootstrap over questions, exact where all agree
-    (see `share_intervals`); empty where fewer than two questions count.
+    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that chooses at random
+    in every order. One that now and then calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with
+    chosen those of the n comparisons in which it chooses an answer in both orders; above_random is `yes` where the share is
+    greater than that. Neither holds quality fixed: a judge whose own answers are better chooses them rightly. A bias whose
+    comparisons are all left out has an empty share, one without comparisons no row. ci_low and ci_high: intervals at level
+    `confidence` by a bootstrap over questions, exact where all agree (see `share_intervals`); empty where fewer than two
+    questions count.
     """
     groups = list(_groups(comparisons))
     intervals = share_intervals(groups, _shares, confidence=confidence, seed=seed)
@@ -114,11 +118,12 @@ def _groups(comparisons: str) -> Iterator[Group]:
 
 
 def _counts() -> dict[str, str]:
-    """SQL of what is counted: biased, telling (n) and concerned comparisons of each bias, then verdicts of each condition."""
+    """SQL of what is counted: biased, telling (n), concerned and chosen comparisons of each bias, then all verdicts."""
     concerned = {bias.name: f"{CONDITIONS[bias.condition]} and {bias.concerned}" for bias in BIASES}
     among = {bias.name: f"{concerned[bias.name]} and {bias.tells}" for bias in BIASES}
     counts = {bias.name: f"{among[bias.name]} and {bias.shown}" for bias in BIASES}
     counts |= {f"{name}_n": sql for name, sql in among.items()} | {f"{name}_concerned": sql for name, sql in concerned.items()}
+    counts |= {f"{name}_chosen": f"{sql} and {CHOSE_TWICE}" for name, sql in among.items()}
     for name, condition in CONDITIONS.items():
         for order in ORDERS:
             verdict = f"{condition} and outcome_{order}"
@@ -130,7 +135,7 @@ def _rows(group: Group, ends: Shares) -> Iterator[dict]:
     totals = group.sums.sum(axis=0).astype(int)
     counts = dict(zip(_counts(), totals.tolist(), strict=True))
     for number, bias in enumerate(BIASES):
-        biased, n, concerned = (counts[f"{bias.name}{what}"] for what in ("", "_n", "_concerned"))
+        biased, n, concerned, chosen = (counts[f"{bias.name}{what}"] for what in ("", "_n", "_concerned", "_chosen"))
         if not concerned:
             continue
         verdicts, valid = (sum(counts[f"{bias.condition}_{order}{what}"] for order in ORDERS) for what in ("", "_valid"))
@@ -139,7 +144,7 @@ def _rows(group: Group, ends: Shares) -> Iterator[dict]:
             "judge": group.judge,
             "bias": bias.name,
             "origin": "computed",
-            **against_random(bias.name, biased / n if n else None),
+            **(against_random(bias.name, biased / n, chosen / n) if n else against_random(bias.name, None)),
             "ci_low": float(ends.low[number]),
             "ci_high": float(ends.high[number]),
             "biased": biased,
@@ -155,7 +160,13 @@ def _shares(totals: np.ndarray) -> np.ndarray:
     return quotient(biased, among)
 
 
-def against_random(bias: str, share: float | None) -> dict:
-    """A share beside the threshold of its bias: `share`, `random`, and `above_random`, `yes` where the share is greater."""
-    above = None if share is None else "yes" if share > CLOSED_FORM[bias] else "no"
-    return {"share": share, "random": CLOSED_FORM[bias], "above_random": above}
+def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
+    """A share beside what chance gives: `share`, `random`, `chance` and `above_random`, `yes` where the share is greater.
+
+    chosen: share of the comparisons with a choice in both orders.
+    """
+    random = CLOSED_FORM[bias]
+    if share is None:
+        return {"share": None, "random": random, "chance": None, "above_random": None}
+    chance = random * chosen
+    return {"share": share, "random": random, "chance": chance, "above_random": "yes" if share > chance else "no"}

@@ -1,6 +1,7 @@
-"""Position: does a judge's verdict follow the place of an answer rather than the answer."""
+"""Position: does a judge's verdict follow the place of an answer rather than the answer; and what single orders tell."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -25,26 +26,68 @@ STATISTICS = {
     "first_both": ("first_both", "comparisons"),
     "second_both": ("second_both", "comparisons"),
 }
-NUMERATORS, DENOMINATORS = ([list(COLUMNS).index(column) for column in side] for side in zip(*STATISTICS.values(), strict=True))
+# Comparisons with one order alone, and a verdict that chooses an answer.
+SINGLE = "(select * from pairs where single in ('a', 'b'))"
+OWN = "(judge = model_a) <> (judge = model_b)"
+COLUMNS_OF_SINGLE = {
+    "first": "count(*) filter (where outcome_ab = 'a' or outcome_ba = 'b')",
+    "decided": "count(*)",
+    "longer": "count(*) filter (where length_a <> length_b and (single = 'a') = (length_a > length_b))",
+    "unequal": "count(*) filter (where length_a <> length_b)",
+    "chose_own": f"count(*) filter (where {OWN} and (single = 'a') = (judge = model_a))",
+    "own": f"count(*) filter (where {OWN})",
+}
+STATISTICS_OF_SINGLE = {
+    "single_order_first": ("first", "decided"),
+    "single_order_longer": ("longer", "unequal"),
+    "single_order_own": ("chose_own", "own"),
+}
 
 
 def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of position, by experiment, condition or pool, judge and statistic.
 
-    All are of the comparisons with a verdict in both orders that is no error. consistency: share whose two verdicts agree, two
+    Of the comparisons with a verdict in both orders that is no error: consistency: share whose two verdicts agree, two
     ties among them. first_preference: share of the answer shown first among the verdicts that are not ties, n of them; 0.5 is
     no preference. first_both, second_both: share that chooses the answer shown first, or second, both times, so that the
     orders contradict each other. Where no verdict is other than a tie, first_preference is missing.
 
+    After these, of the comparisons in one order alone, shares of the verdicts that are neither ties nor errors:
+
+        single_order_first = first / decided, single_order_longer = longer / unequal, single_order_own = chose_own / own
+
+    with `first` those for the answer shown first, `longer` those for the longer answer among the `unequal` with two known and
+    different lengths, `chose_own` those for the judge's own answer among the `own` on its own answer and another's. If the
+    order of each comparison was drawn at random, single_order_first is 0.5 of a judge that the place does not sway, however
+    good the answers are: E = (P(first | a first) + P(first | b first)) / 2. If it was not, a model that is shown first more
+    often may be the better one. The other two hold quality fixed in no case: a longer, or own, answer may be the better one.
+
     Intervals are by bootstrap over questions, exact where all agree (see `share_intervals`); questions: those that have such
     comparisons (or verdicts); with fewer than two there is no interval. connection: see `open_pairs`.
     """
-    groups = list(summed(connection, COLUMNS, rows=BOTH))
-    intervals = share_intervals(groups, _shares, confidence=confidence, seed=seed)
-    for group, ends in zip(groups, intervals, strict=True):
+    settings = {"confidence": confidence, "seed": seed}
+    yield from _rows(connection, STATISTICS, COLUMNS, rows=BOTH, **settings)
+    for row in _rows(connection, STATISTICS_OF_SINGLE, COLUMNS_OF_SINGLE, rows=SINGLE, **settings):
+        if row["n"]:
+            yield row
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection,
+    statistics: Mapping[str, tuple[str, str]],
+    columns: Mapping[str, str],
+    *,
+    rows: str,
+    **settings: float,
+) -> Iterator[dict]:
+    places = list(columns)
+    numerators, denominators = ([places.index(column) for column in side] for side in zip(*statistics.values(), strict=True))
+    shares: Callable[[np.ndarray], np.ndarray] = partial(_shares, numerators=numerators, denominators=denominators)
+    groups = list(summed(connection, columns, rows=rows))
+    for group, ends in zip(groups, share_intervals(groups, shares, **settings), strict=True):
         totals = group.sums.sum(axis=0)
-        value, n = _shares(totals), totals[DENOMINATORS]
-        for number, statistic in enumerate(STATISTICS):
+        value, n = shares(totals), totals[denominators]
+        for number, statistic in enumerate(statistics):
             yield {
                 "experiment": group.experiment,
                 "condition": group.label,
@@ -58,6 +101,6 @@ def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: 
             }
 
 
-def _shares(totals: np.ndarray) -> np.ndarray:
-    """Return the statistics (..., 4) of totals (..., 6)."""
-    return quotient(totals[..., NUMERATORS], totals[..., DENOMINATORS])
+def _shares(totals: np.ndarray, *, numerators: list[int], denominators: list[int]) -> np.ndarray:
+    """Return the statistics (..., m) of totals (..., k)."""
+    return quotient(totals[..., numerators], totals[..., denominators])

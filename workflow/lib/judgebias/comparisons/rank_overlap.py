@@ -9,6 +9,9 @@ def places(wins: np.ndarray) -> np.ndarray:
     """Place of each system, 0 for the one with most wins; systems with equal wins stand in the order of their columns.
 
     wins: (..., systems). Returns integers of the same shape.
+
+    >>> places(np.array([3, 7, 3]))
+    array([1, 0, 2])
     """
     ranking = np.argsort(-wins, axis=-1, kind="stable")
     return np.argsort(ranking, axis=-1, kind="stable")
@@ -25,6 +28,9 @@ def rank_biased_overlap(
     first, second: places from 0, (..., systems), of shapes that fit together. Returns (...). A system is among the d best of
     both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d: no loop over depths.
     ValueError unless each ranking holds every place once.
+
+    >>> float(rank_biased_overlap(np.array([0, 1]), np.array([1, 0]), extrapolated=True).round(2))
+    0.8
     """
     systems = first.shape[-1]
     for ranking in (first, second):

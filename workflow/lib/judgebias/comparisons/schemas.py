@@ -22,14 +22,16 @@ AGREEMENT = (
     "study", "experiment", "condition", "judge", "order", "value", "ci_low", "ci_high", "agree", "n", "errors",
     "value_errors_wrong", "questions",
 )  # fmt: skip
-SCORE_CURVES = ("study", "experiment", "condition", "judge", "bin_low", "bin_high", "mean", "std_dev", "n", "no_length")
+SCORE_CURVES = (
+    "study", "experiment", "condition", "judge", "order", "bin_low", "bin_high", "mean", "std_dev", "n", "no_length",
+)  # fmt: skip
 ALIGNMENT_CURVES = (
     "study", "experiment", "condition", "judge", "bin_low", "bin_high", "agreement", "ci_low", "ci_high", "agree", "n",
     "no_length",
 )  # fmt: skip
 COGNITIVE_BIASES = (
     "study", "experiment", "judge", "size", "bias", "origin", "share", "ci_low", "ci_high", "biased", "n", "left_out",
-    "valid", "random", "above_random",
+    "valid", "random", "chance", "above_random",
 )  # fmt: skip
 RANDOM = ("study", "bias", "closed_form", "simulated", "std_error", "replicates")
 RBO = (

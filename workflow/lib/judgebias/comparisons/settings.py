@@ -7,7 +7,8 @@ from judgebias.errors import ConfigError
 from judgebias.settings import check_braces, check_known
 from judgebias.simulation.comparison_world import declared_comparisons
 
-VERDICTS_OF = {"simulate": "simulated", "files": "user", "source": "published"}  # where verdicts come from -> what they are
+# Where verdicts come from -> what they are.
+VERDICTS_OF = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
 # The published sources that there is a reader for -> whether they hold single verdicts, or what was made of them, or texts.
 VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
 SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
@@ -68,8 +69,9 @@ def _check_world(where: str, study: Mapping) -> None:
 
 def origin_of_verdicts(study: Mapping) -> str | None:
     """Where the verdicts of a study come from, one of VERDICTS_OF; None where only what was made of them is published."""
-    if "simulate" in study or "files" in study:
-        return "simulate" if "simulate" in study else "files"
+    for origin in ("simulate", "files", "import"):
+        if origin in study:
+            return origin
     return "source" if SOURCES[study["source"]] == VERDICTS else None
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import duckdb
 
 from judgebias.comparisons.schemas import COMPARISONS
-from judgebias.database import name, text
+from judgebias.database import name
 from judgebias.errors import DataError
 from judgebias.sources.checks import MISSING, check_columns, columns_of, header_of, missing_as_null, read_as_texts
+from judgebias.sources.imported import SOURCE, place_in
 
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
@@ -27,7 +28,8 @@ def select_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) ->
 
 def _rows(path: str, columns: Sequence[str]) -> str:
     check_columns(path, columns, REQUIRED, OPTIONAL)
-    _check_misspelt(path, columns)
+    if not set(SOURCE) <= set(columns):  # an imported table keeps columns of any name
+        _check_misspelt(path, columns)
     relation, own = read_as_texts(path, columns)
     picked = [
         f"trim({missing_as_null(own[column], MISSING if column in NUMBERED else ('',))}) as {name(column)}"
@@ -35,7 +37,7 @@ def _rows(path: str, columns: Sequence[str]) -> str:
         else f"null::varchar as {name(column)}"
         for column in COMPARISONS
     ]
-    return f"select {text(path)} as file, row_number() over () as record, {', '.join(picked)} from {relation}"
+    return f"select {place_in(path, own)}, {', '.join(picked)} from {relation}"
 
 
 def _check_misspelt(path: str, columns: Sequence[str]) -> None:

@@ -3,18 +3,24 @@
 import argparse
 import os
 import sys
+from tempfile import gettempdir
 
+from judgebias.commands.check import add_check
 from judgebias.commands.fit import add_fit
 from judgebias.errors import JudgeBiasError
+from judgebias.full_disks import full_disk_named
 
 
 def main() -> int:
     """Run the command that the command line names; returns the status to end with."""
     parser = argparse.ArgumentParser(prog="python -m judgebias", description=__doc__)
-    add_fit(parser.add_subparsers(required=True, metavar="command"))
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for add in (add_fit, add_check):
+        add(commands)
     arguments = parser.parse_args()
     try:
-        arguments.run(arguments)
+        with full_disk_named(gettempdir()):
+            arguments.run(arguments)
     except JudgeBiasError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -1,7 +1,7 @@
 """The configuration: how it is checked, for the workflow too, and how a command reads the same without Snakemake."""
 
 from collections.abc import Mapping, Sequence
-from os.path import normpath
+from os.path import isfile, normpath
 from pathlib import Path
 
 import yaml
@@ -21,6 +21,7 @@ def project_settings() -> dict:
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about a setting that does not fit."""
     from judgebias.comparisons.settings import check_comparisons
+    from judgebias.imports.settings import check_imports
     from judgebias.inference.settings import check_inference
 
     settings = in_order_of(project, config)
@@ -28,6 +29,7 @@ def checked(config: Mapping, project: Mapping) -> dict:
     check_redefined(settings["specs"], project["specs"])
     check_inference(settings)
     check_comparisons(settings)
+    check_imports(settings)
     return settings
 
 
@@ -52,8 +54,10 @@ def study_of(
     """The study of that name, or, without one, the study whose files are `given`; and (path, dimension) of each of these.
 
     given: as by judgebias.sources.raw_files.named_files. A dimension that is not given is that of the file in config. Raises
-    ConfigError if there is no such study, and about a dimension that is none of the study's or not that of the file in config.
+    ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
+    or not that of the file in config.
     """
+    _check_rated(config, name, given)
     files = raw_files(given)
     paths = {normpath(path) for path, _ in files}
     if name is not None:
@@ -61,12 +65,30 @@ def study_of(
     else:
         name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
     if name is None:
-        raise ConfigError(
-            f"config: studies: none has the files {', '.join(path for path, _ in given)}; name by --study the one whose scales "
-            f"and task types hold for them: {', '.join(config['studies'])}"
+        added = [study for study in config["studies"] if study not in project_settings()["studies"]]
+        mend = (
+            f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
+            if added
+            else "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
         )
+        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in given)}; {mend}")
     known = _files_of(config, name)
     return name, [(path, _dimension(config, name, path, said, known.get(normpath(path)))) for path, said in files]
+
+
+def _check_rated(config: Mapping, name: str | None, given: Sequence[tuple[str, str | None]]) -> None:
+    """Raise ConfigError where the study of that name, or without one that of the files `given`, is one of comparisons."""
+    paths = {normpath(path) for path, _ in given}
+    for study, settings in config.get("comparisons", {}).items():
+        named = [*named_files(settings.get("files", ())), *named_files(settings.get("import", {}).get("files", ()))]
+        known = [normpath(path) for path, _ in named]
+        found = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in known)]
+        if study == name or (name is None and found):
+            where = ": ".join(["config: comparisons", study, *found[:1]])
+            raise ConfigError(
+                f"{where}: these are verdicts on pairs of answers, and this command is for ratings; what there is for "
+                f"verdicts, tables and a report, the workflow makes (`snakemake {study}`), see docs/comparisons.md"
+            )
 
 
 def _dimension(config: Mapping, study: str, path: str, said: str | None, known: str | None) -> str | None:
@@ -92,11 +114,12 @@ def _merged(base: Mapping, added: Mapping) -> dict:
 
 
 def _read(path: Path) -> dict:
-    if not path.is_file():
+    if not isfile(path):  # where the name is too long to be one, too
         raise ConfigError(f"{path}: no such file; name a configuration by --config")
     try:
         found = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    # A date or a tagged value that is none is met with whatever PyYAML's own conversion raises.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: not YAML ({' '.join(str(error).split())}); see config.yaml of the project") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{path}: holds no settings; write keys and values, as in config.yaml of the project")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from judgebias.errors import ConfigError
+from judgebias.errors import ConfigError, DiskError
 
 if TYPE_CHECKING:  # its import takes as long as reading a small file
     import numpy as np
@@ -25,6 +25,7 @@ SETTINGS = {
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
     "disabled_optimizers": "common_subplan",
+    "TimeZone": "UTC",  # a time that is kept is the same text on every machine
 }
 SHARE = 0.6  # of the memory of a job that is DuckDB's; the rest is Python's and the arrays of the fits
 _databases: list[duckdb.DuckDBPyConnection] = []  # this process's, the one in use last
@@ -55,6 +56,11 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
             yield
         except duckdb.OutOfMemoryException as error:
             found = str(error).splitlines()[0]  # advice of DuckDB that settings here do not follow comes after it
+            if "offload" in found:
+                raise DiskError(
+                    f"{folder}: no room on the disk for what {bound} of memory do not hold ({found}); make room there, or "
+                    "write a larger `memory_limit:` in config"
+                ) from error
             raise ConfigError(f"{said}: too little for this study ({found}); write more") from error
         finally:
             _databases.pop().close()

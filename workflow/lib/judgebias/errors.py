@@ -19,3 +19,7 @@ class FetchError(JudgeBiasError):
 
 class DesignError(JudgeBiasError):
     """A spec cannot be fitted to the rows it selects."""
+
+
+class DiskError(JudgeBiasError):
+    """A disk is full; names the place."""

@@ -1,25 +1,37 @@
 """Checks of the configuration: every key known, every value of its type, every name defined."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from judgebias.characters import UNWRITABLE
 from judgebias.errors import ConfigError
-from judgebias.ratings.registry import HUMAN
+from judgebias.ratings.registry import HUMAN, Registry
 from judgebias.sources.raw_files import named_files
 
-ORIGINS = {"simulate": "simulated", "source": "published", "files": "user"}  # where ratings come from -> what they are
+ORIGINS = {
+    "simulate": "simulated",
+    "source": "published",
+    "files": "user",
+    "import": "user",
+}  # where ratings come from -> what they are
 STAND_IN = {"files", "simulate"}  # a simulation in the place of files that are not there
 MOST_LEVELS = 101  # of a rating scale
+DEEPEST = 20  # levels of keys: an alias of YAML may stand within what it stands for
 
 
 def check(config: Mapping, schema: Mapping) -> None:
     """Raise ConfigError, naming the key, unless `config` fits `schema` and its names refer to each other."""
+    for where, value in _values_in(config):
+        _check_value(where, value)
     _check_schema(config, schema)
     check_known("build", config["build"], {**config["studies"], **config["comparisons"]}, "studies")
     if HUMAN in config["models"]:
         raise ConfigError(f"config: models: {HUMAN}: the name of the human scores; write another")
     for name, model in config["models"].items():
         check_known(f"models: {name}: family", [model["family"]], config["families"], "families")
+    Registry.from_config(config["models"])
     for name, study in config["studies"].items():
         _check_study(f"studies: {name}", study, config.get("sources", {}), config["models"])
     for name, spec in config["specs"].items():
@@ -55,11 +67,33 @@ def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]
     return settled
 
 
+def _values_in(node: object, path: tuple = ()) -> Iterator[tuple[str, object]]:
+    """Every key, text and number of the configuration, with where it stands."""
+    where = "".join(f"{key}: " for key in path)
+    if len(path) > DEEPEST:
+        raise ConfigError(f"config: {path[0]}: more than {DEEPEST} levels of keys, or an alias within itself; write fewer")
+    if not isinstance(node, (Mapping, list)):
+        yield where, node
+        return
+    for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
+        yield where, key
+        yield from _values_in(value, (*path, key))
+
+
+def _check_value(where: str, value: object) -> None:
+    if isinstance(value, str) and UNWRITABLE.search(value):
+        raise ConfigError(f"config: {where}found {value!a}, with a character that cannot be written; leave it out")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"config: {where}found {value}; write a finite number")
+
+
 def _check_schema(config: Mapping, schema: Mapping) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
+    from jsonschema.validators import extend
 
-    error = best_match(Draft202012Validator(schema).iter_errors(config))
+    validator = extend(Draft202012Validator, {"pattern": _of_pattern})
+    error = best_match(validator(schema).iter_errors(config))
     if error is None:
         return
     where = "".join(f"{key}: " for key in error.absolute_path)
@@ -69,6 +103,14 @@ def _check_schema(config: Mapping, schema: Mapping) -> None:
         raise ConfigError(f"config: {where}unknown key '{unknown[0]}'{_suggestion(unknown[0], known)}")
     described = error.schema.get("description")
     raise ConfigError(f"config: {where}{error.message}" + (f" ({described})" if described else ""))
+
+
+def _of_pattern(_: object, pattern: str, value: object, __: Mapping) -> Iterator:
+    """As jsonschema does, but that to Python `$` is also before a line break at the end."""
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and (value.endswith("\n") or not re.search(pattern, value)):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) -> None:
@@ -105,10 +147,8 @@ def _check_study(where: str, study: Mapping, sources: Mapping, models: Mapping) 
         raise ConfigError(f"config: {where}: raters: goes with `files`; a simulated study makes its own raters")
     dimensions = study["scales"]
     for dimension, scale in dimensions.items():
-        if scale != "observed" and not 0 < scale[1] - scale[0] < MOST_LEVELS:
-            raise ConfigError(
-                f"config: {where}: scales: {dimension}: found {scale}; write [lowest, highest], at most {MOST_LEVELS} ratings"
-            )
+        if scale != "observed":
+            _check_scale(f"{where}: scales: {dimension}", scale, imported="import" in study)
         if scale == "observed" and "shards" in study:
             raise ConfigError(
                 f"config: {where}: scales: {dimension}: observed, which takes all files at once, does not go with `shards`; "
@@ -126,6 +166,17 @@ def _check_study(where: str, study: Mapping, sources: Mapping, models: Mapping) 
     for dataset in datasets:
         if datasets.count(dataset) > 1:
             raise ConfigError(f"config: {where}: task_types: the dataset '{dataset}' has two task types; keep one")
+
+
+def _check_scale(where: str, scale: Sequence[float], *, imported: bool) -> None:
+    """Of what is imported, the step says how many ratings a scale has."""
+    if not imported and any(int(end) != end for end in scale):
+        raise ConfigError(
+            f"config: {where}: found {scale}; write whole numbers, or, of ratings such as 0.5, import the files, with "
+            "`step: 0.5` beside `import: files`"
+        )
+    if not 0 < scale[1] - scale[0] < (math.inf if imported else MOST_LEVELS):
+        raise ConfigError(f"config: {where}: found {scale}; write [lowest, highest], at most {MOST_LEVELS} ratings")
 
 
 def _check_spec(where: str, spec: Mapping) -> None:
@@ -167,7 +218,11 @@ def _check_spec(where: str, spec: Mapping) -> None:
 
 def _check_subset(where: str, subset: Mapping, config: Mapping) -> None:
     studies = config["studies"].values()
-    known = {"models_dropped": config["models"], "dimension": {dimension for study in studies for dimension in study["scales"]}}
+    own = {model for study in studies for names in study.get("families", {}).values() for model in names}
+    known = {
+        "models_dropped": {*config["models"], *own},
+        "dimension": {dimension for study in studies for dimension in study["scales"]},
+    }
     if all("task_types" in study for study in studies):  # a study without them may hold any dataset
         known["task_type"] = {task_type for study in studies for task_type in study["task_types"]}
         known["dataset"] = {d for study in studies for group in study["task_types"].values() for d in group}

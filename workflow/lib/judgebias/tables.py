@@ -5,6 +5,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from judgebias.full_disks import named
+
 ESTIMATES = (
     "study", "spec", "slice", "quantity", "term",
     "estimate", "std_error", "ci_low", "ci_high", "p_value", "n", "n_term", "note",
@@ -13,6 +15,7 @@ ESTIMATES = (
     "df", "wild_p_value", "wild_ci_low", "wild_ci_high",
 )  # fmt: skip
 SMOOTHS = ("study", "spec", "slice", "judge", "reference", "value", "std_error", "ci_low", "ci_high")
+CHECK = ("study", "topic", "subject", "finding", "level", "words", "advice")
 NOT_ESTIMABLE = ("study", "spec", "slice", "quantity", "term", "reason")
 REMARKS = ("study", "spec", "slice", "remark")
 MEAN_SCORES = ("study", "dimension", "judge", "model", "mean", "n")
@@ -108,7 +111,7 @@ def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[M
 
     A key that is not one of `columns` is an error (ValueError), so that no fact is lost unseen.
     """
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with named(path), open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)

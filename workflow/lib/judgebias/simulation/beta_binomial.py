@@ -10,6 +10,9 @@ def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.
 
     P(k) = C(K, k) (a)_k (b)_{K-k} / (a + b)_K with rising factorials; the variance of k / K is
     mean (1 - mean) (1 + (K - 1) / (dispersion + 1)) / K. Arguments broadcast; shape (..., K + 1).
+
+    >>> beta_binomial(np.array(0.5), np.array(2.0), 4).round(2)
+    array([0.2, 0.2, 0.2, 0.2, 0.2])
     """
     ways = np.array([comb(maximum, k) for k in range(maximum + 1)], dtype=float)
     up = _rising(mean * dispersion, maximum)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgebias.errors import ConfigError
+from judgebias.progress import steps
 from judgebias.ratings.teams import GOLD, RATERS
 from judgebias.simulation.beta_binomial import beta_binomial
 from judgebias.simulation.human_scores import TEAM_SIZE, gold_scores, rater_scores
@@ -61,7 +62,7 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     lengths = [] if world.lengths is None else [_draw_lengths(world.lengths, dataset_of, for_lengths)]
     gold = _gold_completions(world, prompts, for_gold)
     parts, team, gold_team = [], [], []
-    for d in range(len(world.dimensions)):
+    for d in steps(range(len(world.dimensions)), "simulation", unit="dimensions"):
         asked = np.flatnonzero(world.rated[d, dataset_of])  # prompts of this dimension
         scores = rater_scores(world, d, asked.size, for_raters)  # (models, asked, raters), from 0
         present, human = _presence(world, d, asked.size, for_absence)

@@ -1,0 +1,83 @@
+"""Long steps say how far they are: in lines at intervals, none for a quick one, and a bar on a terminal."""
+
+import io
+import sys
+
+import pytest
+
+from judgebias.logs import logged
+from judgebias.progress import EVERY, duration, steps
+
+
+def lines(capsys, seconds, items, **settings):
+    """What is said when each item takes so many seconds."""
+    times = iter(seconds * number for number in range(10_000))
+    assert list(steps(items, "bootstrap", unit="draws", clock=lambda: next(times), **settings)) == list(items)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_line_tells_what_is_done_and_left(capsys):
+    said = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, each=1_000)
+    assert said == ["bootstrap: 5,000 of 9,999 draws, about 5 s left"]
+    assert lines(capsys, 2 * EVERY, [3, 4, 5], size=lambda item: item, total=12) == [
+        "bootstrap: 3 of 12 draws, about 30 s left",
+        "bootstrap: 7 of 12 draws, about 14 s left",
+    ]
+
+
+def test_quick_step_says_nothing(capsys):
+    assert lines(capsys, EVERY / 11, range(10)) == []
+
+
+def test_lines_come_no_oftener_than_every_few_seconds(capsys):
+    assert len(lines(capsys, 0.1, range(1_000))) == pytest.approx(100 / EVERY, abs=1)
+
+
+def test_without_a_known_total_what_is_done_is_told(capsys):
+    assert lines(capsys, EVERY, [b"ab", b"c"], size=len, total=0) == [
+        "bootstrap: 2 draws so far",
+        "bootstrap: 3 draws so far",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "120 min"), (9_000, "2 h")]
+)
+def test_time_left_is_in_a_unit_of_its_size(seconds, said):
+    assert duration(seconds) == said
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
+    pytest.importorskip("tqdm", reason="needs tqdm, as in envs/requirements.txt")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr("judgebias.progress.PATIENCE", 0.0)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert list(steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, each=100)) == list(range(0, 999, 100))
+    written = sys.stderr.getvalue()
+    assert "bootstrap:   0%" in written
+    assert "0.00/999" in written
+    assert written.endswith("\r")
+    assert "\n" not in written
+
+
+def test_job_whose_messages_go_to_a_log_has_both(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "__stderr__", Terminal())
+    monkeypatch.setattr("judgebias.progress.PATIENCE", 0.0)
+    times = iter(EVERY * number for number in range(100))
+    with logged(str(tmp_path / "job.log")):
+        assert list(steps(range(3), "bootstrap", unit="draws", clock=lambda: next(times))) == [0, 1, 2]
+    said = (tmp_path / "job.log").read_text("utf-8").splitlines()
+    assert said == ["bootstrap: 1 of 3 draws, about 10 s left", "bootstrap: 2 of 3 draws, about 5 s left"]
+    assert "bootstrap:   0%" in sys.__stderr__.getvalue()
+
+
+def test_closed_standard_error_is_told_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(sys, "__stderr__", None)
+    assert list(steps(range(3), "bootstrap", unit="draws")) == [0, 1, 2]
+    assert capsys.readouterr().out == ""

@@ -7,11 +7,12 @@ from judgebias.logs import logged
 from judgebias.ratings.agreement import agreement
 from judgebias.ratings.raters import check_raters
 from judgebias.ratings.registry import Registry
+from judgebias.sources.imported import families_in
 from judgebias.tables import AGREEMENT, write_table
 
 
 def tabulate(*, study: str, raw: str, ratings: Sequence[str], models: Mapping, raters: str, output: str) -> None:
-    check_raters(raw, Registry.from_config(models), ratings=ratings, output=raters)
+    check_raters(raw, Registry.from_config(models).with_families(families_in([raw])), ratings=ratings, output=raters)
     write_table(output, AGREEMENT, ({"study": study, **row} for row in agreement(raters)))
 
 

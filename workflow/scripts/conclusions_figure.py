@@ -4,14 +4,19 @@ from collections.abc import Mapping
 
 from judgebias.drawing.conclusions import conclusions
 from judgebias.drawing.style import Subject, read, save
-from judgebias.inference.views import Asked, View
+from judgebias.inference.views import Asked, View, without_human_scores
 from judgebias.logs import logged
+from judgebias.tables import read_table
 
 
 def conclusions_figure(
-    *, table: str, views: Mapping, specs: Mapping, confidence: float, power: float, subject: Subject, outputs: list[str]
-) -> None:
-    figure = conclusions(read(table), subject, Asked(View.from_config(views), specs, confidence, power))
+    *, table: str, not_estimable: str, views: Mapping, specs: Mapping, confidence: float, power: float, subject: Subject,
+    outputs: list[str],
+) -> None:  # fmt: skip
+    rows, asked = read(table), Asked(View.from_config(views), specs, confidence, power)
+    if without_human_scores(read_table(not_estimable)):
+        asked = asked.without_human_scores(rows.groupby("view")["spec"].unique().to_dict())
+    figure = conclusions(rows, subject, asked)
     save(figure, outputs, title=f"Which conclusions stand in other views: {subject.label}")
 
 
@@ -19,6 +24,7 @@ if __name__ == "__main__":
     with logged(snakemake.log[0]):
         conclusions_figure(
             table=snakemake.input.conclusions,
+            not_estimable=snakemake.input.not_estimable,
             subject=Subject.from_config(**snakemake.params.subject),
             outputs=list(snakemake.output),
             **{key: snakemake.params[key] for key in ("views", "specs", "confidence", "power")},

@@ -8,7 +8,7 @@ from judgebias.logs import logged
 
 def fig01_method(*, seed: int, subject: Subject, outputs: list[str]) -> None:
     figure = method(simulate_worlds(seed=seed), subject)
-    save(figure, outputs, title=f"The method on three simulated worlds, none of them: {subject.label}")
+    save(figure, outputs, title=f"The method on three simulated worlds, whatever the study: {subject.label}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from math import isfinite
 from pathlib import Path
 
+WORDS_ALONE = "words_alone"  # id of a drawing that has nothing but words to show
+
 
 def rendered(template: str | Path, **values) -> str:
     """Render a Jinja template, which finds the frame that it extends in its own folder; `values` are escaped.

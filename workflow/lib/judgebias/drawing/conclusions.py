@@ -30,7 +30,7 @@ from judgebias.drawing.style import (
 )
 from judgebias.fits.spec import BIASES
 from judgebias.inference.conclusion_numbers import is_known
-from judgebias.inference.conclusion_words import CAUTION, NOTHING, answers, detectable_in
+from judgebias.inference.conclusion_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 from judgebias.inference.verdicts import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED
 from judgebias.inference.views import Asked, View
 from judgebias.pages import signed
@@ -290,7 +290,7 @@ def _legend(layout: Layout) -> list[list[Entry]]:
 
 def _note(layout: Layout) -> str:
     found = detectable_in(layout.of("") or layout.rows, layout.asked)
-    return " ".join(filter(None, [_answers(layout), CAUTION, found]))
+    return " ".join(filter(None, [_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, found]))
 
 
 def _answers(layout: Layout) -> str:

@@ -17,12 +17,13 @@ from judgebias.drawing.intervals import (
     significance_entries,
     write_instead,
 )
-from judgebias.drawing.page import Entry, Page, corners, family_entries, grid
+from judgebias.drawing.page import Entry, Page, corners, family_entries, grid, page_of_words
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, language, widest
 
 if TYPE_CHECKING:
     import pandas as pd
 
+NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
 POOLED = "All dimensions"
 ROW = 0.19
 GUTTER = 0.16  # inches between panels, across
@@ -43,8 +44,11 @@ def correlations(table: pd.DataFrame, subject: Subject, *, interval: str) -> Fig
 
     `table`: dimension (missing for the pooled data, which are drawn only if there is nothing else), judge, statistic
     (spearman, pearson, gamma), value, ci_low, ci_high. Spearman's coefficient is a point with its interval, the two
-    others are small grey marks lower in the same row. `interval` says what the intervals are.
+    others are small grey marks lower in the same row. `interval` says what the intervals are. Without human scores there is no
+    row, and the page says so.
     """
+    if table.empty:
+        return page_of_words(subject, NONE)
     palette = subject.palette
     dimensions = sorted(set(table["dimension"].dropna())) or [POOLED]
     table = table.assign(dimension=table["dimension"].fillna(POOLED))

@@ -32,7 +32,10 @@ WAYS = {
 }
 DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)  # of the numbers of the upright axis: those of which more lie on it
 SAVED = {JUDGES: "as one", STRATA: "apart"}
-NONE = "Nothing to draw: no number of labelled prompts that config names leaves as many prompts without labels."
+NONE = (
+    "Nothing to draw: no row has a human score, or no number of labelled prompts that config names leaves as many prompts "
+    "without labels."
+)
 
 
 @language()

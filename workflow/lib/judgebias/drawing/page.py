@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from judgebias.drawing.badges import BADGES
 from judgebias.drawing.palette import NEUTRAL, Palette
 from judgebias.drawing.style import EDGE, INK, LINE, SINGLE_COLUMN, SMALL, Subject, text_width, wrap
+from judgebias.pages import WORDS_ALONE
 
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
@@ -138,6 +139,7 @@ def page_of_words(subject: Subject, text: str) -> Figure:
     page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
     for number, line in enumerate(reversed(lines)):
         page.text(EDGE, (number + 1) * LINE, line)
+    page.figure.set_gid(WORDS_ALONE)
     return page.figure
 
 

@@ -34,7 +34,7 @@ AIM = {"color": INK, "lw": 0.9, "linestyle": (0, (6, 2))}
 FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
 MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_TASTE: "unknown"}  # by the note
 UPRIGHT = f"smallest detectable bias,\n{UNIT}"
-NONE = "No plan: no judge with a slope of its own is rated itself (tables/planner.csv)."
+NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
 
 
 @language()

@@ -25,16 +25,26 @@ BELOW = 0.42  # inches for ticks and axis text
 GUTTER = 0.2  # inches between panels
 NUMBER = 0.36  # inches for the value beside a row
 LIMITS = (-0.03, 1.03)
-STATISTICS = {"consistency": "Consistency", "first_preference": "First-position preference"}
+FIRST, CONSISTENCY = "First-position preference", "consistency"
+STATISTICS = {CONSISTENCY: "Consistency", "first_preference": FIRST}
+STATISTICS_OF_SINGLE = {"single_order_first": "Shown first", "single_order_longer": "Longer", "single_order_own": "Own"}
 ACROSS = {
-    "consistency": "share of comparisons with one verdict in both orders →",
+    CONSISTENCY: "share of comparisons with one verdict in both orders →",
     "first_preference": "← shown second      shown first →",
+    "single_order_first": "← shown second   shown first →",
+    "single_order_longer": "← shorter   longer →",
+    "single_order_own": "← another's   own →",
 }
 HALF = {"color": INK, "lw": 0.9, "zorder": 2}
-NO_ROWS = "Nothing to say of position: no comparison has a verdict in both orders."
+NO_ROWS = "Nothing to say of position: no comparison has a verdict in both orders, or a choice in one."
 NOTE = (
     "Intervals by bootstrap over questions, exact where all questions agree. First-position preference: share of the answer "
     "shown first among the verdicts that are not ties."
+)
+NOTE_OF_SINGLE = (
+    "Each pair was judged in one order, so that the first panel tells of the place only if that order was drawn at random. "
+    "Shares of the verdicts that are not ties; in the others a longer, or own, answer may be the better one. Intervals by "
+    "bootstrap over questions, exact where all questions agree."
 )
 
 
@@ -42,10 +52,14 @@ NOTE = (
 def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Consistency and first-position preference of each judge with intervals, the conditions below one another.
 
-    `table`: the table of position, see `judgebias.comparisons.position`; its other statistics are not drawn. A preference is
-    filled when its interval excludes one half, hollow when it does not or there is none.
+    `table`: the table of position, see `judgebias.comparisons.position`; its other statistics are not drawn. Where no
+    comparison has both orders, what single orders tell takes their place. A preference is filled when its interval excludes
+    one half, hollow when it does not or there is none.
     """
-    table, conditions = named(table[table["statistic"].isin(list(STATISTICS))])
+    present = set(table["statistic"])
+    single = present.isdisjoint(STATISTICS)
+    statistics = {name: title for name, title in STATISTICS_OF_SINGLE.items() if name in present} if single else STATISTICS
+    table, conditions = named(table[table["statistic"].isin(list(statistics))])
     if table.empty:
         return page_of_words(subject, NO_ROWS)
     judges = subject.palette.order(table["judge"])
@@ -53,19 +67,20 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     block = height + (HEADING if any(conditions) else 0.0)
     legend = [_legend(confidence)]
     width = max(DOUBLE_COLUMN, legend_width(legend) + 2 * EDGE)
-    panel = (width - 2 * EDGE - label - GUTTER) / 2 - NUMBER
-    page = Page(subject=subject, width=width, body=BELOW + len(conditions) * block + TITLE, legend=legend, note=NOTE)
+    panel = (width - 2 * EDGE - label - (len(statistics) - 1) * GUTTER) / len(statistics) - NUMBER
+    note = NOTE_OF_SINGLE if single else NOTE
+    page = Page(subject=subject, width=width, body=BELOW + len(conditions) * block + TITLE, legend=legend, note=note)
     for number, condition in enumerate(reversed(conditions)):
         rows = table[table["condition"] == condition]
         bottom = BELOW + number * block
         page.text(EDGE, bottom + height + 0.1, condition, weight="bold", size=TEXT)
         above = bottom + height + (0.1 if condition else TITLE / 2)
         page.text(width - EDGE, above, _comparisons(rows), ha="right", color=FAINT)
-        for column, statistic in enumerate(STATISTICS):
+        for column, statistic in enumerate(statistics):
             axes = page.axes(EDGE + label + column * (panel + NUMBER + GUTTER), bottom, panel, height)
             _frame(axes, judges if column == 0 else [""] * len(judges), lowest=number == 0)
-            _draw(axes, rows[rows["statistic"] == statistic], judges, half=statistic == "first_preference")
-    for column, (statistic, title) in enumerate(STATISTICS.items()):
+            _draw(axes, rows[rows["statistic"] == statistic], judges, half=statistic != CONSISTENCY)
+    for column, (statistic, title) in enumerate(statistics.items()):
         left = EDGE + label + column * (panel + NUMBER + GUTTER)
         page.text(left, BELOW + len(conditions) * block + TITLE / 2, title, weight="bold", size=TEXT)
         page.centred(left + panel / 2, 0.05, ACROSS[statistic])
@@ -82,7 +97,7 @@ def _legend(confidence: float) -> list[Entry]:
 
 
 def _comparisons(rows: pd.DataFrame) -> str:
-    counts = rows.loc[rows["statistic"] == "consistency", "n"]
+    counts = rows.loc[rows["statistic"] == rows["statistic"].iloc[0], "n"]  # of all comparisons, or of all choices
     least, most = counts.min(), counts.max()
     return f"{least} comparisons" if least == most else f"{least} to {most} comparisons"
 

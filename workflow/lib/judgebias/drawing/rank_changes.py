@@ -43,11 +43,17 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
 
 
 def _beside_raw(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Rows of a kind with the raw rank; moved: another rank, beyond: outside of the raw rank set."""
+    """Rows of a kind with the raw rank; moved: another rank, beyond: outside of the raw rank set.
+
+    Where some models have no such score, the raw rank is among the others, and nothing is known to be beyond.
+    """
     rows = rows.assign(slice=rows["slice"].fillna(""))
     raw = rows[rows["scores"] == RAW].set_index(KEY)[["rank", "rank_low", "rank_high"]].add_prefix("raw_")
     own = rows[(rows["scores"] == kind) & rows["score"].notna()].join(raw, on=KEY)
+    together = own.groupby(KEY[:-1])["raw_rank"]
+    of_all = own.join(raw.groupby(KEY[:-1]).size().rename("of_all"), on=KEY[:-1])["of_all"]
     beyond = (own["rank"] < own["raw_rank_low"]) | (own["rank"] > own["raw_rank_high"])
+    own, beyond = own.assign(raw_rank=together.rank(method="min")), beyond & (together.transform("size") == of_all)
     return own.assign(moved=own["rank"] != own["raw_rank"], beyond=beyond).sort_values("raw_rank", kind="stable")
 
 

@@ -38,7 +38,10 @@ MEANING = (
     "Reliability of a human score: the share of its variance within a dimension that is of the completions, not of who rated "
     "them. A curve gives all dimensions the same; at 1 nothing is corrected. Each panel has an axis of its own."
 )
-NONE = "No curve over reliability: no self- or family-bias is estimable (tables/reliability_curve.csv)."
+NONE = (
+    "No curve over reliability: no row has a human score, or no self- or family-bias is estimable "
+    "(tables/reliability_curve.csv)."
+)
 
 
 @language()

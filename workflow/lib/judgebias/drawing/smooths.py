@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebias.drawing.intervals import write_instead
-from judgebias.drawing.page import Entry, Page, corners, family_entries, grid
+from judgebias.drawing.page import Entry, Page, corners, family_entries, grid, page_of_words
 from judgebias.drawing.palette import Palette
 from judgebias.drawing.style import DOUBLE_COLUMN, EDGE, FAINT, INK, LINE, SINGLE_COLUMN, SMALL, Subject, language, widest, wrap
 
@@ -32,7 +32,7 @@ UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}
 ACROSS = "human score (unit scale 0–1)"
 UP = "expected rating", "(unit scale 0–1)"  # two lines beside one row of panels, which is not as high as one is long
 NO_CURVE = "no curve"
-NO_CURVES = "No curve: the rows of no judge determine one."
+NO_CURVES = "No curve: the rows of no judge determine one, as where none has a human score."
 NO_BAND = "A curve without a band has no standard error."
 
 
@@ -48,7 +48,7 @@ def smooths(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
     parts = dict(iter(table.groupby("slice"))) if pooled.empty else {"": pooled}
     judges = subject.palette.order(table["judge"])
     if not judges:
-        return _page_without_curves(subject)
+        return page_of_words(subject, NO_CURVES)
     by_slice = "" not in parts
     rows, columns = (len(parts), len(judges)) if by_slice else grid(len(judges), 5)
     left = EDGE + LEFT + (LINE if rows == 1 else 0.0) + (SLICE if by_slice else 0.0)
@@ -91,14 +91,6 @@ def _legend(palette: Palette, judges: Sequence[str], interval: str) -> list[list
         Entry("rating = human score", line=EQUAL),
     ]
     return [families, drawn]
-
-
-def _page_without_curves(subject: Subject) -> Figure:
-    lines = wrap(NO_CURVES, SINGLE_COLUMN - 2 * EDGE).split("\n")
-    page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
-    for number, line in enumerate(reversed(lines)):
-        page.text(EDGE, (number + 1) * LINE, line)
-    return page.figure
 
 
 def _frame(axes: Axes, *, first: bool, lowest: bool) -> None:

@@ -17,6 +17,7 @@ from judgebias.drawing.palette import Palette
 from judgebias.drawing.spec_words import PLACEBO
 from judgebias.drawing.style import FAINT, Subject, interval_text, language
 from judgebias.fits.design import ALL_JUDGES
+from judgebias.ratings.registry import NO_HUMAN_SCORE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ ORDER = "in each row, from the top:"
 COMMON = "in each row, from the top, with {}, if not said otherwise:"
 GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
 QUANTITIES = [quantity_of(side) for side in SIDES]
+USE_OF_SCALE = "Without human scores, B and C hold also how differently judges use the scale."
 SLICE = "{slice}"  # in a label: one variant for each slice of the table
 
 
@@ -152,7 +154,9 @@ def beside_the_first(
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
     found = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
-    said = sentence({name: reason for reasons in missing for name, reason in reasons.items()})
+    reasons = {name: reason for reasons in missing for name, reason in reasons.items()}
+    against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
+    said = _joined(sentence(reasons), USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else "")
     if any(variant.has_points for variants in found[1:] for variant in variants):
         return [variant for variants in found for variant in variants], _joined(absences(SIDES, specs, not_estimable), said)
     alone = f"Nothing to compare with: {found[0][0].label}." if found[0] else ""

@@ -17,7 +17,9 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
 
+from judgebias.characters import UNWRITABLE
 from judgebias.drawing.palette import Palette
+from judgebias.full_disks import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,11 +103,17 @@ class Subject:
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a tidy table: names as text even where they look like numbers, an empty field as a missing value."""
+    """Read a tidy table: names as text even where they look like numbers, an empty field as a missing value.
+
+    A character of a name that no drawing can hold is shown as one that is unknown.
+    """
     import pandas as pd
 
     # Only an empty field is missing: a model may be named NA, nan, None or null.
-    return pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
+    table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
+    for column in table.columns.intersection(NAMES):
+        table[column] = table[column].str.replace(UNWRITABLE, "\N{REPLACEMENT CHARACTER}", regex=True)
+    return table
 
 
 @cache
@@ -159,4 +167,5 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     `title` is what a screen reader or a search finds in the file: a sentence without the numbers.
     """
     for path in map(Path, outputs):
-        figure.savefig(path, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": title})
+        with named(path):
+            figure.savefig(path, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": title})

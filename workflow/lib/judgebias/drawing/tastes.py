@@ -45,8 +45,8 @@ TITLE = "What judges give models, beyond what is expected of judge and model"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/tastes.csv."
 METHOD = (
-    "A mark is a judge's mean rating of a model at given human scores, less the sum of what the judge gives and what the model "
-    "gets among placebo cells, a placebo cell itself left out. Filled: outside the band."
+    "A mark is a judge's mean rating of a model, at given human scores if there are any, less the sum of what the judge gives "
+    "and what the model gets among placebo cells, a placebo cell itself left out. Filled: outside the band."
 )
 
 

@@ -1,0 +1,158 @@
+"""A small study with everything a report shows, names that are markup among it, and its page."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from conftest import ROOT
+from judgebias.fits.applicable import missing
+from judgebias.pages import WORDS_ALONE
+from judgebias.reporting.page import report
+from judgebias.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
+
+HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
+LABEL = "a <b>study</b> of ratings_ with `markup`"
+CONCLUSIONS = ("study", "slice", "quantity", "term", "view", "first", "conclusion", "verdict")  # columns that are read
+CAPTION = """Self-bias of {{ snakemake.params.subject.label }},
+{% if snakemake.params.subject.kind == "user" %}(**yours**){% endif %} study ``{{ snakemake.wildcards.study }}``.
+"""
+SVG = """<?xml version="1.0"?>
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="500pt" height="90pt" viewBox="0 0 500 90" xmlns="http://www.w3.org/2000/svg">
+ <title>{title}: {label}</title>
+ <metadata>made by nobody</metadata>
+ <defs><style type="text/css">*{{stroke-linejoin: round}}</style>
+ <clipPath id="clip"><rect width="400" height="50"/></clipPath></defs>
+ <g id="figure_1"><path id="glyph" d="M 0 0
+L 400 50" clip-path="url(#clip)" style="fill: url(#clip)"/><use xlink:href="#glyph" x="3"/></g>
+</svg>
+"""
+ABOUT = {
+    "subject": {"label": LABEL, "kind": "user"},
+    "specs": {"main": {}, "by_dimension": {"slice": "dimension"}},
+    "analyses": [],
+    "confidence": 0.9,
+    "stand_in": "by_dimension",
+    "scales": {"Tone": [1, 10]},
+    "views": {"placebo": "C: ordinary taste"},
+    "origin": {},
+    "settings": [("seed", "7")],
+    "seed": 7,
+}
+
+
+def estimate(term, value, error=0.01, **others):
+    """A row of the estimates of Equation 1, with a 90 % interval if it has an error."""
+    ends = {} if error is None else {"ci_low": value - 1.645 * error, "ci_high": value + 1.645 * error, "p_value": 1e-9}
+    row = {"study": "mine", "spec": "main", "quantity": "self_bias", "term": term, "estimate": value, "n": 12345, "n_term": 900}
+    return row | ends | others
+
+
+def texts(columns, rows):
+    """Rows as they are read from a CSV file."""
+    return [{column: "" if row.get(column) is None else str(row[column]) for column in columns} for row in rows]
+
+
+def ranked(scores, model, rank, low, high):
+    """A row of the leaderboard."""
+    return {"study": "mine", "spec": "main", "scores": scores, "model": model, "score": 0.9 - rank / 100} | {
+        "rank": rank, "rank_low": low, "rank_high": high, "ci_low": 0.8, "ci_high": 0.9,
+    }  # fmt: skip
+
+
+def write_tables(folder: Path) -> list[str]:
+    """Write the tables of a small study into `folder`; their paths there, without the suffix."""
+    estimates = [estimate(HOSTILE, 0.1), estimate("Bo", -0.05), estimate("Cy", 0.0004, 0.02), estimate("Di", 0.3, None)]
+    concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours itself"}
+    views = [{**concluded, "view": "published", "verdict": "stands"}, {**concluded, "view": "placebo", "verdict": "lost"}]
+    absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
+    board = [ranked("raw", "Bo", 1, 1, 2), ranked("raw", "Cy", 2, 1, 2), ranked("debiased", "Cy", 1, 1, 2)]
+    full = {"study": "mine", "dimension": "Tone", "judge": "Bo", "prompts": 20, "absent": 0, "used": 20}
+    tables = {
+        "estimates/main": (ESTIMATES, estimates),
+        "tables/conclusions": (CONCLUSIONS, views),
+        "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
+        "tables/not_estimable": (
+            NOT_ESTIMABLE,
+            [{"spec": "main", "quantity": "family_bias", "term": "F", "reason": "no row"}, absent],
+        ),
+        "tables/completeness": (COMPLETENESS, [{**full, "model": f"M{number}"} for number in range(250)]),
+    }
+    for name, (columns, rows) in tables.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_table(folder / f"{name}.csv", columns, rows)
+    return [*tables]
+
+
+def write_figures(folder: Path) -> list[str]:
+    """Write two figures with the same ids, and one that has nothing to show, into `folder`; their names."""
+    (folder / "figures").mkdir()
+    label = LABEL.replace("<", "&lt;")
+    silent = SVG.replace('id="figure_1"', f'id="{WORDS_ALONE}"')
+    figures = {
+        "fig03_self_family_bias": SVG.format(title="Self-bias by judge", label=label),
+        "gam": SVG.format(title="Curves", label=label),
+        "fig07_length_control": silent.format(title="Without lengths", label=label),
+    }
+    for name, svg in figures.items():
+        (folder / "figures" / f"{name}.svg").write_text(svg, "utf-8")
+    return [*figures]
+
+
+def write_page(folder: Path) -> Path:
+    """Write the tables, the figures and the page of a small study into `folder`; its path."""
+    tables, figures = write_tables(folder), write_figures(folder)
+    (folder / "caption.rst").write_text(CAPTION, "utf-8")
+    (folder / "ratings of <b>mine &.csv").write_text("judge,model\n", "utf-8")
+    told = {"caption": str(folder / "caption.rst"), "tables": [], "params": {"subject": ABOUT["subject"]}}
+    paths = {
+        kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
+    }
+    inputs = {
+        "figures": [str(folder / "figures" / f"{name}.svg") for name in figures],
+        "pages": [],
+        "raw": [str(folder / "ratings of <b>mine &.csv")],
+        "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
+    }
+    html = report(
+        study="mine",
+        about=ABOUT,
+        figures=dict.fromkeys(figures, told),
+        inputs=paths | inputs,
+        told={"wildcards": {"study": "mine"}, "config": {}},
+        page=str(folder / "report.html"),
+    )
+    (folder / "report.html").write_text(html, "utf-8")
+    return folder / "report.html"
+
+
+class Elements(HTMLParser):
+    """Collects (tag, attributes) of a page; an id that comes twice, or a reference to none, is an error."""
+
+    VOID = frozenset(
+        ["meta", "br", "path", "use", "rect", "image", "input", "hr", "img", "circle", "line", "polygon", "polyline"]
+    )
+
+    def __init__(self, html):
+        super().__init__()
+        self.found, self.open = [], []
+        self.feed(html)
+        assert self.open == []
+        ids = [attributes["id"] for _, attributes in self.found if "id" in attributes]
+        assert len(ids) == len(set(ids))
+        referred = re.findall(r'(?:aria-labelledby|aria-describedby)="([^"]+)"|url\(#([^)]+)\)|href="#([^"]+)"', html)
+        assert {name for names in referred for name in names if name} <= set(ids)
+
+    def handle_startendtag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def of(self, tag):
+        """Attributes of every element with this tag."""
+        return [attributes for name, attributes in self.found if name == tag]

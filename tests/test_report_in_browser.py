@@ -1,0 +1,195 @@
+"""A report in a browser, opened from disk: it sorts by mouse and keyboard, asks for nothing, fits a phone, all can read it."""
+
+import shutil
+from itertools import pairwise
+
+import pytest
+
+from report_pages import HOSTILE, write_page
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Colours, 0 to 255 each, of every text outside of figures and of what is behind it.
+COLOURS = """() => [...document.querySelectorAll("body *:not(svg *):not(script)")]
+  .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
+  .map((each) => {
+    let behind = each, numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    while (behind && numbers(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+    const back = behind ? numbers(getComputedStyle(behind).backgroundColor).slice(0, 3) : [255, 255, 255];
+    return [each.textContent.slice(0, 40), numbers(getComputedStyle(each).color).slice(0, 3), back];
+  })"""
+NAMELESS = """() => [...document.querySelectorAll("a, button, summary, [role=group], [role=img], nav, th")].filter((each) => {
+  const labels = (each.getAttribute("aria-labelledby") || "").split(" ").map((id) => document.getElementById(id));
+  const name = each.getAttribute("aria-label") || labels.map((label) => label?.textContent || "").join("") || each.textContent;
+  return !name.trim();
+}).map((each) => each.outerHTML.slice(0, 80))"""
+WIDTHS = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+OPEN = "() => document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, as in envs/requirements-test.txt")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"needs one of {', '.join(BROWSERS)} on this machine")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])  # which root may not have
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("a folder é"))
+
+
+@pytest.fixture
+def said():
+    """What the page asked for and complained of."""
+    return {"requests": [], "complaints": []}
+
+
+@pytest.fixture
+def page(browser, report, said):
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.on("request", lambda request: said["requests"].append(request.url))
+    page.on("console", lambda message: said["complaints"].append(message.text))
+    page.on("pageerror", lambda error: said["complaints"].append(str(error)))
+    page.goto(report.as_uri())
+    yield page
+    page.close()
+
+
+def column(page, table, number):
+    return page.locator(f"table[aria-labelledby=table-{table}] tbody tr td:nth-child({number})").all_inner_texts()
+
+
+def test_a_table_sorts_by_click_and_by_keyboard(page):
+    gap = page.locator("table[aria-labelledby=table-main] th", has_text="gap")
+    assert column(page, "main", 3) == ["0.1000", "−0.0500", "0.0004", "0.3000"]
+    gap.locator("button").click()
+    assert column(page, "main", 3) == ["−0.0500", "0.0004", "0.1000", "0.3000"]
+    assert gap.get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Enter")
+    assert column(page, "main", 3) == ["0.3000", "0.1000", "0.0004", "−0.0500"]
+    assert gap.get_attribute("aria-sort") == "descending"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert column(page, "main", 4) == ["−0.0665", "−0.0325", "0.0836", ""]  # what is missing is last
+    assert gap.get_attribute("aria-sort") is None
+    page.keyboard.press("Space")
+    assert column(page, "main", 4) == ["0.0836", "−0.0325", "−0.0665", ""]
+
+
+def test_names_sort_as_words_with_numbers_in_them(page):
+    page.evaluate(OPEN)
+    page.locator("table[aria-labelledby=table-completeness] th button", has_text="model").click()
+    assert column(page, "completeness", 3)[:12] == [f"M{number}" for number in range(12)]
+    page.locator("table[aria-labelledby=table-main] th button", has_text="judge or family").click()
+    assert column(page, "main", 2) == [HOSTILE, "Bo", "Cy", "Di"]
+
+
+def test_nothing_is_asked_for_and_nothing_complains(page, report, said):
+    page.evaluate(OPEN)
+    for button in page.locator("th button").all()[:5]:
+        button.click()
+    assert said == {"requests": [report.as_uri()], "complaints": []}
+    assert page.evaluate("() => window.broken") is None
+
+
+@pytest.mark.parametrize("width", [375, 320, 1300])
+def test_the_document_does_not_scroll_sideways(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.evaluate(OPEN)
+    assert len(set(page.evaluate(WIDTHS))) == 1
+    assert (
+        page.evaluate(
+            "() => Math.min(...[...document.querySelectorAll('p, td')].map(e => parseFloat(getComputedStyle(e).fontSize)))"
+        )
+        >= 13
+    )
+
+
+def test_headings_and_landmarks_are_in_order(page):
+    levels = page.evaluate("() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    for landmark in ("header", "nav[aria-label]", "main", "footer"):
+        assert page.locator(landmark).count() == 1
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_everything_has_a_name_and_pictures_are_described(page):
+    assert page.evaluate(NAMELESS) == []
+    for picture in page.locator("svg").all():
+        assert picture.get_attribute("role") == "img"
+        assert page.locator(f"#{picture.get_attribute('aria-describedby')}").inner_text()
+
+
+def test_text_stands_out_from_what_is_behind_it(page):
+    page.evaluate(OPEN)
+    faint = [text for text, ink, paper in page.evaluate(COLOURS) if contrast(ink, paper) < 4.5]
+    assert faint == []
+
+
+def contrast(one, other):
+    """(L1 + 0.05) / (L2 + 0.05) of the relative luminances, the lighter first. Source: WCAG 2.2, 1.4.3."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (channel / 255 for channel in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_contrast_is_that_of_the_standard():
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast((0x76,) * 3, (255,) * 3) == pytest.approx(4.54, abs=0.01)
+
+
+def test_the_keyboard_reaches_the_answer_first_and_shows_where_it_is(page):
+    page.keyboard.press("Tab")
+    outline = "() => getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the answer"
+    assert page.evaluate(outline) == "solid"
+    assert page.evaluate("() => document.activeElement.getBoundingClientRect().top >= 0")
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#answer")
+
+
+def test_folded_tables_are_printed(page):
+    assert page.locator("details:not([open])").count() == 2
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == 2
+
+
+def test_what_is_wider_than_a_phone_says_so_until_its_end(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    box = page.locator("#fig03_self_family_bias .scroll")
+    cue = "(box) => [getComputedStyle(box, '::before').content.includes('scroll sideways'), getComputedStyle(box).maskImage]"
+    said, mask = box.evaluate(cue)
+    assert said
+    assert "gradient" in mask
+    box.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
+    page.wait_for_function("() => !document.querySelector('#fig03_self_family_bias .scroll').classList.contains('more')")
+    assert box.evaluate(cue) == [True, "none"]
+    page.set_viewport_size({"width": 1300, "height": 900})
+    page.wait_for_function("() => !document.querySelector('#fig03_self_family_bias .scroll').classList.contains('wide')")
+    assert box.evaluate(cue) == [False, "none"]
+
+
+def test_printed_tables_are_no_wider_than_the_paper(page):
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
+    page.evaluate(OPEN)
+    words = "() => { for (const cell of document.querySelectorAll('td:not(.n), th button')) cell.append(' and more'); }"
+    page.evaluate(words)
+    right = page.evaluate(
+        "() => Math.max(...[...document.querySelectorAll('table')].map((e) => e.getBoundingClientRect().right))"
+    )
+    assert right <= 718

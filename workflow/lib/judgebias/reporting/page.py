@@ -1,0 +1,158 @@
+"""The report of a study: one HTML file that needs nothing else, with the answer first."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from os.path import relpath
+from pathlib import Path
+
+from judgebias.drawing.badges import BADGES
+from judgebias.drawing.spec_words import in_words
+from judgebias.inference.views import without_human_scores
+from judgebias.pages import WORDS_ALONE, rendered
+from judgebias.reporting.answer_of_comparisons import answer_of_comparisons
+from judgebias.reporting.answer_of_ratings import answer_of_ratings
+from judgebias.reporting.answers import Answer
+from judgebias.reporting.captions import rendered_caption
+from judgebias.reporting.pictures import inlined, title_of
+from judgebias.reporting.provenance import files_of_the_user, setting_in_words, versions
+from judgebias.reporting.shown import shown
+from judgebias.reporting.views import VIEWS, Row, View
+from judgebias.reporting.without_human_scores import SHOWN, with_stand_in, with_views_shown
+from judgebias.tables import read_table
+
+AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in a section of their own
+# Figures that follow the answer: of each group the first that there is, and that has something to show.
+LEADS = (("fig03_self_family_bias", "verbosity_bias", "bias_jitter", "attack_success", "position"), ("conclusions",))
+LEADS_WITHOUT_HUMAN_SCORES = (("estimands",), ("conclusions",))
+
+
+def report(
+    *, study: str, about: Mapping, figures: Mapping[str, Mapping], inputs: Mapping[str, Sequence[str]], told: Mapping, page: str
+) -> str:
+    """Render the report of a study.
+
+    about: what the rule tells of the study: `subject`, its label and kind; `specs`, empty for comparisons; `analyses`;
+    `confidence`; `stand_in`, the spec in the place of main where there are no human scores; `scales`; titles of the `views` of
+    the conclusions; `origin` of the data; `settings` that differ; `seed`. figures: of each figure its caption's template, its
+    `tables`, and `params`, what the caption is told. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
+    files of the user, and the `template`. told: wildcards and config, for captions. page: where the report is to be; links
+    lead from there.
+    """
+    folder = Path(page).parent
+    tables, links = _tables(inputs, folder)
+    relative, first, own = without_human_scores(tables.get("not_estimable", ())), "main", VIEWS
+    if relative:
+        first, own = about["stand_in"], {**VIEWS, **SHOWN}
+        tables, links = with_stand_in(tables, first), {**links, "main": f"estimates/{first}.csv"}
+        figures = {name: with_views_shown(figure, tables["conclusions"]) for name, figure in figures.items()}
+    drawn = [_figure(path, figures[Path(path).stem], told, folder) for path in inputs["figures"]]
+    return rendered(
+        inputs["template"][0],
+        study=study,
+        about=about,
+        answer=_answer(tables, about, first=first, relative=relative),
+        relative=relative,
+        first=first,
+        badge=BADGES[about["subject"]["kind"]],
+        facts=list(_facts(tables.get("completeness", ()))),
+        **_of_figures(drawn, LEADS_WITHOUT_HUMAN_SCORES if relative else LEADS),
+        **_of_tables(own, tables, links, about["views"]),
+        errors=_errors(about, first),
+        specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
+        files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
+        pages=[relpath(path, folder) for path in inputs["pages"]],
+        planted=setting_in_words(about["origin"].get("simulate")),
+        users=files_of_the_user(inputs["raw"]),
+        versions=versions(),
+    )
+
+
+def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:
+    """The tables that there is a view of, by name, the estimates of all specs as one; and where the file of each is."""
+    estimates = {Path(path).stem: path for path in inputs["estimates"]}
+    paths = {Path(path).stem: path for path in inputs["tables"]}
+    paths |= {"main": estimates["main"]} if estimates else {}
+    tables = {name: read_table(paths[name]) for name in VIEWS if name in paths}
+    if estimates:
+        tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
+    return tables, {name: relpath(path, folder) for name, path in paths.items()}
+
+
+def _of_figures(drawn: Sequence[dict], groups: Sequence[Sequence[str]]) -> dict[str, list[dict]]:
+    """Figures that lead, the first of each group that has something to show; the others; and those that have not."""
+    telling = [figure for figure in drawn if not figure["silent"]]
+    leads = [figure for group in groups for figure in _first(group, telling)]
+    others = [figure for figure in telling if figure not in leads]
+    return {"leads": leads, "figures": others, "silent": [figure for figure in drawn if figure["silent"]]}
+
+
+def _of_tables(
+    own: Mapping[str, View], tables: Mapping[str, Sequence[Row]], links: Mapping[str, str], titles: Mapping[str, str]
+) -> dict[str, object]:
+    """Tables as the page shows them, those against the paper apart, and of these the counts of verdicts.
+
+    own: what is shown of each table; titles: of the views of the conclusions.
+    """
+    views = [
+        shown(name, view, _titled(tables[name], titles), links.get(name, "")) for name, view in own.items() if name in tables
+    ]
+    return {
+        "tables": [view for view in views if view.name not in AGAINST_THE_PAPER],
+        "against": [view for view in views if view.name in AGAINST_THE_PAPER],
+        "verdicts": {name: _verdicts(tables[name]) for name in AGAINST_THE_PAPER if name in tables},
+    }
+
+
+def _answer(tables: Mapping[str, Sequence[Row]], about: Mapping, *, first: str, relative: bool) -> Answer:
+    if not about["specs"]:
+        return answer_of_comparisons(tables, confidence=about["confidence"])
+    settings = {key: about[key] for key in ("confidence", "scales", "views")}
+    return answer_of_ratings(tables, errors=_errors(about, first), first=first, relative=relative, **settings)
+
+
+def _errors(about: Mapping, spec: str) -> str:
+    """The kind of the standard errors of a spec; of comparisons, which have none, it is of no matter."""
+    return about["specs"].get(spec, {}).get("covariance", "HC0")
+
+
+def _figure(path: str, figure: Mapping, told: Mapping, folder: Path) -> dict:
+    """A figure as the template shows it."""
+    svg, name = Path(path).read_text("utf-8"), Path(path).stem
+    caption = Path(figure["caption"]).read_text("utf-8")
+    return {
+        "name": name,
+        "title": title_of(svg, figure["params"]["subject"]["label"]),
+        "picture": inlined(svg, name),
+        "silent": f'id="{WORDS_ALONE}"' in svg,
+        "caption": rendered_caption(caption, {**told, "params": figure["params"]}),
+        "files": [relpath(Path(path).with_suffix(suffix), folder) for suffix in (".svg", ".pdf", ".png")],
+        "tables": [relpath(table, folder) for table in figure["tables"]],
+    }
+
+
+def _first(names: Sequence[str], figures: Sequence[dict]) -> list[dict]:
+    """The figure of the first of `names` that there is, in a list."""
+    return [figure for name in names for figure in figures if figure["name"] == name][:1]
+
+
+def _titled(rows: Sequence[Row], views: Mapping[str, str]) -> Sequence[Row]:
+    """Rows with the title of a view of the conclusions in the place of its name."""
+    return [{**row, "view": views.get(row["view"], row["view"])} if "view" in row else row for row in rows]
+
+
+def _facts(rows: Sequence[Row]) -> Iterator[str]:
+    """How many of what a study has, by its table of completeness."""
+    for column, one, many in (
+        ("judge", "judge", "judges"),
+        ("model", "model", "models"),
+        ("dimension", "dimension", "dimensions"),
+    ):
+        if count := len({row[column] for row in rows if row.get(column)}):
+            yield f"{count} {one if count == 1 else many}"
+    for column, what in (("used", "ratings used"), ("comparisons", "comparisons"), ("verdicts", "verdicts")):
+        if rows and column in rows[0]:
+            yield f"{sum(int(row[column]) for row in rows):,} {what}"
+
+
+def _verdicts(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    return sorted(Counter(row["verdict"] for row in rows if row["verdict"] and row.get("item") != "claim").items())

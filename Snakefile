@@ -1,6 +1,7 @@
 # judge-bias: does an LLM judge favour its own answers? The way of the data:
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
+import atexit
 from pathlib import Path
 
 
@@ -16,17 +17,26 @@ if Path("config.yaml").exists():
 include: "workflow/rules/common.smk"
 include: "workflow/rules/paths.smk"
 include: "workflow/rules/comparison_paths.smk"
+include: "workflow/rules/import_paths.smk"
 include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/imports.smk"
 include: "workflow/rules/shards.smk"
 include: "workflow/rules/fits.smk"
 include: "workflow/rules/inference.smk"
 include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/drawings.smk"
 include: "workflow/rules/comparison_drawings.smk"
+include: "workflow/rules/report_paths.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/validity.smk"
 include: "workflow/rules/figures.smk"
+
+
+# A run ends with where the reports are that it was asked for, after all that Snakemake says.
+onsuccess:
+    for study, path in reversed(reports_of(workflow.dag.jobs)):  # what is registered last is done first
+        atexit.register(print, f"Report of {study}: {path}", file=sys.stderr)
 
 
 # After all that Snakemake says of a failure, the rule, its log and the log's last lines.
@@ -42,6 +52,8 @@ rule all:
     default_target: True
     input:
         [files_of(study) for study in config["build"]],
+    message:
+        f"All of {', '.join(config['build'])} is there."
 
 
 # `snakemake --cores N <study>` builds that study.
@@ -53,3 +65,5 @@ for study in (*config["studies"], *COMPARISONS):
             study
         input:
             files_of(study),
+        message:
+            f"All of {study} is there."

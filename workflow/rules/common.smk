@@ -10,6 +10,7 @@ sys.path.insert(0, str(LIBRARY))
 
 from judgebias.configuration import checked, project_settings
 from judgebias.errors import ConfigError
+from judgebias.fits.spec import in_place
 from judgebias.settings import kind_of, with_stand_ins
 
 PROJECT = project_settings()  # without what a user adds
@@ -48,7 +49,9 @@ def code_of(script):
     return [os.path.relpath(path) for path in sorted(found)]
 
 
-def told_of_inference(*keys, specs):
-    """Params: these settings of `inference`, and the specs that it names under the keys `specs`."""
+def told_of_inference(*keys, specs, also=()):
+    """Params: these settings of `inference`, and the specs that it names under the keys `specs`, `also` and in their place."""
     settings = {key: config["inference"][key] for key in (*specs, *keys)}
-    return {"settings": settings, "specs": {name: config["specs"][name] for key in specs for name in settings[key]}}
+    named = [*also, *(name for key in specs for name in settings[key])]
+    named += in_place(named, settings.get("without_human_scores", {}))
+    return {"settings": settings, "specs": {name: config["specs"][name] for name in named}}

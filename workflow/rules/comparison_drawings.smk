@@ -59,6 +59,7 @@ def everything_of_comparisons(study):
     settings, source = COMPARISONS[study], source_of(study)
     analyses = analyses_of(settings)
     tables = ["completeness"] if analyses else []
+    tables += ["imported"] if is_imported(study) else []
     tables += ["verbosity", "position", "agreement", "score_curves", "alignment_curves"] if "verbosity" in analyses else []
     tables += ["cognitive_biases", "random_thresholds"] if re.fullmatch(WITH_BIASES, study) else []
     tables += ["asr", "ranks", "votes_by_position", "length_curve", "vote_shares"] if "attacks" in analyses else []
@@ -75,5 +76,6 @@ def everything_of_comparisons(study):
 
 
 def files_of(study):
-    """Every file of a study that a reader wants."""
-    return everything_of_comparisons(study) if study in COMPARISONS else everything_of(study)
+    """Every file of a study that a reader wants, and the page that shows them."""
+    files = everything_of_comparisons(study) if study in COMPARISONS else everything_of(study)
+    return [*files, f"results/{study}/report.html"]

@@ -37,6 +37,8 @@ def verdict_files(study):
     origin = origin_of_verdicts(COMPARISONS[study])
     if origin == "source":
         return released_files(study)
+    if origin == "import":
+        return [f"results/{study}/raw/verdicts.parquet"]
     if origin == "simulate":
         return [f"results/{study}/raw/comparisons.parquet"]
     return [there(study, "files", path, of="comparisons") for path, _ in named_files(COMPARISONS[study]["files"])]

@@ -67,7 +67,7 @@ rule simulate:
 
 # What config says of the ratings of a study, to whatever checks them.
 OF_RATINGS = {
-    "scales": lookup("studies/{study}/scales", within=config),
+    "scales": lambda wildcards: scales_in_steps(config["studies"][wildcards.study]["scales"], import_of(wildcards.study)),
     "task_types": lookup("studies/{study}/task_types", within=config, default={}),
     "models": lambda wildcards: models_of(wildcards.study),
 }

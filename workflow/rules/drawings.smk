@@ -234,7 +234,7 @@ FIGURES = {
     ),
     "conclusions": {
         "script": "conclusions_figure.py",
-        "tables": {"conclusions": table("conclusions")},
+        "tables": {name: table(name) for name in ("conclusions", "not_estimable")},
         "estimand": estimands_in_words([A, B, C]),
         "told": ASKED,
     },

@@ -4,6 +4,43 @@
 # What a spec may read of a study.
 STUDY = {"cells": "results/{study}/cells.parquet", "ratings": ratings_of}
 
+# What tells how reliable its human scores are: the ratings of single raters, or their published agreement.
+KNOWN_OF_HUMANS = {
+    "raters": lambda wildcards: [f"results/{wildcards.study}/raters.parquet"] if has_raters(wildcards.study) else [],
+    "alphas": lambda wildcards: [f"{DATA}/twin_facts.csv"] if has_alphas(wildcards.study) else [],
+}
+
+
+# Before any fit: what the ratings support.
+rule check:
+    input:
+        **STUDY,
+        **KNOWN_OF_HUMANS,
+        completeness="results/{study}/tables/completeness.csv",
+        code=code_of("check.py"),
+    output:
+        check="results/{study}/tables/check.csv",
+    log:
+        "results/{study}/logs/check.log",
+    benchmark:
+        "results/{study}/benchmarks/check.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/judge-bias.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20),
+    params:
+        planner={key: config["inference"]["planner"][key] for key in ("gamma", "power")},
+        of_alpha=config["inference"]["raters"],
+        confidence=lookup("confidence", within=config),
+        imports=lambda wildcards: import_of(wildcards.study),
+        named=lookup("studies/{study}/families", within=config, default={}),
+    message:
+        "Say what the ratings of {wildcards.study} support."
+    script:
+        "../scripts/check.py"
+
 
 # One job for all specs: starting costs more than fitting.
 rule fit:

@@ -26,9 +26,10 @@ def is_of_the_paper(study):
 
 def everything_of(study):
     """Every file of a study that a reader wants: estimates, tables, figures."""
-    tables = ["completeness", "mean_scores", "correlations", "smooths", "not_estimable", "remarks"]
+    tables = ["check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable", "remarks"]
     tables += ["recovery"] if "simulate" in config["studies"][study] else []
     tables += ["agreement"] if has_raters(study) else []
+    tables += ["imported"] if is_imported(study) else []
     tables += ["claims", "scorecard"] if is_of_the_paper(study) else []
     tables += ["multiplicity", "placebo", "tastes", "identifiability"]
     tables += ["reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"]
@@ -44,7 +45,7 @@ def everything_of(study):
 
 def there(study, key, path, *, of="studies"):
     """The path of a user's file; WorkflowError if it is not there."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise WorkflowError(f"config: {of}: {study}: {key}: '{path}': no such file in {Path.cwd()}")
     return path
 
@@ -53,7 +54,7 @@ def there(study, key, path, *, of="studies"):
 def raw_of(study):
     """(path, dimension) of each raw file of a study; the dimension is None where the file has a column of that name."""
     settings = config["studies"][study]
-    if "simulate" in settings:
+    if "simulate" in settings or is_imported(study):
         return [(f"results/{study}/raw/ratings.parquet", None)]
     if "source" in settings:
         return [(f"results/{study}/raw/{dimension}.csv", dimension) for dimension in settings["scales"]]
@@ -128,7 +129,7 @@ def checked_files(name):
 
 def has_raters(study):
     """True for a study with the scores of single raters."""
-    return bool({"simulate", "raters"} & set(config["studies"][study]))
+    return bool({"simulate", "raters"} & set(config["studies"][study])) or tells_raters(import_of(study))
 
 
 def has_alphas(study):
@@ -139,15 +140,15 @@ def has_alphas(study):
 def raters_of(study):
     """The file of the single raters' scores of a study, in a list; none where there is none."""
     settings = config["studies"][study]
-    simulated = [f"results/{study}/raw/raters.parquet"] if "simulate" in settings else []
-    return simulated + ([there(study, "raters", settings["raters"])] if "raters" in settings else [])
+    made = [f"results/{study}/raw/raters.parquet"] if "simulate" in settings or tells_raters(import_of(study)) else []
+    return made + ([there(study, "raters", settings["raters"])] if "raters" in settings else [])
 
 
 def models_of(study):
     """The models of config that a study may hold: of a simulated one, those that it declares or the published tables hold."""
     settings = config["studies"][study]
     if "simulate" not in settings:
-        return config["models"]
+        return models_with(settings.get("families", {}), config["models"])
     if "quality" in settings["simulate"]:
         simulated = settings["simulate"]["quality"]
     else:

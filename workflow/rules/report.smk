@@ -1,4 +1,4 @@
-# What a reader is told of the whole: this study beside the paper.
+# What a reader is told of the whole: this study beside the paper, and all of it on one page.
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
@@ -68,3 +68,42 @@ rule compare_comparisons:
         "Compare {wildcards.study} with what its paper prints."
     script:
         "../scripts/compare_comparisons.py"
+
+
+rule page:
+    input:
+        figures=made("figures", ".svg"),
+        tables=made("tables", ".csv"),
+        estimates=made("estimates", ".csv"),
+        pages=pages_of,
+        raw=files_of_user,
+        template=f"{WORKFLOW}/report/report.html.j2",
+        parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
+        captions=lambda wildcards: [figure["caption"] for figure in told_of_figures(wildcards).values()],
+        code=code_of("page.py"),
+    output:
+        page=report(
+            "results/{study}/report.html",
+            caption="../report/report_page.rst",
+            category="{study}",
+            labels={"figure": "report, page"},
+        ),
+    log:
+        "results/{study}/logs/page.log",
+    benchmark:
+        "results/{study}/benchmarks/page.tsv"
+    wildcard_constraints:
+        study=one_of([*config["studies"], *COMPARISONS]),
+    group:
+        "figures_{study}"
+    conda:
+        "../../envs/judge-bias.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
+    params:
+        about=told_of_study,
+        figures=told_of_figures,
+    message:
+        "Write the report of {wildcards.study}."
+    script:
+        "../scripts/page.py"

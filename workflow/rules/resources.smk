@@ -33,6 +33,8 @@ def raw_megabytes(study):
 
     Not the size of a rule's input, which is not there yet when a cluster job of many rules is planned.
     """
+    if is_imported(study):
+        return megabytes_of(imported_files(study))
     return megabytes_of(verdict_files(study) if study in COMPARISONS else [path for path, _ in raw_of(study)])
 
 

@@ -1,0 +1,153 @@
+"""Configurations that are nearly right, or that look like code: each is taken or refused, and nothing of it is executed."""
+
+import os
+
+import pytest
+import yaml
+from hypothesis import given, settings
+
+from judgebias.comparisons.settings import analyses_of, kind_of_verdicts
+from judgebias.configuration import load
+from judgebias.database import connect
+from judgebias.drawing.style import Subject
+from judgebias.errors import ConfigError, DataError
+from judgebias.fits.spec import Spec
+from judgebias.imports.json_objects import first_object
+from judgebias.imports.settings import models_with, scales_in_steps
+from judgebias.inference.validity_tables import check_validity, dials_of, estimators_of
+from judgebias.ratings.registry import Registry
+from judgebias.settings import kind_of, with_stand_ins
+from judgebias.sources.checks import columns_of
+from judgebias.sources.raw_files import named_files, raw_files
+from mutations import SEEDED, bytes_like, documents_like, done_or_refused
+
+OWN = """\
+build: [ours, verdicts]
+seed: 3
+confidence: 0.9
+memory_limit: 1GB
+families: {Mine: {colour: "#0072B2"}}
+models:
+  My model: {family: Mine, ids: [mine-1, "2"]}
+  gpt-5: {family: GPT}
+studies:
+  ours:
+    title: "ours"
+    files: {A: a.csv, B: b.parquet}
+    raters: r.csv
+    scales: {A: [0, 4], B: observed}
+    task_types: {qa: [x, y]}
+  logs:
+    title: logs
+    import:
+      files: [a.csv, b.csv]
+      columns: {judge: grader, rating: score}
+      references: {files: h.csv, columns: {rating: [u, v]}}
+      missing: [-1, ERROR]
+      step: 0.5
+    families: {Mine: [m1, m2]}
+    scales: {Q: [1, 10]}
+  world:
+    title: a world
+    simulate:
+      prompts: 12
+      quality: {gpt-5: 0.5, GPT-4o: 0.6}
+      judges: {gpt-5: {self_bias: 0.1, slope: 0.5}}
+      family_bias: {GPT: 0.1}
+      dispersion: {raters: 3}
+    scales: {A: [0, 4]}
+    shards: 3
+specs:
+  mine: {subset: {models_dropped: [gpt-5], dimension: [A]}, slice: dimension, whole: true, covariance: CR1, bootstrap: 100}
+  two: {terms: [judge, "judge:reference", self], absorb: completion, covariance: CR3}
+inference: {placebo: [main, by_dimension, mine], replicates: 100}
+validity:
+  grids: {g: {title: t, dial: taste, values: [0, 0.1], world: {noise: 0.2}, estimators: [A_CR1]}}
+  expected: [{grid: g, value: 0.1, estimator: A_CR1, statistic: rejected, between: [0, 1]}]
+comparisons:
+  verdicts: {title: v, files: [v.csv], analyses: [verbosity, attacks], pools: {p: [c]}, both_orders: false, worsening: [e]}
+  made_up:
+    title: z
+    simulate: {questions: 12, models: [A, B], judges: {A: {first: 0.1, own: 0.5, attacks: {e: 0.5}}}}
+"""
+
+
+def start(path):
+    """Read a configuration, and what the workflow makes of it before any job."""
+    config = load(str(path))
+    check_validity(config["validity"])
+    for grid, settings_of_grid in config["validity"]["grids"].items():
+        estimators_of(config["validity"], grid)
+        assert [dials_of(config["validity"], grid, str(value)) for value in settings_of_grid["values"]]
+    assert Spec.from_config(config["specs"])
+    for study in with_stand_ins(config["studies"], os.path.exists).values():
+        kind_of(study)
+        Registry.from_config(models_with(study.get("families", {}), config["models"]))
+        scales_in_steps(study["scales"], study.get("import", {}))
+        raw_files(named_files(study.get("files", ())))
+        Subject.from_config(label=study["title"], kind="user", models=config["models"], families=config["families"])
+    for study in with_stand_ins(config["comparisons"], os.path.exists).values():
+        kind_of_verdicts(study)
+        analyses_of(study)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """Where a configuration is written; the folder is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "own.yaml"
+
+
+def test_configuration_as_it_is(path):
+    path.write_text(OWN, "utf-8")
+    start(path)
+
+
+def test_name_that_is_too_long_is_of_no_file(path):
+    long = "x" * 3000 + ".csv"
+    path.write_text(OWN.replace("a.csv", long), "utf-8")
+    start(path)
+    for read in (lambda: columns_of(connect(), long), lambda: first_object(connect(), long)):
+        with pytest.raises(DataError, match=f"{long}: no such file"):
+            read()
+
+
+@settings(SEEDED, max_examples=280)
+@given(documents_like(yaml.safe_load(OWN)))
+def test_values_of_a_configuration(path, document):
+    path.write_text(yaml.safe_dump(document), "utf-8")
+    with done_or_refused("config: ", str(path), made=[]):
+        start(path)
+
+
+@settings(SEEDED, max_examples=350)
+@given(bytes_like(OWN.encode()))
+def test_bytes_of_a_configuration(path, content):
+    path.write_bytes(content)
+    with done_or_refused("config: ", str(path), made=[]):
+        start(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "title: !!python/object/apply:os.system ['touch owned']", "title: !!python/name:os.system", "seed: 2024-13-45",
+        "seed: !!int x", "seed: !!int ''", "seed: !!bool x", "seed: !!timestamp x", "seed: 0x_", "seed: " + "9" * 5000,
+        "seed: 2024-01-01 00:00:00 +99:99", "a: &a [*a]", "[" * 3000, "studies: &s {m: *s}", "{[a]: b}", "\0", "seed: .nan",
+        "confidence: .inf", 'models: {"\\0": {family: GPT}}', 'models: {"\\uD800": {family: GPT}}',
+        "models: {1: {family: GPT}}",
+        'specs: {"mine\\n": {}}', 'studies: {"../x": {}}', 'studies: {"/x": {}}', 'studies: {"{wildcards.study}": {}}',
+        'studies: {"x\\n": {title: t, files: a.csv, scales: {A: [0, 1]}}}', "specs: {../x: {}}",
+        "validity: {grids: {../x: {}}}",
+        "comparisons: {/x: {}}", "studies: {m: {title: t, files: a.csv, scales: {A: [4000000000, 4000000004]}}}",
+        "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {../x: {path: a, blob: " + "0" * 40 + "}}}}",
+        "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {x: {path: ../a, blob: " + "0" * 40 + "}}}}",
+        "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", manifest: ../a.csv}}",
+    ],
+)  # fmt: skip
+def test_what_is_no_setting_is_refused(path, text):
+    """Tags that name code, values that YAML cannot make, names that would be paths elsewhere, texts that no file holds."""
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=f"^(config: |{path}: not YAML )"):
+        load(str(path))
+    assert os.listdir() == ["own.yaml"]

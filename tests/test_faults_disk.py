@@ -1,0 +1,157 @@
+"""A disk that is full: the error names the place, nothing is left half-written, and with room the same command succeeds."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from conftest import ROOT
+from file_server import BLOB, COMMIT, CONTENT, PATH, REPOSITORY, files, fill
+from judgebias.__main__ import main
+from judgebias.database import bounded_memory, connect
+from judgebias.drawing.style import Figure, save
+from judgebias.errors import DiskError, FetchError
+from judgebias.logs import logged
+from judgebias.sources.fetch import fetch
+from judgebias.tables import write_table
+from workflow_runs import copy_project, products, snakemake
+
+SMOKE = ROOT / "tests" / "smoke"
+FULL = "no space left on the disk; make room there"
+
+
+@pytest.fixture
+def disk():
+    """Mount a disk of so many kilobytes at a folder, or give the one that is there another size; gone afterwards."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small disk")
+    mounted = []
+
+    def sized(folder, kilobytes):
+        again = "remount," if folder in mounted else ""
+        folder.mkdir(exist_ok=True)
+        command = ["mount", "-t", "tmpfs", "-o", f"{again}size={kilobytes}k", "none", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"needs the right to mount a small disk: {done.stderr.strip()}")
+        mounted.extend([] if again else [folder])
+        return folder
+
+    yield sized
+    for folder in mounted:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def fit(monkeypatch, capfd):
+    """Run the command `fit` with these options on the smoke study; status and what was said."""
+
+    def run(*options):
+        given = [str(SMOKE / "ratings.csv"), "--config", str(SMOKE / "config.yaml"), "--study", "mine"]
+        monkeypatch.setattr(sys, "argv", ["judgebias", "fit", *given, *options])
+        return main(), capfd.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize("kilobytes", [8, 12])
+def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
+    folder, output = disk(tmp_path / "small disk", kilobytes), tmp_path / "estimates.csv"
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    options = ("--spec", "length_control", "--output", str(output))  # which goes by way of files
+    status, said = fit(*options)
+    assert status == 1
+    assert said.startswith(f"error: {folder}/")
+    assert f": {FULL}, or set TMPDIR to another folder, and run it again\n" in said
+    assert said.count("\n") == 1
+    assert os.listdir(folder) == []
+    assert not output.exists()
+    disk(folder, 400)
+    assert fit(*options)[0] == 0
+    assert output.read_text("utf-8").startswith("study,")
+    assert os.listdir(folder) == []
+
+
+def test_output_of_fit(disk, fit, tmp_path):
+    folder = disk(tmp_path / "small disk", 8)
+    output = folder / "estimates.csv"
+    output.write_text("of before", "utf-8")
+    (folder / "filling").write_bytes(bytes(4096))
+    status, said = fit("--output", str(output))
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith(f"error: --output: {output}: No space left on device; name a file that can be written")
+    assert sorted(os.listdir(folder)) == ["estimates.csv", "filling"]
+    assert output.read_text("utf-8") == "of before"
+    (folder / "filling").unlink()
+    assert fit("--output", str(output))[0] == 0
+    assert output.read_text("utf-8").startswith("study,")
+
+
+def test_rows_that_memory_does_not_hold(disk, tmp_path):
+    folder = disk(tmp_path / "small disk", 300) / "spill"
+    rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
+    said = f"{folder}: no room on the disk for what 20MB of memory do not hold .*make room there"
+    with pytest.raises(DiskError, match=said), bounded_memory("20MB", folder):
+        connect().execute(rows)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("full", ["cache", "out"])
+def test_file_that_is_fetched(disk, tmp_path, full):
+    fill(tmp_path / "mirror", CONTENT)
+    folder = disk(tmp_path / full, len(CONTENT) // 2048)
+    asked = {"repository": REPOSITORY, "commit": COMMIT, "path": PATH, "blob": BLOB, "mirror": str(tmp_path / "mirror")}
+    places = {"cache": tmp_path / "cache", "destination": tmp_path / "out" / "file.csv"}
+    with pytest.raises(FetchError, match=f"found No space left on device at {folder}.*mend that place"):
+        fetch(**asked, **places)
+    assert files(folder) == []
+    disk(folder, len(CONTENT) // 256)
+    fetch(**asked, **places)
+    assert places["destination"].read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: write_table(path, ("a",), ({"a": "x" * 100} for _ in range(1000))),
+        lambda path: save(Figure(), [path.with_suffix(".svg")], title="t" * 20_000),
+        lambda path: print("x" * 20_000),  # into the log
+        lambda path: connect().execute(f"copy (select uuid() as a from range(1000)) to '{path}.parquet' (format parquet)"),
+    ],
+    ids=["table", "figure", "log", "parquet"],
+)
+def test_job_whose_log_is_on_the_full_disk_too(disk, tmp_path, capsys, write):
+    folder = disk(tmp_path / "small disk", 8)
+    with pytest.raises(SystemExit) as ended, logged(str(folder / "job.log")):
+        write(folder / "file")
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert said.startswith(f"error: {folder}")
+    assert said.endswith(f": {FULL}, or set TMPDIR to another folder, and run it again\n")
+    assert said.count("\n") == 1
+    assert "Traceback" not in (folder / "job.log").read_text("utf-8")
+
+
+@pytest.mark.workflow
+def test_jobs_of_the_workflow(project, disk, tmp_path):
+    folder, target = copy_project(tmp_path), "results/mine/estimates/main.csv"
+    results = folder / "results"
+    for kilobytes, rule in ((12, "ratings"), (40, "fit")):
+        disk(results, kilobytes)
+        result = snakemake(folder, "--cores", "1", target)
+        assert result.returncode == 1
+        assert f"\nFailed: {rule}, log results/mine/logs/{rule}.log\n" in result.stderr
+        (said,) = {line for line in result.stderr.splitlines() if line.startswith("error: ")}
+        assert said.startswith("error: results/mine/")
+        assert said.endswith(f": {FULL}, and run it again")
+        assert not any("Traceback" in path.read_text("utf-8") for path in (results / "mine" / "logs").iterdir())
+        ours, theirs = products(project), products(folder)
+        assert [path for path in theirs if theirs[path] != ours.get(path)] == []  # whole, or not there
+    disk(results, 4000)
+    result = snakemake(folder, "--cores", "1", target)
+    assert result.returncode == 0, result.stdout + result.stderr
+    ours, theirs = products(project), products(folder)
+    assert "mine/estimates/main.csv" in theirs
+    assert [path for path in theirs if theirs[path] != ours.get(path)] == []

@@ -1,0 +1,87 @@
+"""A run that is killed, twenty times at moments drawn at random, ends with the bytes of one that was left alone."""
+
+import base64
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from workflow_runs import copy_project, products, snakemake
+
+pytestmark = pytest.mark.workflow
+KILLS = 20
+LONGEST = 1.5  # how long a run may work, as a share of the time that it took to begin: a slow machine has longer
+TARGETS = (
+    "results/mine/tables/check.csv", "results/mine/tables/mean_scores.csv", "results/mine/figures/fig03_self_family_bias.svg",
+    "results/smoke/tables/agreement.csv", "results/smoke/tables/recovery.csv",
+)  # fmt: skip
+
+
+def killed(folder, share):
+    """Start a run and kill it and all its jobs some time after its first job began; False if it was done by then."""
+    command = [sys.executable, "-m", "snakemake", "--nocolor", "--cores", "2", *TARGETS]
+    run = subprocess.Popen(
+        [*command, "--configfile", "tests/smoke/config.yaml"],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    said, started = [], time.monotonic()
+    for line in run.stderr:
+        said.append(line)
+        if re.match(r"Job \d+: ", line.strip()):
+            break
+    try:
+        run.wait(share * (time.monotonic() - started))
+    except subprocess.TimeoutExpired:
+        os.killpg(run.pid, signal.SIGKILL)
+    said += run.stderr.readlines()  # ends when the last of the jobs is gone
+    assert run.wait() in (0, -signal.SIGKILL), "".join(said)
+    return run.returncode != 0
+
+
+def halve_unfinished(folder):
+    """Cut what the killed jobs were to write, whole or not, so that none of it can be taken for whole unseen."""
+    for marker in (folder / ".snakemake" / "incomplete").iterdir():
+        output = folder / base64.b64decode(marker.name).decode()
+        if output.is_file():
+            os.truncate(output, output.stat().st_size // 2)
+
+
+@pytest.fixture(scope="module")
+def survivor(project, tmp_path_factory):
+    """A folder where the run was killed KILLS times and then left alone; a run that is done sooner begins anew."""
+    folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
+    while kills < KILLS:
+        if killed(folder, drawn.uniform(0, LONGEST)):
+            kills += 1
+            halve_unfinished(folder)
+            shutil.rmtree(folder / ".snakemake" / "locks")  # as --unlock does, in less time
+        else:
+            assert_undisturbed(folder, project)
+            shutil.rmtree(folder / "results")
+    locked = snakemake(folder, "--unlock")
+    assert locked.returncode == 0, locked.stderr
+    result = snakemake(folder, "--cores", "2", *TARGETS)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def assert_undisturbed(folder, project):
+    """Every result is that of the project's own run, and nothing else is there."""
+    ours, theirs = products(project), products(folder)
+    assert theirs.keys() >= {target.removeprefix("results/") for target in TARGETS}
+    assert [path for path in theirs if path not in ours] == []
+    assert [path for path in theirs if theirs[path] != ours[path]] == []
+
+
+def test_killed_run_ends_with_the_same_bytes(survivor, project):
+    assert_undisturbed(survivor, project)
+
+
+def test_killed_run_leaves_nothing_of_its_own(survivor):
+    assert [path for path in survivor.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")] == []

@@ -1,0 +1,123 @@
+"""Names that look like code, markup or paths elsewhere, in a folder of spaces and other scripts, are nothing but names."""
+
+import csv
+import os
+import re
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from judgebias.tables import read_table
+from workflow_runs import copy_project, snakemake
+
+pytestmark = pytest.mark.workflow
+MODELS = {
+    "gpt-4o": "Judge \"A\" {wildcards.study} {0} 100% %s ${HOME}",
+    "GPT-3.5 Turbo": "O'Neil\n<script>alert(1)</script> & <b>",
+    "Claude 3 Sonnet": r"$(touch owned) `touch owned`; {{ 7 * 7 }} \ |z| *b* ../../../x",
+}  # fmt: skip
+DIMENSIONS = {"Tone": "../../Tone {study} $x^2$ 50%", "Usefulness": "__import__('os').system('touch owned')"}
+TITLE = '{wildcards.study} {study} {{ config }} "q" 100% <b>数据</b>\n$(touch owned) __import__("os").system("touch owned")'
+FAMILIES = {name: "F <b>{wildcards.study}</b>\n%" if name.startswith("G") or name == "gpt-4o" else "GPT" for name in MODELS}
+DATASET, TASK_TYPE = "/etc/{dataset} <i>", "../{study}/<t> 数据"
+RATINGS, RATERS = "mes notes 'é' 数据 100%.csv", "évaluateurs $(touch owned) & #1.csv"
+CONFIG = 'ma config "é" 数据.yaml'
+TARGETS = (
+    "estimates/main.csv", "tables/mean_scores.csv", "tables/agreement.csv", "tables/check.csv",
+    "figures/fig02_mean_scores.svg", "figures/fig03_self_family_bias.svg",
+)  # fmt: skip
+
+
+def files_of_names(folder):
+    """The ratings of the smoke study `mine` under other names, scores of raters, and a configuration of them."""
+    with open(ROOT / "tests" / "smoke" / "ratings.csv", newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    ratings, raters = [header], [["model", "dimension", "dataset", "prompt_id", "rater", "rating"]]
+    for judge, model, gt, _, prompt, rating, length, dimension in rows:
+        about = MODELS[model], DIMENSIONS[dimension], DATASET, f"p'{prompt}\"\n{{x}}"
+        ratings.append([MODELS[judge], about[0], gt, DATASET, about[3], rating, length, about[1]])
+        raters += [[*about, f"{rater} é", round(float(gt))] for rater in (1, 2)] if judge == "gpt-4o" else []
+    for name, table in ((RATINGS, ratings), (RATERS, raters)):
+        with open(folder / name, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(table)
+    study = {
+        "title": TITLE, "files": RATINGS, "raters": RATERS, "scales": {name: [1, 5] for name in DIMENSIONS.values()},
+        "task_types": {TASK_TYPE: [DATASET]},
+    }  # fmt: skip
+    config = {
+        "families": {family: {} for family in FAMILIES.values()},
+        "models": {name: {"family": FAMILIES[known]} for known, name in MODELS.items()},
+        "studies": {"mine": study},
+    }
+    (folder / CONFIG).write_text(yaml.safe_dump(config, allow_unicode=True), "utf-8")
+
+
+def everything(folder):
+    """All files below a folder, but Snakemake's own records, results and caches."""
+    files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path for path in files if not {".snakemake", "results", ".cache"} & set(path.parts)}
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The folder of a run with all these names, what was there before it and after it, home and temporary folder included."""
+    place = tmp_path_factory.mktemp("names")
+    for name in ("home", "tmp", "un dossier – données 数据 & %s"):
+        (place / name).mkdir()
+    folder = copy_project(place / name)
+    (folder / "tests" / "smoke" / "config.yaml").write_text("build: [mine]\n", "utf-8")
+    files_of_names(folder)
+    before = everything(place)
+    own = {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "XDG_CACHE_HOME": str(place / "home" / ".cache")}
+    targets = [f"results/mine/{target}" for target in TARGETS]
+    result = snakemake(folder, "--cores", "2", *targets, configs=[CONFIG], PYTHONDONTWRITEBYTECODE="1", **own)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder, before, everything(place)
+
+
+def test_nothing_is_written_elsewhere_and_nothing_executed(named):
+    folder, before, after = named
+    assert after == before
+    assert sorted(path.name for path in (folder / "results").iterdir()) == ["mine"]
+    assert list(folder.parent.rglob("owned")) == []
+
+
+def test_estimates_are_those_of_other_names(named, project):
+    def biases(path, name=lambda term: term):
+        return {name(row["term"]): float(row["estimate"]) for row in read_table(path) if row["quantity"] == "self_bias"}
+
+    ours = biases(named[0] / "results/mine/estimates/main.csv")
+    theirs = biases(project / "results/mine/estimates/main.csv", lambda term: MODELS[{"GPT-4o": "gpt-4o"}.get(term, term)])
+    assert len(ours) == 3
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_names_stand_in_tables_as_they_are(named):
+    rows = read_table(named[0] / "results/mine/tables/mean_scores.csv")
+    assert {row["judge"] for row in rows} == {*MODELS.values(), "Human"}
+    assert {row["dimension"] for row in rows} >= {*DIMENSIONS.values()}
+
+
+def test_figures_are_drawings_of_the_names(named):
+    for figure in ("fig02_mean_scores", "fig03_self_family_bias"):
+        tree = ElementTree.parse(named[0] / f"results/mine/figures/{figure}.svg")  # well-formed, whatever the names are
+        tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
+        assert "script" not in tags
+        assert "path" in tags
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "title: !!python/object/apply:os.system ['touch owned']\n",
+        "studies: {../../x: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
+    ],
+)
+def test_configuration_that_is_code_or_a_path_stops_the_run(project, tmp_path, text):
+    (tmp_path / "own.yaml").write_text(text, "utf-8")
+    result = snakemake(project, "-n", configs=[str(tmp_path / "own.yaml")])
+    assert result.returncode == 1
+    assert os.listdir(tmp_path) == ["own.yaml"]
+    assert not (project / "owned").exists()

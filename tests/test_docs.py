@@ -1,0 +1,69 @@
+"""The pages of docs: made from the code as it is, and every link of them and of README leads somewhere."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "workflow/data/README.md"]
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+def generate():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["configuration.md", "functions.md"])
+def test_generated_pages_are_those_of_the_code(page):
+    assert (ROOT / "docs" / page).read_text("utf-8") == generate().pages()[page], "run python docs/generate.py"
+
+
+def test_every_key_of_the_configuration_is_described():
+    keys = [key for _, _, found in sections() for key in found]
+    undescribed = [path for path, _, words in keys if not words and not path.endswith(("<name>", "[]"))]
+    assert len(keys) > 100
+    assert undescribed == []
+
+
+def sections():
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+    return [(key, value, list(generate().keys_of(schema, value, key))) for key, value in schema["properties"].items()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    text = page.read_text("utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    assert [link for link in links if not leads_somewhere(page, link)] == []
+
+
+def test_every_function_of_the_method_page_is_where_it_says():
+    page = ROOT / "docs" / "method.md"
+    named = re.findall(r"\[`(\w+)\.(\w+)`\]\(([^)]+)\)", page.read_text("utf-8"))
+    wrong = [
+        f"{module}.{name}"
+        for module, name, path in named
+        if Path(path).stem != module or not re.search(rf"^(def|class) {name}\b", (page.parent / path).read_text("utf-8"), re.M)
+    ]
+    assert len(named) > 50
+    assert wrong == []
+
+
+def leads_somewhere(page, link):
+    path, _, anchor = link.partition("#")
+    if "://" in path:
+        return True
+    target = (page.parent / path) if path else page
+    return target.exists() and (not anchor or anchor in anchors_of(target))
+
+
+def anchors_of(page):
+    """Anchors as GitHub makes them: lower case, punctuation dropped, spaces to hyphens."""
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in HEADING.findall(page.read_text("utf-8"))]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

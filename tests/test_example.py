@@ -1,0 +1,119 @@
+"""The example of docs/example: made by its script, and what README and the tutorial say of it is what one reads."""
+
+import importlib.util
+import re
+import shutil
+import sys
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from judgebias.__main__ import main
+from judgebias.commands.reading import Given, tables_of, with_import
+from judgebias.configuration import load
+from judgebias.fits.spec import Spec
+from judgebias.inference.placebo import placebo_rows
+from judgebias.sources.checks import RatingsFile
+from judgebias.tables import read_table
+
+EXAMPLE = ROOT / "docs" / "example"
+README, TUTORIAL = ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/tutorial.md"))
+FILES = ("judged.csv", "human.csv", "mine.yaml")
+NAMES = {"the Claude family": "Claude", "the GPT family": "GPT"}
+BIASES = ("self_bias", "family_bias")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command on copies of the example's files in a folder of its own; returns status, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+    for name in FILES:
+        shutil.copy(EXAMPLE / name, name)
+
+    def run(command, *arguments):
+        monkeypatch.setattr(sys, "argv", ["judgebias", command, "judged.csv", "--config", "mine.yaml", *arguments])
+        return main(), *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def make():
+    spec = importlib.util.spec_from_file_location("make", EXAMPLE / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def block(text, beginning):
+    """The one fenced block that begins so."""
+    (found,) = [
+        each for each in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if each.startswith(beginning)
+    ]
+    return found
+
+
+def numbers_of_tutorial():
+    """What was planted and what A and C find, by the first column of the tutorial's last table but one."""
+    rows = [line.strip("| ").split(" | ") for line in TUTORIAL.splitlines() if re.match(r"\|.*\|.*\(.* to .*\).*\|", line)]
+    return {NAMES.get(name, name): columns for name, *columns in rows}
+
+
+def with_interval(row):
+    return "{:.3f} ({:.3f} to {:.3f})".format(*(float(row[name]) for name in ("estimate", "ci_low", "ci_high")))
+
+
+def test_the_script_makes_the_files(make, tmp_path):
+    make.main(tmp_path)
+    for name in ("judged.csv", "human.csv"):
+        assert (tmp_path / name).read_bytes() == (EXAMPLE / name).read_bytes()
+        assert (EXAMPLE / name).read_text("utf-8").startswith(block(TUTORIAL, "item," + ("g" if name[0] == "j" else "c")))
+
+
+def test_the_configuration_is_that_of_the_pages():
+    mine = (EXAMPLE / "mine.yaml").read_text("utf-8")
+    assert block(TUTORIAL, "# The names of your columns") == mine
+    shown, there = (yaml.safe_load(text)["studies"]["ours"] for text in (block(README, "studies:\n  ours"), mine))
+    assert shown | {"title": there["title"]} == there
+
+
+@pytest.mark.parametrize("page", [README, TUTORIAL], ids=["README", "tutorial"])
+def test_check_says_what_the_pages_say(page, run):
+    status, said, _ = run("check")
+    assert status == 0
+    assert "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %)," in " ".join(said.split())
+    place = 0
+    for piece in block(page, "ours: what these ratings support").split("...\n"):
+        place = said.index(piece, place) + len(piece)
+
+
+def test_a_score_off_the_scale_is_named_as_in_the_tutorial(run, tmp_path):
+    rows = (tmp_path / "judged.csv").read_text("utf-8")
+    (tmp_path / "judged.csv").write_text(rows.replace("quality,8\n", "quality,94\n", 1), "utf-8")
+    status, said, error = run("check")
+    assert (status, said) == (1, "")
+    assert error.splitlines()[-1] == block(TUTORIAL, "error:").strip()
+
+
+def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
+    """A by the command, C by the library, beside what the script plants."""
+    assert run("fit", "--output", "main.csv")[0] == 0
+    points = make.SELF | {family: make.FAMILY[family.lower()] for family in NAMES.values()}
+    planted = {term: of_nine / 9 for term, of_nine in points.items()}
+    shown = numbers_of_tutorial()
+    assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(planted, abs=0.0006)
+    tables = [read_table(tmp_path / "main.csv"), placebo_of("judged.csv", tmp_path)]
+    for column, (rows, held) in enumerate(zip(tables, (2, 7), strict=True), 1):
+        found = {row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted}
+        assert {term: with_interval(row) for term, row in found.items()} == {term: each[column] for term, each in shown.items()}
+        within = [float(row["ci_low"]) <= planted[term] <= float(row["ci_high"]) for term, row in found.items()]
+        assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
+
+
+def placebo_of(file, folder):
+    config = load("mine.yaml")
+    given = with_import(Given("ours", [RatingsFile(file)], config), str(folder))
+    (spec,) = Spec.from_config({"main": config["specs"]["main"]})
+    rows = placebo_rows(spec, tables_of(given, str(folder)), confidence=config["confidence"], seed=config["seed"])
+    return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

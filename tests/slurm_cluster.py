@@ -1,6 +1,5 @@
 """A SLURM of one node on this machine's loopback, for the length of a test module: its daemons are children of the tests."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -63,8 +62,6 @@ def lacking():
         return f"needs SLURM: {', '.join(missing)} not found (Debian packages slurm-wlm and munge)"
     if os.geteuid() != 0:
         return "needs SLURM started by root"
-    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
-        return "needs the SLURM executor: pip install -r envs/requirements-slurm.txt"
     return None
 
 

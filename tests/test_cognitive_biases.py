@@ -115,7 +115,8 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
         assert row["share"] == sum(counted) / len(counted)
         assert row["valid"] == sum(valid[key]) / len(valid[key])
         assert row["random"] == (0.5 if row["bias"] == "salience" else 0.25)
-        assert row["above_random"] == ("yes" if row["share"] > row["random"] else "no")
+        assert 0 <= row["chance"] <= row["random"]
+        assert row["above_random"] == ("yes" if row["share"] > row["chance"] else "no")
         assert row["origin"] == "computed"
     assert all(any(row["left_out"] for row in found if row["bias"] == bias) for bias in CLOSED_FORM)
     present = {judge: {bias for _, other, bias in keys if other == judge} for _, judge, _ in keys}
@@ -270,3 +271,21 @@ def test_the_tables_that_the_script_writes(tmp_path):
     assert tuple(thresholds[0]) == RANDOM
     assert biases[0]["study"] == thresholds[0]["study"] == "mine"
     assert {row["size"] for row in biases} == {""}
+
+
+def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):
+    """Half of the comparisons are ties in both orders, the others two fair choices: an own answer stands in 1/4 of these."""
+    generator = np.random.default_rng(3)
+    outcomes = np.where(generator.random((4000, 1)) < 0.5, "tie", generator.choice(["a", "b"], (4000, 2)))
+    row = {"judge": "j", "model_a": "j", "model_b": "n", "condition": "", "experiment": "", "favoured": None, "vote": 1}
+    row |= {"human": None, "length_a": None, "length_b": None}
+    rows = [
+        row | {"item": str(number), "order": order, "outcome": str(outcome)}
+        for number, both in enumerate(outcomes)
+        for order, outcome in zip(("ab", "ba"), both, strict=True)
+    ]
+    found = {row["bias"]: row for row in table(rows, tmp_path)}
+    for bias in ("egocentric_order", "order_first", "order_last"):
+        assert found[bias]["chance"] == pytest.approx(0.125, abs=0.01)
+        assert found[bias]["share"] == pytest.approx(found[bias]["chance"], abs=0.02)
+        assert found[bias]["random"] == 0.25

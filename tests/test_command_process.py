@@ -105,7 +105,7 @@ def test_what_is_no_file_is_named(tmp_path):
 def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, said in (
-        (("none.csv",), "config: studies: none has the files none.csv; name by --study"),
+        (("none.csv",), "config: studies: none has the files none.csv; describe their study under `studies:` of a file"),
         (("none.csv", "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
         (("none.csv", "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
         (("none.csv", "--config", "mine.yaml"), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),

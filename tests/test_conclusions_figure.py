@@ -10,7 +10,7 @@ from judgebias.drawing.conclusions import conclusions
 from judgebias.drawing.style import EDGE, LINE
 from judgebias.inference.conclusion_words import NOTHING
 from judgebias.inference.views import Asked, View
-from judgebias.tables import CONCLUSIONS
+from judgebias.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
 
 VIEWS = [
     View("first", "A: first", ["main", "by_dimension"], "asks"),
@@ -152,11 +152,13 @@ def test_nothing_to_draw_is_said():
 
 def test_script_draws_the_same_bytes(tmp_path):
     table("", "Tone").to_csv(tmp_path / "table.csv", index=False)
+    write_table(tmp_path / "not_estimable.csv", NOT_ESTIMABLE, [])
     views = {view.name: {key: value for key, value in vars(view).items() if key != "name"} for view in VIEWS}
     for number in (1, 2):
         outputs = [tmp_path / f"{number}{suffix}" for suffix in (".svg", ".pdf", ".png")]
         conclusions_figure(
             table=tmp_path / "table.csv",
+            not_estimable=tmp_path / "not_estimable.csv",
             views=views,
             specs=SPECS,
             confidence=0.9,

@@ -7,6 +7,7 @@ from inference_figure import DRAWINGS, inference_figure
 
 from drawings import COMMON, PRESENT, artists, is_page_of, on_paper, subject, texts
 from judgebias.drawing import few_labels, leaderboard, planner, reliability
+from judgebias.drawing.rank_changes import sentences
 from judgebias.fits.estimands import A
 from judgebias.inference.debias import DEBIASED, FEW_PROMPTS, HUMAN, NO_CHAIN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from judgebias.inference.human_means import HUMANS, STRATA
@@ -232,3 +233,11 @@ def test_the_script_draws_the_same_bytes(name, tables, tmp_path):
     for suffix in (".svg", ".pdf", ".png"):
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
     assert "What it is: a study</title>" in (tmp_path / "a.svg").read_text("utf-8")
+
+
+def test_models_without_a_score_are_left_out_of_both_rankings():
+    kinds = {"raw": "XAB", "debiased": "AB"}
+    rows = [(kind, model, rank) for kind, models in kinds.items() for rank, model in enumerate(models, 1)]
+    table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
+    table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1)
+    assert sentences(table, table) == ["With the biases taken off (A): no model changes its rank."]

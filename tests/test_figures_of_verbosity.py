@@ -150,6 +150,7 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     table = read(tables["score_curves"])
     figure = score_curves(table, subject())
+    table = table[table["order"] != "single"]  # these judges have both orders, too
     judges = ["Careful", "Hasty", "Human"]
     conditions = ["one", "two", "unlabelled", "one and two"]
     panels = [(condition, judge) for condition in conditions for judge in judges]
@@ -173,7 +174,9 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
 def test_a_condition_has_the_panels_of_its_own_judges_and_numbers_under_them():
     judges = {"one": [f"j{number}" for number in range(9)], "two": ["j3"], "three": ["j3", "j5", "j8"]}
     rows = [{"condition": name, "judge": judge} for name, own in judges.items() for judge in own]
-    table = pd.DataFrame(rows).assign(experiment=None, bin_low=-10, bin_high=10, n=3, mean=0.5, std_dev=0.1, no_length=0)
+    table = pd.DataFrame(rows).assign(
+        order="debiased", experiment=None, bin_low=-10, bin_high=10, n=3, mean=0.5, std_dev=0.1, no_length=0
+    )
     figure = score_curves(table, subject())
     assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for own in judges.values() for judge in own]
     assert numbered(figure) == [False] * 4 + [True] * 9  # of nine in two rows, the fifth has none beneath
@@ -200,7 +203,7 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
     ):
         figure = draw(tables[name], subject(), **settings)
         assert headings <= set(texts(figure))
-        most = tables[name]["no_length"].max()
+        most = (tables[name].query("order != 'single'") if name == "score_curves" else tables[name])["no_length"].max()
         note = " ".join(texts(figure)).replace("\n", " ")
         assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
         assert "Left out" not in " ".join(texts(draw(tables[name].assign(no_length=0), subject(), **settings)))
@@ -211,8 +214,9 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
 
 def test_a_curve_has_a_gap_where_a_bin_is_empty():
     rows = [{"judge": "j", "bin_low": low, "bin_high": low + 20, "n": 3} for low in (-30, -10, 30)]
-    table = pd.DataFrame(rows).assign(experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0)
+    table = pd.DataFrame(rows).assign(order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0)
     figure = score_curves(table, subject())
+    assert "the verdicts of one order count as they are" in " ".join(texts(figure)).replace("\n", " ")
     (line,) = artists(figure, "curve")
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
     assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]

@@ -23,6 +23,7 @@ SETTINGS = {
     "raters": 3,
     "few_labels": {"labelled": [10], "draws": 2},
     "planner": {"gamma": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
+    "without_human_scores": {},
 }
 OUTPUTS = {
     "estimands": ("placebo", "tastes", "identifiability"),
@@ -51,9 +52,9 @@ def tables_of(study, folder, main=None):
     estimands(**told, **LEVEL, outputs=of["estimands"])
     origin = {"raters": [], "alphas": [f"{DATA}/twin_facts.csv"], "of_alpha": 3}
     tabulate(**told, origin=origin, confidence=0.9, outputs=of["sensitivity"])
-    inputs = {"estimates": f"{folder}/main.csv", "reliability": paths["reliability"]}
+    inputs = {"estimates": [f"{folder}/main.csv"], "reliability": paths["reliability"]}
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
-    leaderboard(**told, **LEVEL, inputs=inputs, main=specs["main"], outputs=outputs)
+    leaderboard(**told, **LEVEL, inputs=inputs, outputs=outputs)
     return {name: read_table(path) for name, path in paths.items()}
 
 

@@ -25,17 +25,19 @@ def place(length, other):
     return min(110, 20 * math.floor((percent + 110) / 20) - 110)
 
 
-def curve(rows, columns):
+def curve(rows, columns, order=()):
     rows = list(rows)
     assert all(tuple(row) == columns[1:] for row in rows)
+    rows = [row for row in rows if not order or row["order"] in order]
     assert all(row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows)
     found = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}
     assert len(found) == len(rows)
     return found
 
 
-def scores(path, pools=POOLS):
-    return curve(score_curves(open_pairs(path, pools)), SCORE_CURVES)
+def scores(path, pools=POOLS, order=("debiased", "")):
+    """Rows of judges in both orders and of the humans, or those of another rule for the order."""
+    return curve(score_curves(open_pairs(path, pools)), SCORE_CURVES, order=order)
 
 
 def alignment(path, pools=POOLS):
@@ -78,6 +80,22 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
         row = found[key]
         assert (row["n"], row["mean"]) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
         assert row["std_dev"] == (pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None)
+
+
+def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
+    rows = random_rows(1)
+    found, expected = scores(write(rows, tmp_path / "c.parquet"), order=("single",)), defaultdict(list)
+    for pair in compared(rows):
+        (verdict, *other) = [pair[order] for order in ("ab", "ba") if order in pair]
+        if not other and verdict != "error":
+            bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
+            for label in labels_of(pair["condition"]):
+                expected[pair["experiment"], label, pair["judge"], bin_low].append(SCORE[verdict])
+    assert {key: (row["n"], row["mean"]) for key, row in found.items()} == {
+        key: (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
+        for key, values in expected.items()
+        if key[-1] is not None
+    }
 
 
 @pytest.mark.parametrize("seed", [1, 2])

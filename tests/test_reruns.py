@@ -15,9 +15,9 @@ OF_FIT = ("estimands_figure" if figure == "estimands" else figure for figure in 
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
-    "cells": ("describe", "fit", "estimands", "sensitivity", "leaderboard"),
+    "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
     "describe": (*OF_SCORES, "compare_with_paper"),
-    "agreement": ("sensitivity", "compare_with_paper"),
+    "agreement": ("check", "sensitivity", "compare_with_paper"),
     "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_FIT),
     "estimands": ("conclusions", "estimands_figure", "placebo"),
     "sensitivity": ("leaderboard", "conclusions", "reliability"),
@@ -25,9 +25,9 @@ READ_BY = {
     "conclusions": ("conclusions_figure",),
     "compare_with_paper": ("scorecard",),
 }
-FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what computes from cells or rows
+FITTED = ("fit", "estimands", "sensitivity", "leaderboard")  # what fits specs to cells or rows
 DRAWN = {f"{figure}_figure" if figure in READ_BY else figure for figure in FIGURES}
-EVERYWHERE = {"ratings", "cells", "describe", *FITTED, "conclusions", *DRAWN}
+EVERYWHERE = {"ratings", "cells", "check", "describe", *FITTED, "conclusions", *DRAWN}
 STUDIES = {
     "smoke": EVERYWHERE | {"simulate", "agreement", "recovery", "compare_with_paper", "scorecard"},
     "mine": EVERYWHERE,
@@ -85,13 +85,13 @@ def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
         ("drawing/method", after("fig01_method")),
         ("ratings/correlation", after("describe")),
         ("paper/claims", after("compare_with_paper")),
-        ("fits/linear", after(*FITTED)),
+        ("fits/linear", after("check", *FITTED)),
         ("fits/ordinal", after("fit")),
         ("fits/gam", after("fit")),
         ("fits/formula", after("fit")),
         ("simulation/recovery", after("recovery")),
         ("ratings/agreement", after("agreement")),
-        ("ratings/moments", after(*FITTED)),
+        ("ratings/moments", after("check", *FITTED)),
         ("fits/crosscheck", {}),
         ("ratings/cells", after("cells")),
         ("ratings/ratings", after("ratings")),
@@ -99,10 +99,10 @@ def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
         ("sources/fetch", {}),
         ("fits/wild_bootstrap", after("fit")),
         ("fits/multiplicity", after("fit")),
-        ("inference/identifiability", after("estimands")),
+        ("inference/identifiability", after("check", "estimands")),
         ("inference/sensitivity", after("sensitivity")),
         ("inference/debias", after("leaderboard")),
-        ("inference/planner", after("leaderboard", "conclusions")),
+        ("inference/planner", after("check", "leaderboard", "conclusions")),
         ("inference/conclusions", after("conclusions")),
         ("inference/trial", {}),
     ],
@@ -126,13 +126,13 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
         ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=["smoke", "mine"])),
-        ("confidence: 0.95\n", after("describe", *FITTED, "conclusions", "placebo")),
-        ("inference: {raters: 5}\n", after("sensitivity")),
+        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "placebo")),
+        ("inference: {raters: 5}\n", after("check", "sensitivity")),
         ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
         ("inference: {assignments: 99}\n", after("estimands")),
         ("inference: {identifiability: [main]}\n", after("estimands")),
         ("inference: {replicates: 100}\n", after("leaderboard")),
-        ("inference: {planner: {gamma: 0.05}}\n", after("leaderboard")),
+        ("inference: {planner: {gamma: 0.05}}\n", after("check", "leaderboard")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
         ("validity: {replicates: 10}\n", {}),
     ],
@@ -140,6 +140,17 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
 def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):
     overlay(setting)
     assert planned(project, configs=[OVERLAY]) == jobs
+
+
+@pytest.mark.parametrize("file", ["report/report.css", "report/fig05_correlations.rst", "lib/judgebias/reporting/answers.py"])
+def test_report_alone_is_written_again_for_its_own_parts_and_captions(project, edit, file):
+    edit(f"workflow/{file}", "\n# changed\n")
+    assert planned(project, aside=()) == {"page": 2}
+
+
+def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_again(project, overlay):
+    overlay("studies: {smoke: {title: renamed}}\nmirror: elsewhere\n")
+    assert planned(project, configs=[OVERLAY], aside=())["page"] == 1
 
 
 def test_further_spec_is_fitted_and_drawn(project, overlay):

@@ -17,10 +17,13 @@ def rules(tmp_path):
         "COMPARISONS": {"verdicts": {}},
         "raw_of": raw.get,
         "verdict_files": lambda study: [f"{study}.csv"],
+        "is_imported": "logs".__eq__,
+        "imported_files": lambda study: [f"{study}.jsonl", "more.csv"],
     }
     (tmp_path / "mine.csv").write_bytes(b" " * 3_000_000)
     (tmp_path / "more.csv").write_bytes(b" " * 2_000_000)
     (tmp_path / "verdicts.csv").write_bytes(b" " * 1_000_000)
+    (tmp_path / "logs.jsonl").write_bytes(b" " * 250_000)
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "0.parquet").write_bytes(b" " * 500_000)
     (tmp_path / "parts" / "1.parquet").write_bytes(b" " * 500_000)
@@ -34,7 +37,7 @@ def test_each_attempt_asks_for_as_much_again(rules):
     assert [asked["runtime"](None, attempt) for attempt in (1, 2, 3)] == [5, 10, 15]
 
 
-@pytest.mark.parametrize(("study", "megabytes"), [("mine", 5), ("verdicts", 1), ("packed", 8), ("simulated", 0)])
+@pytest.mark.parametrize(("study", "megabytes"), [("mine", 5), ("verdicts", 1), ("logs", 4), ("packed", 8), ("simulated", 0)])
 def test_raw_files_count_as_csv(rules, study, megabytes):
     assert rules.raw_megabytes(study) == megabytes
 

@@ -28,7 +28,7 @@ def checked(name, study):
 @pytest.mark.parametrize(
     ("name", "study", "message"),
     [
-        ("mine", {"title": "t"}, "comparisons: mine: found none of simulate, files, source; write one of them"),
+        ("mine", {"title": "t"}, "comparisons: mine: found none of simulate, files, import, source; write one of them"),
         ("mine", {"files": "v.csv"}, "comparisons: mine: 'title' is a required property"),
         ("twin", {"title": "t", "files": "v.csv"}, "comparisons: twin: a study of ratings has this name; choose another"),
         (

@@ -1,4 +1,6 @@
-"""The smoke studies on a real SLURM: jobs that fail are made again or reported, and the bytes are those of one machine."""
+"""The smoke studies on a real SLURM: jobs that fail are made again or reported, shards are jobs of their own, and the bytes
+are those of one machine.
+"""
 
 import threading
 
@@ -12,6 +14,7 @@ pytest_plugins = ["slurm_cluster"]
 PROFILE = ("--workflow-profile", "workflow/profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "2")
 FIGURES = [f"results/{study}/figures/fig03_self_family_bias.pdf" for study in ("smoke", "mine")]
 TABLES = [f"results/{table}.csv" for table in ("smoke/tables/recovery", "smoke/tables/agreement", "mine/tables/correlations")]
+OF_SHARDS = [f"results/smoke/{table}.csv" for table in ("tables/recovery", "tables/agreement", "tables/completeness")]
 # All rules of the job that makes the tables of `mine`; that of `smoke` has enough for it simulates, too.
 TOO_LITTLE_AT_FIRST = [f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "cells", "fit", "describe")]
 
@@ -69,3 +72,21 @@ def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
     short = run.stderr.split("Failed: ")[1:]
     assert len(short) == 1
     assert short[0].startswith("ratings, log results/mine/logs/ratings.log\n    error: tests/smoke/ratings.csv, line ")
+
+
+def test_shards_are_jobs_of_their_own(cluster, tmp_path_factory):
+    """A simulated study, whose raw files and tables would otherwise be one job, with the shards between them."""
+    folders = [copy_project(tmp_path_factory.mktemp(name)) for name in ("here", "there")]
+    for folder in folders:
+        (folder / "shards.yaml").write_text("studies: {smoke: {shards: 3}}\n", "utf-8")
+    here, there = folders
+    before = cluster.jobs()
+    run = snakemake(there, *PROFILE, *OF_SHARDS, configs=["shards.yaml"], **cluster.environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
+    assert names == ["check_part", "plan_shards", "raw_smoke_simulate_for_shards", "shard", "shard", "shard", "tables_smoke"]
+    run = snakemake(here, "--cores", "2", *OF_SHARDS, configs=["shards.yaml"])
+    assert run.returncode == 0, run.stdout + run.stderr
+    ours, theirs = products(here), products(there)
+    assert ours.keys() == theirs.keys()
+    assert [path for path in ours if ours[path] != theirs[path]] == []

@@ -25,6 +25,13 @@ def test_read_keeps_names_that_look_like_numbers(tmp_path):
     assert table["mean"].isna().tolist() == [False, True]
 
 
+def test_read_shows_what_no_drawing_can_hold_as_unknown(tmp_path):
+    (tmp_path / "t.csv").write_text("judge,mean\nevil\x01\x1bmini é,0.5\n,3\n", "utf-8")
+    names = read(tmp_path / "t.csv")["judge"]
+    assert names[0] == "evil\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}mini é"
+    assert names.isna()[1]
+
+
 def test_a_family_has_one_colour_in_all_figures():
     palette = subject().palette
     bias = self_family_bias(estimates(), subject(), interval=INTERVAL)

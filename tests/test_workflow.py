@@ -2,18 +2,21 @@
 
 import ast
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from functools import partial
+from urllib.parse import unquote
 
 import duckdb
 import pytest
 
 from conftest import ROOT
 from judgebias.tables import read_table
+from report_pages import Elements
 from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
@@ -26,6 +29,25 @@ def test_every_figure_in_three_formats(project):
             assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
             assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
             assert "<svg" in path.with_suffix(".svg").read_text("utf-8")
+
+
+# Figures of three judges of three families in a user's file, which have nothing to show.
+SILENT = {"smoke": (), "mine": ("few_labels", "fig09_llm_reference", "fig10_weak_models_dropped", "placebo")}
+
+
+def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project):
+    for study, figures in (("smoke", FIGURES + OF_THE_PAPER), ("mine", FIGURES)):
+        folder = project / "results" / study
+        html = (folder / "report.html").read_text("utf-8")
+        pictures = [attributes["aria-labelledby"] for attributes in Elements(html).of("svg")]
+        silent = SILENT[study]
+        assert sorted(pictures) == sorted(f"{figure}-title" for figure in figures if figure not in silent)
+        assert all(f'<a href="figures/{figure}.svg">' in html.partition("nothing to show")[2] for figure in silent)
+        files = [unquote(link) for link in re.findall(r'href="([^#":]+)"', html)]
+        assert [file for file in files if not (folder / file).exists()] == []
+        assert {f"tables/{path.name}" for path in (folder / "tables").glob("*.csv") if path.stem != "crosscheck"} <= set(files)
+        assert ("These data are simulated" in html) == (study == "smoke")
+        assert str(project) not in html
 
 
 OF_INFERENCE = {
@@ -133,8 +155,9 @@ def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
 
 
 def interrupted_in_the_fit(folder):
-    """Start to build a project on one core, and interrupt that as a user does."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "smoke", "--configfile", "tests/smoke/config.yaml"]
+    """Start to fit a study on one core, and interrupt that as a user does."""
+    target = "results/smoke/tables/conclusions.csv"
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", target, "--configfile", "tests/smoke/config.yaml"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     # A shell in the background has its children ignore what is sent here.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
@@ -150,12 +173,13 @@ def interrupted_in_the_fit(folder):
 
 
 def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(project, tmp_path):
-    """All files of one study, and the tables of the other: its figures are drawn by the same scripts."""
+    """All tables and pages of both studies, and a figure: others are drawn by jobs of one thread, too."""
     folder = copy_project(tmp_path)
     assert interrupted_in_the_fit(folder) != 0
     ours = products(project)
-    wanted = {path for path in ours if not path.startswith("mine/figures/")}
-    again = snakemake(folder, "--cores", "1", "smoke", *(f"results/{path}" for path in wanted if path.startswith("mine/")))
+    wanted = {path for path in ours if "/figures/" not in path and not path.endswith("/report.html")}
+    wanted |= {f"smoke/figures/fig03_self_family_bias{suffix}" for suffix in (".pdf", ".svg", ".png")}
+    again = snakemake(folder, "--cores", "1", *(f"results/{path}" for path in wanted))
     assert again.returncode == 0, again.stdout + again.stderr
     theirs = products(folder)
     assert theirs.keys() == wanted

@@ -48,13 +48,16 @@ def snakemake(folder, *arguments, configs=(), **environment):
     )
 
 
-def planned(folder, *targets, **options):
-    """What a dry run would do: rule -> number of jobs; `all` and the rules named after studies aside."""
+def planned(folder, *targets, aside=("page",), **options):
+    """What a dry run would do: rule -> number of jobs; `all`, the rules named after studies and those in `aside` aside.
+
+    The report of a study is written again whenever anything of it is made.
+    """
     result = snakemake(folder, "-n", *targets, **options)
     assert result.returncode == 0, result.stdout + result.stderr
     table = result.stdout.partition("Job stats:")[2].partition("Reasons:")[0]
     jobs = {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
-    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH)}
+    return {name: count for name, count in jobs.items() if name not in ("total", "all", *BOTH, *aside)}
 
 
 def products(folder):
@@ -80,6 +83,9 @@ def project(tmp_path_factory):
             folder = copy_project(tmp_path_factory.mktemp("to build"))
             result = snakemake(folder, "--cores", "2")
             assert result.returncode == 0, result.stdout + result.stderr
+            assert result.stderr.splitlines()[-len(BOTH) :] == [
+                f"Report of {study}: results/{study}/report.html" for study in BOTH
+            ]
             folder.rename(built)
     return shutil.copytree(built, tmp_path_factory.mktemp("copies") / "a project")
 

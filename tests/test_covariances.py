@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, SCHEMA, built, study_files
+from designs_on_rows import design_on_rows
 from judgebias.errors import DesignError
 from judgebias.fits.crosscheck import check_engines
 from judgebias.fits.design import regressors_of, terms_of
@@ -52,14 +53,10 @@ def changed(twin, folder, rows):
     return built(folder, "changed", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 
-def design_on_rows(study, spec):
+def data_on_rows(study, spec):
     """X (rows, terms), the rating and the prompt of the rows of a spec without slices."""
     frame = duckdb.sql(spec.rows(study.ratings)).df()
-    factors = {
-        name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")
-    }
-    terms = [term for term in terms_of(factors, names=spec.terms) if term.carried.any()]
-    x = np.stack([term.carried * (1.0, frame["gt_unit"].to_numpy())[term.regressor] for term in terms], axis=1)
+    x, _ = design_on_rows(frame, spec)
     return x, frame["rating_unit"].to_numpy(), frame["prompt_id"].to_numpy(dtype=str)
 
 
@@ -74,7 +71,7 @@ def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
 def test_jackknife_is_that_of_the_textbook(twin):
     """By numpy on rows: each prompt left out in turn."""
     spec = KINDS["CR3"]
-    x, y, prompt = design_on_rows(twin, spec)
+    x, y, prompt = data_on_rows(twin, spec)
     prompts = np.unique(prompt)
     without = [np.linalg.lstsq(x[prompt != each], y[prompt != each], rcond=None)[0] for each in prompts]
     changes = np.array(without) - np.linalg.lstsq(x, y, rcond=None)[0]
@@ -84,7 +81,7 @@ def test_jackknife_is_that_of_the_textbook(twin):
 
 
 def test_errors_by_leverage_are_those_of_the_textbook(twin):
-    x, y, _ = design_on_rows(twin, MAIN)
+    x, y, _ = data_on_rows(twin, MAIN)
     inverse = np.linalg.inv(x.T @ x)
     residual = y - x @ (inverse @ x.T @ y)
     left = 1 - ((x @ inverse) * x).sum(axis=1)

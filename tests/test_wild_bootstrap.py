@@ -6,8 +6,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from designs_on_rows import design_on_rows
 from judgebias.fits import prompt_pieces, wild_bootstrap
-from judgebias.fits.design import terms_of
 from judgebias.fits.estimates import estimate
 from judgebias.fits.prompt_errors import prompt_errors
 from judgebias.fits.spec import Spec
@@ -35,11 +35,7 @@ def draws_of(study, spec):
 def rows_of(study, spec):
     """X (rows, terms), its terms, rating and number of the prompt; with `absorb`, less the means of completions."""
     frame = duckdb.sql(spec.rows(study.ratings)).df()
-    factors = {
-        name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")
-    }
-    terms = [term for term in terms_of(factors, names=spec.terms) if term.carried.any()]
-    x = np.stack([term.carried * (1.0, frame["gt_unit"].to_numpy())[term.regressor] for term in terms], axis=1)
+    x, terms = design_on_rows(frame, spec)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
     if spec.absorb:
         completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()

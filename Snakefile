@@ -1,4 +1,4 @@
-# judge-bias: does an LLM judge favour its own answers? The way of the data:
+# recuse: does an LLM judge favour its own answers? The way of the data:
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
 import atexit
@@ -41,7 +41,7 @@ onsuccess:
 
 # After all that Snakemake says of a failure, the rule, its log and the log's last lines.
 onerror:
-    from judgebias.failures import failures_in_short
+    from recuse.base.snakemake_log import failures_in_short
 
     for line in failures_in_short("".join(Path(path).read_text("utf-8") for path in log)):
         print(line, file=sys.stderr)

@@ -37,11 +37,11 @@ def prepare(folder: str) -> None:
 
 def fit_from_table(folder: str, output: str) -> None:
     """Collapse the rows of ratings.parquet and fit, as the workflow does."""
-    from judgebias.fits.estimates import estimate
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.cells import build_cells
-    from judgebias.ratings.study import Study
-    from judgebias.tables import ESTIMATES, write_table
+    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.data.cells import build_cells
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
+    from recuse.model.study import Study
 
     build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")
     found = estimate(Spec("main"), Study(STUDY, f"{output}.cells.parquet"), confidence=0.9)
@@ -171,7 +171,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         measure(step_of(__file__, "prepare", folder))
         outputs = {way: f"{folder}/{number}.out" for number, way in enumerate([OURS, *WAYS])}
-        fit = [sys.executable, "-m", "judgebias", "fit", f"{folder}/raw.csv", "--study", STUDY, "--output", outputs[OURS]]
+        fit = [sys.executable, "-m", "recuse", "fit", f"{folder}/raw.csv", "--study", STUDY, "--output", outputs[OURS]]
         commands = {OURS: fit}
         for way in WAYS:
             if way in OTHERS and way not in pythons:

@@ -24,7 +24,7 @@ EVERY_LINEAR = "all of least squares"
 
 def groups_of(settings: dict) -> dict:
     """The specs of config by what they cost."""
-    from judgebias.fits.spec import Spec
+    from recuse.model.spec import Spec
 
     specs = Spec.from_config(settings)
     least_squares = [spec for spec in specs if spec.estimator == "least_squares"]
@@ -40,7 +40,7 @@ def groups_of(settings: dict) -> dict:
 
 def study_of(folder: str):
     """The study whose tables are in `folder`, nothing of it read yet."""
-    from judgebias.ratings.study import Study
+    from recuse.model.study import Study
 
     return Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
 
@@ -49,9 +49,9 @@ def fit_every(folder: str, settings: str) -> None:
     """Fit everything; print the fits and the wall and processor seconds of each part."""
     from dataclasses import replace
 
-    from judgebias.fits.estimates import estimate
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.correlation import correlations
+    from recuse.data.describe import correlations
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
 
     study, groups = study_of(folder), groups_of(json.loads(settings))
     by_prompt = {"clustered by prompt": {"covariance": "CR1"}, f"{REPLICATES:,} replicates": {"bootstrap": REPLICATES}}
@@ -73,7 +73,7 @@ def fit_by_statsmodels(folder: str, settings: str) -> None:
 
     import statsmodels.formula.api  # noqa: F401
 
-    from judgebias.fits.estimates import estimate
+    from recuse.model.estimates import estimate
 
     groups, parts = groups_of(json.loads(settings)), {}
     for name in (*LINEAR, LENGTH):

@@ -32,7 +32,7 @@ FLAT_FROM = 1e6  # rows from which the memory is to stay flat
 
 def make(rows: str, folder: str, memory_limit: str) -> None:
     """Write the raw parquet file."""
-    from judgebias.database import bounded_memory, connect, text
+    from recuse.base.database import bounded_memory, connect, text
 
     lists = {"models": list(MODELS), "dimensions": DIMENSIONS, "datasets": DATASETS}
     filled = ROWS.format(rows=int(float(rows)), **{key: f"[{', '.join(map(text, names))}]" for key, names in lists.items()})
@@ -42,10 +42,10 @@ def make(rows: str, folder: str, memory_limit: str) -> None:
 
 def check(rows: str, folder: str, memory_limit: str) -> None:
     """Check the raw ratings and write them as canonical ones, as the rule `ratings` does."""
-    from judgebias.database import bounded_memory
-    from judgebias.ratings.ratings import StudyFiles, normalise
-    from judgebias.ratings.registry import Registry
-    from judgebias.sources.checks import RatingsFile
+    from recuse.base.database import bounded_memory
+    from recuse.data.files import RatingsFile
+    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.registry import Registry
 
     registry = Registry.from_config({name: {"family": family} for name, family in MODELS.items()})
     source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], dict.fromkeys(DIMENSIONS, (1, 5)), {}, registry)
@@ -55,12 +55,12 @@ def check(rows: str, folder: str, memory_limit: str) -> None:
 
 def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None:
     """Collapse the canonical ratings into cells and fit Equation 1, as the rules `cells` and `fit` do."""
-    from judgebias.database import bounded_memory
-    from judgebias.fits.estimates import estimate
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.cells import build_cells
-    from judgebias.ratings.study import Study
-    from judgebias.tables import ESTIMATES, write_table
+    from recuse.base.database import bounded_memory
+    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.data.cells import build_cells
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
+    from recuse.model.study import Study
 
     with bounded_memory(memory_limit, f"{folder}/spill"):
         build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")

@@ -20,8 +20,8 @@ OURS, ORDERED_MODEL, POLR, POLR_TIGHT = "ours", "OrderedModel", "polr", "polr, t
 
 def slices(folder: str) -> list[tuple]:
     """(dimension, cells, terms) of each ordinal fit, the dimension with the fewest rows first."""
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.study import Study
+    from recuse.model.spec import Spec
+    from recuse.model.study import Study
 
     spec = Spec("ordinal", estimator="ordinal_logit", slice="dimension")
     found = [
@@ -35,8 +35,8 @@ def prepare(folder: str) -> None:
     """Make the twin; write rating and design of each dimension, one line a row, as <number>.csv and .npz; print their rows."""
     import numpy as np
 
-    from judgebias.fits.design import regressors_of
-    from judgebias.fits.ordinal import fit_ordinal
+    from recuse.model.design import regressors_of
+    from recuse.model.ordinal import fit_ordinal
 
     make_twin(folder)
     sizes = {}
@@ -61,7 +61,7 @@ def fit_ours(folder: str, runs: str) -> None:
     import statistics
     import time
 
-    from judgebias.fits.ordinal import fit_ordinal
+    from recuse.model.ordinal import fit_ordinal
 
     found = []
     for _, cells, terms in slices(folder):

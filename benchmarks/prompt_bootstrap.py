@@ -19,11 +19,11 @@ def bootstrap(folder: str, replicates: str) -> None:
     """Collapse the rows, fit, resample and write the table; print the seconds that the bootstrap takes of that."""
     import time
 
-    from judgebias.fits.estimates import estimate
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.cells import build_cells
-    from judgebias.ratings.study import Study
-    from judgebias.tables import ESTIMATES, write_table
+    from recuse.base.tables import ESTIMATES, write_table
+    from recuse.data.cells import build_cells
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
+    from recuse.model.study import Study
 
     build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
     study = Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
@@ -42,10 +42,10 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     import numpy as np
     from statsmodels.regression.linear_model import OLS
 
-    from judgebias.fits.fit import fits
-    from judgebias.fits.prompt_bootstrap import Resamples
-    from judgebias.fits.spec import Spec
-    from judgebias.ratings.study import Study
+    from recuse.model.fit import fits
+    from recuse.model.resampling import Resamples
+    from recuse.model.spec import Spec
+    from recuse.model.study import Study
 
     spec = Spec("main", bootstrap=int(replicates))
     (ours,) = fits(spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED)

@@ -20,7 +20,7 @@ TARGETS = {"cells": "cells.parquet", "estimates": "estimates/main.csv"}
 
 def parts(rows: str, folder: str, memory_limit: str, number: str) -> None:
     """Write the raw rows as parquet parts, each with rows of every prompt."""
-    from judgebias.database import connect, text
+    from recuse.base.database import connect, text
 
     make(rows, folder, memory_limit)
     Path(folder, "parts").mkdir()

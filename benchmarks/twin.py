@@ -9,14 +9,14 @@ def make_twin(folder: str) -> None:
     """Write raw.parquet, ratings.parquet, cells.parquet and completeness.csv of the twin into a folder."""
     import yaml
 
-    from judgebias.database import write_parquet
-    from judgebias.paper.published import JUDGES
-    from judgebias.ratings.cells import build_cells
-    from judgebias.ratings.ratings import StudyFiles, normalise
-    from judgebias.ratings.registry import Registry
-    from judgebias.simulation.simulate import simulate
-    from judgebias.simulation.twin import load_published, published_world
-    from judgebias.sources.checks import RatingsFile
+    from recuse.base.database import write_parquet
+    from recuse.data.cells import build_cells
+    from recuse.data.files import RatingsFile
+    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.registry import Registry
+    from recuse.published.values import JUDGES
+    from recuse.simulate.ratings import simulate
+    from recuse.simulate.twin import load_published, published_world
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"][STUDY], config["models"]

@@ -12,7 +12,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 ROOT = Path(__file__).resolve().parents[1]
-LIBRARY = ROOT / "workflow" / "lib" / "judgebias"
+LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}", "exclusiveMaximum": "below {}"}
 
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from judgebias.comparisons.schemas import COMPARISONS
-from judgebias.database import connect, text
+from recuse.base.database import connect, text
+from recuse.base.tables import COMPARISONS
 
 EMPTY = {"human": None, "favoured": None, "length_a": None, "length_b": None}
 TYPES = {"human": "varchar", "favoured": "varchar", "length_a": "integer", "length_b": "integer"}

@@ -6,15 +6,15 @@ os.environ["OMP_NUM_THREADS"] = "1"  # as in a job of the workflow; more get in 
 import pytest
 import yaml
 
-from judgebias.database import write_parquet
-from judgebias.paper.published import JUDGES
-from judgebias.ratings.cells import build_cells
-from judgebias.ratings.ratings import StudyFiles, normalise
-from judgebias.ratings.registry import Registry
-from judgebias.ratings.study import Study
-from judgebias.simulation.simulate import planted, simulate
-from judgebias.simulation.twin import load_published, published_world
-from judgebias.sources.checks import RatingsFile
+from recuse.base.database import write_parquet
+from recuse.data.cells import build_cells
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
+from recuse.model.study import Study
+from recuse.published.values import JUDGES
+from recuse.simulate.ratings import planted, simulate
+from recuse.simulate.twin import load_published, published_world
 
 pytest_plugins = ["file_server", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
@@ -66,10 +66,10 @@ def twin(world, tmp_path_factory):
 def published_folder():
     """The folder of the published files in a local mirror; the test is skipped, with the reason, where there is none."""
     source = CONFIG["sources"]["play_favorites"]
-    mirror = os.environ.get("JUDGEBIAS_MIRROR", "")
+    mirror = os.environ.get("RECUSE_MIRROR", "")
     folder = Path(mirror, source["repository"], source["commit"], "data")
     if not mirror or not folder.is_dir():
-        pytest.skip("needs the published files: set JUDGEBIAS_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+        pytest.skip("needs the published files: set RECUSE_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
     return folder
 
 

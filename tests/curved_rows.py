@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from judgebias.fits.design import terms_of
-from judgebias.ratings.cells import FACTORS, Cells
+from recuse.data.cells import FACTORS, Cells
+from recuse.model.design import terms_of
 
 JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale

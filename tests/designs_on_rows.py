@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from judgebias.fits.design import terms_of
+from recuse.model.design import terms_of
 
 FACTORS = ("judge", "model", "judge_family", "model_family", "dimension")
 

@@ -10,10 +10,9 @@ from fig08_ordinal import fig08_ordinal
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from judgebias.drawing.intervals import NO_ERROR
-from judgebias.drawing.palette import Palette
-from judgebias.drawing.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
-from judgebias.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
+from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
+from recuse.plot.intervals import NO_ERROR
+from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Palette, Subject, interval_text, language, wrap
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
 MODELS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from judgebias.errors import FetchError
-from judgebias.sources.fetch import fetch
+from recuse.base.errors import FetchError
+from recuse.data.fetch import fetch
 
 
 def blob_id(content):
@@ -167,7 +167,7 @@ def fails(get, tmp_path):
         assert files(tmp_path / "cache") == []
         assert files(tmp_path / "out") == []
         message = str(caught.value)
-        for said in (REPOSITORY, PATH, COMMIT, f"blob {BLOB}", "`mirror:`", "JUDGEBIAS_MIRROR"):
+        for said in (REPOSITORY, PATH, COMMIT, f"blob {BLOB}", "`mirror:`", "RECUSE_MIRROR"):
             assert said in message
         return message
 

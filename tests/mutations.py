@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from judgebias.errors import JudgeBiasError
+from recuse.base.errors import RecuseError
 
 # The same examples every time, however slow the machine is; what serves all examples of a test need not be made for each.
 SEEDED = settings(
@@ -54,7 +54,7 @@ def done_or_refused(*names: str, made: list[Path]):
     """
     try:
         yield
-    except JudgeBiasError as error:
+    except RecuseError as error:
         said = str(error)
     else:
         return

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from judgebias.fits.design import EQUATION_1, regressors_of, terms_of
-from judgebias.ratings.cells import Cells
+from recuse.data.cells import Cells
+from recuse.model.design import EQUATION_1, regressors_of, terms_of
 
 FAMILY = {"a": "x", "b": "x", "c": "y", "d": "y"}
 REFERENCES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -1,14 +1,13 @@
 """Simulated comparisons with planted biases, and everything that the study's tables find in them."""
 
-from judgebias.comparisons.attacks import success_rates
-from judgebias.comparisons.cognitive import cognitive_biases
-from judgebias.comparisons.position import position
-from judgebias.comparisons.preferences import create_samples, create_votes
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.recovery_of_biases import recovery_of_biases
-from judgebias.comparisons.verbosity import verbosity
-from judgebias.database import connect
-from judgebias.simulation.coded_columns import write
+from recuse.base.database import connect
+from recuse.pairwise.attacks import create_samples, create_votes, success_rates
+from recuse.pairwise.cognitive import cognitive_biases
+from recuse.pairwise.position import position
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import verbosity
+from recuse.simulate.ratings import write
+from recuse.simulate.recovery import recovery_of_biases
 
 BIASED = {
     "first": 0.2, "second": 0.05, "tie": 0.1, "error_shorter": 0.4, "error_longer": 0.15, "own": 0.7,

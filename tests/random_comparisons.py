@@ -7,8 +7,8 @@ import duckdb
 import numpy as np
 from scipy.special import betaincinv
 
-from judgebias.comparisons.bootstrap import percentile_intervals
-from judgebias.comparisons.schemas import COMPARISONS
+from recuse.base.tables import COMPARISONS
+from recuse.pairwise.questions import percentile_intervals
 
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}

@@ -4,11 +4,11 @@ import csv
 import random
 
 from conftest import CONFIG, built
-from judgebias.doctor.check import check_study
-from judgebias.doctor.facts import facts_of
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
+from recuse.check.check import check_study
+from recuse.check.facts import facts_of
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import Registry
 
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
 ASKED = {"gamma": 0.02, "power": 0.8, "confidence": 0.9}

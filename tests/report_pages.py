@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from conftest import ROOT
-from judgebias.fits.applicable import missing
-from judgebias.pages import WORDS_ALONE
-from judgebias.reporting.page import report
-from judgebias.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
+from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
+from recuse.base.words import WORDS_ALONE
+from recuse.model.terms import missing
+from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
 LABEL = "a <b>study</b> of ratings_ with `markup`"

@@ -1,7 +1,6 @@
 """Small tables to conclude from, written by hand."""
 
-from judgebias.inference.conclusions import Tables, conclusions
-from judgebias.inference.views import Asked, View
+from recuse.inference.robustness import Asked, Tables, View, conclusions
 
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
 NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand", "randomisation_p_value")

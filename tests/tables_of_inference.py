@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 from drawings import PRESENT
-from judgebias.fits.estimands import A, C
-from judgebias.inference.debias import DEBIASED
-from judgebias.inference.human_means import HUMANS, JUDGES, STRATA
-from judgebias.inference.plans import NEVER, NOT_ESTIMABLE
-from judgebias.tables import BREAKDOWNS, FEW_LABELS, LEADERBOARD, NOISY_REFERENCE, PLANNER, RELIABILITY
+from recuse.base.tables import BREAKDOWNS, FEW_LABELS, LEADERBOARD, NOISY_REFERENCE, PLANNER, RELIABILITY
+from recuse.inference.leaderboard import DEBIASED
+from recuse.inference.power import NEVER, NOT_ESTIMABLE
+from recuse.inference.ppi import HUMANS, JUDGES, STRATA
+from recuse.model.spec import A, C
 
 BY_MODEL = "B: gap to what the other judges give, by model"
 

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 
 from conftest import built, study_files
-from judgebias.fits.absorption import ABSORBED, RELATIVE
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.design import COLLINEAR, EQUATION_1
-from judgebias.fits.estimands import B, estimand_of
-from judgebias.fits.estimates import estimate
-from judgebias.fits.fit import fit_slice
-from judgebias.fits.spec import Spec
-from judgebias.ratings.completions import JUDGED_BY, blocks_by_judges, completions_of, moments_by_judges
-from judgebias.ratings.row_blocks import PromptRange, RowBlock
-from judgebias.sources.checks import RatingsFile
+from recuse.crosscheck.compare import check_engines
+from recuse.data.files import RatingsFile
+from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
+from recuse.model.design import COLLINEAR, EQUATION_1
+from recuse.model.estimates import estimate
+from recuse.model.fit import fit_slice
+from recuse.model.spec import B, Spec, estimand_of
+from recuse.model.terms import ABSORBED, RELATIVE
 from test_linear import rows_and_moments
 
 NEWS = {"dataset": ["cnn", "xsum"]}
@@ -92,8 +90,8 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch):
     spec = replace(ABSORBING, bootstrap=100)
     whole = table(twin, spec)
     ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
-    for module in ("row_blocks", "study"):
-        monkeypatch.setattr(f"judgebias.ratings.{module}.prompt_ranges", lambda *_: iter(ranges))
+    for module in ("data.moments", "model.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
     for key, row in table(replace(twin, _read={}), spec).items():
         for number in ("estimate", "std_error", "boot_std_error"):
             assert row[number] == pytest.approx(whole[key][number], rel=1e-11)

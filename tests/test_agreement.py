@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from conftest import DATA
-from judgebias.database import write_parquet
-from judgebias.ratings.agreement import STATISTICS, agreement
-from judgebias.simulation.calibrate import gold_agreement
-from judgebias.simulation.simulate import simulate
-from judgebias.tables import AGREEMENT, read_table, write_table
+from recuse.base.database import write_parquet
+from recuse.base.tables import AGREEMENT, read_table, write_table
+from recuse.data.raters import STATISTICS, agreement
+from recuse.simulate.ratings import simulate
+from recuse.simulate.twin import gold_agreement
 
 
 def table(tmp_path, rows):

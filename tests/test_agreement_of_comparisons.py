@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from judgebias.comparisons.agreement import agreement
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import AGREEMENT
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, verdicts, write
+from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.pairwise.position import agreement
+from recuse.pairwise.questions import open_pairs
 from verdict_files import released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")

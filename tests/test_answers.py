@@ -2,10 +2,9 @@
 
 import pytest
 
-from judgebias.comparisons.schemas import ASR, COGNITIVE_BIASES, POSITION, VERBOSITY
-from judgebias.reporting.answer_of_comparisons import answer_of_comparisons
-from judgebias.reporting.answer_of_ratings import answer_of_ratings
-from judgebias.tables import CHECK, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE
+from recuse.base.tables import ASR, CHECK, COGNITIVE_BIASES, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, POSITION, VERBOSITY
+from recuse.report.pairwise import answer_of_comparisons
+from recuse.report.ratings import answer_of_ratings
 from report_pages import CONCLUSIONS, estimate, ranked, texts
 
 

@@ -14,14 +14,13 @@ from votes_by_position import votes_by_position as votes_by_position_script
 from attack_votes import random_votes, write_votes
 from conftest import DATA
 from drawings import artists, filled, on_paper, texts
-from judgebias.comparisons.schemas import LENGTH_CONFOUND
-from judgebias.comparisons.text_lengths import LEVELS, PERTURBATIONS
-from judgebias.drawing.attack_success import attack_success
-from judgebias.drawing.length_bias_curve import ABOVE, HEIGHT, length_bias_curve
-from judgebias.drawing.length_confound import length_confound
-from judgebias.drawing.style import LINE, Subject, language, read
-from judgebias.drawing.votes_by_position import votes_by_position
-from judgebias.paper.published_attacks import read_attacks
+from recuse.base.tables import LENGTH_CONFOUND
+from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
+from recuse.plot.attacks import attack_success
+from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
+from recuse.plot.position import votes_by_position
+from recuse.plot.style import LINE, Subject, language, read
+from recuse.published.values import read_attacks
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}

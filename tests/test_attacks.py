@@ -6,13 +6,18 @@ from attacks import attacks
 from scipy.stats import binomtest
 
 from attack_votes import preference, random_votes, sample, write_votes
-from judgebias.comparisons.attacks import exact_interval, success_rates, worsening_among
-from judgebias.comparisons.preferences import create_samples, create_votes
-from judgebias.comparisons.ranks import average_ranks, with_ranks
-from judgebias.comparisons.schemas import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION
-from judgebias.database import connect
-from judgebias.errors import ConfigError
-from judgebias.tables import read_table
+from recuse.base.database import connect
+from recuse.base.errors import ConfigError
+from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, read_table
+from recuse.pairwise.attacks import (
+    average_ranks,
+    create_samples,
+    create_votes,
+    exact_interval,
+    success_rates,
+    with_ranks,
+    worsening_among,
+)
 
 PAIR = ("experiment", "model_a", "model_b", "judge")
 

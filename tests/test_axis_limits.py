@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from drawings import SIX, by_slice, subject
-from judgebias.drawing.axis_limits import APART, MOST_NUMBERS, OVERHANG, SIDE, bias_limits, readable, ticks
-from judgebias.drawing.slices import Band, Block, slices
-from judgebias.drawing.style import text_width
+from recuse.plot.axes import APART, MOST_NUMBERS, OVERHANG, SIDE, bias_limits, readable, ticks
+from recuse.plot.slices import Band, Block, slices
+from recuse.plot.style import text_width
 
 LIMITS = [
     (-0.17, 0.08),

@@ -11,14 +11,22 @@ from bias_polygon import bias_polygon as script_polygon
 from matplotlib.colors import to_hex
 
 from drawings import artists, is_page_of, on_paper, subject, texts
-from judgebias.comparisons.random_thresholds import CLOSED_FORM
-from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM
-from judgebias.drawing.bias_by_size import ALL, NO_COMMON, PARTLY, bias_by_size
-from judgebias.drawing.bias_jitter import INTERVALS, bias_jitter
-from judgebias.drawing.bias_polygon import FEW, bias_polygon
-from judgebias.drawing.bias_words import NAMES, NOTHING, ORIGINS
-from judgebias.drawing.palette import OKABE_ITO
-from judgebias.drawing.style import read
+from recuse.base.tables import COGNITIVE_BIASES, RANDOM
+from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.plot.cognitive import (
+    ALL,
+    INTERVALS,
+    NAMES,
+    NO_COMMON,
+    NOTHING,
+    ORIGINS,
+    PARTLY,
+    bias_by_size,
+    bias_jitter,
+    bias_polygon,
+)
+from recuse.plot.cognitive import BIAS_POLYGON_FEW as FEW
+from recuse.plot.style import OKABE_ITO, read
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]

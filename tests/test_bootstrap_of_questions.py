@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from judgebias.comparisons import bootstrap as module
-from judgebias.comparisons.bootstrap import ends_without_variation, percentile_intervals, quotient
-from judgebias.comparisons.questions import Group, share_intervals
 from random_comparisons import resampled
+from recuse.pairwise import questions as module
+from recuse.pairwise.questions import Group, ends_without_variation, percentile_intervals, quotient, share_intervals
 
 
 def shares(totals):

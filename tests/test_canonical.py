@@ -8,15 +8,15 @@ import duckdb
 import numpy as np
 import pytest
 
-import judgebias.database
+import recuse.base.database
 from conftest import CONFIG, study_files
-from judgebias.database import bounded_memory, connect
-from judgebias.errors import ConfigError, DataError
-from judgebias.ratings.cells import FACTORS, build_cells, read_cells
-from judgebias.ratings.codes import Levels, as_metadata, levels_of
-from judgebias.ratings.ratings import StudyFiles, normalise
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
+from recuse.base.database import bounded_memory, connect
+from recuse.base.errors import ConfigError, DataError
+from recuse.data.cells import FACTORS, build_cells, read_cells
+from recuse.data.files import RatingsFile
+from recuse.data.levels import Levels, as_metadata, levels_of
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
 
 LEVELS = Levels(
     ["d1", "d2"], ["j'1"], ["m1", "m2", "ü"], ["s1", "s2"], [0.1, 2 / 3], [[1, 5], [0, 4]], ["f"], ["g"] * 3, ["", "t"]
@@ -122,7 +122,7 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
         plenty = bytes_of()
     with bounded_memory("40MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
         assert bytes_of() == plenty
-    monkeypatch.setitem(judgebias.database.SETTINGS, "threads", 3)
+    monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
     with bounded_memory("2GB", tmp_path / "spill"):
         assert bytes_of() == plenty
     with pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as said, bounded_memory("10MB", tmp_path / "spill"):
@@ -186,7 +186,7 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
                 asked.append(self.connection.execute(f"explain {query}").fetchall()[0][1])
             return self.connection.execute(query, *arguments)
 
-    monkeypatch.setattr("judgebias.ratings.cells.connect", lambda: Listener(connect()))
+    monkeypatch.setattr("recuse.data.cells.connect", lambda: Listener(connect()))
     build_cells(twin.ratings[0], str(tmp_path / "cells.parquet"))
     assert len(asked) == 1
     assert "Perfect Hash" in asked[0] or "PERFECT_HASH" in asked[0]

@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from judgebias.doctor.findings import LEVELS, NOTE, STOP, WARNING, ordered, percent
-from judgebias.doctor.page import page_of
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.inference.planner import noncentrality
-from judgebias.inference.reliability import Reliability
 from rated_tables import ASKED, FIVE, by_subject, findings_of, rated
+from recuse.check.check import page_of
+from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered, percent
+from recuse.inference.power import noncentrality
+from recuse.inference.reliability import Reliability
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 TWO = (SONNET, GPT4)

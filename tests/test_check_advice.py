@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from conftest import CONFIG
-from judgebias.doctor.findings import FINE, NOTE, STOP, WARNING
-from judgebias.doctor.page import page_of
 from rated_tables import FIVE, by_subject, findings_of, rated
+from recuse.check.check import page_of
+from recuse.check.facts import FINE, NOTE, STOP, WARNING
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 STEPS = {"imports": {"step": 0.01}}

@@ -9,12 +9,11 @@ import yaml
 from check import check as script_of_check
 
 from conftest import CONFIG
-from judgebias.__main__ import main
-from judgebias.commands.output import write_page
-from judgebias.errors import ConfigError
-from judgebias.ratings.study import Study
-from judgebias.tables import CHECK, read_table
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
+from recuse.base.errors import ConfigError
+from recuse.base.tables import CHECK, read_table
+from recuse.cli import main, write_page
+from recuse.model.study import Study
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
@@ -29,7 +28,7 @@ def run(tmp_path, monkeypatch, capfd):
         write_rows(tmp_path / FILE, rows)
         config = {"studies": {"mine": STUDY | settings}, **(added or {})}
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
-        monkeypatch.setattr(sys, "argv", ["judgebias", "check", FILE, "--config", "mine.yaml", *arguments])
+        monkeypatch.setattr(sys, "argv", ["recuse", "check", FILE, "--config", "mine.yaml", *arguments])
         status = main()
         captured = capfd.readouterr()
         return status, captured.out, captured.err
@@ -182,7 +181,7 @@ def test_raters_of_config_say_how_reliable_scores_are(run, tmp_path):
 
 
 def test_help_and_what_is_asked_wrongly(run, capfd, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["judgebias", "check", "--help"])
+    monkeypatch.setattr(sys, "argv", ["recuse", "check", "--help"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
@@ -230,12 +229,12 @@ def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, ca
     (tmp_path / "log.yaml").write_text(yaml.safe_dump({"studies": {"logs": study}}), "utf-8")
     known = run(rows, added={"models": {name: {"family": "GPT"} for name in ("Us", "Them", "Others")}})[1]
     for command, start in (("check", "logs: what these ratings support"), ("fit", "study,spec,")):
-        monkeypatch.setattr(sys, "argv", ["judgebias", command, "log.csv", "--config", "log.yaml"])
+        monkeypatch.setattr(sys, "argv", ["recuse", command, "log.csv", "--config", "log.yaml"])
         assert main() == 0
         page, said = capfd.readouterr()
         assert page.startswith(start)
         assert "Us: not in config, taken as it is" in said
-    monkeypatch.setattr(sys, "argv", ["judgebias", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
+    monkeypatch.setattr(sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
     assert main() == 0
     page = capfd.readouterr().out
     assert "self-bias of 2 of 2 judges (A, B)" in page

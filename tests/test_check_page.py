@@ -1,8 +1,8 @@
 """The findings of a check as a page of text."""
 
-from judgebias.doctor.findings import percent
-from judgebias.doctor.page import page_of
 from rated_tables import FIVE, by_subject, findings_of, rated
+from recuse.check.check import page_of
+from recuse.check.facts import percent
 
 LLAMA, TWO = FIVE[3], (FIVE[0], FIVE[2])
 

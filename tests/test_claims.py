@@ -5,12 +5,26 @@ from dataclasses import replace
 import pytest
 
 from conftest import DATA
-from judgebias.paper.claims import ABSENT, CLAIMS, FAILS, HOLDS, LISTED, NOTHING_LEFT, STAND_IN, claims, evidence, judged
-from judgebias.paper.findings import Finding, most, three_quarters
-from judgebias.paper.published import DIMENSIONS, JUDGES, read_published
-from judgebias.paper.results import Results, Value
-from judgebias.ratings.registry import HUMAN
-from judgebias.tables import CLAIMS as COLUMNS
+from recuse.base.tables import CLAIMS as COLUMNS
+from recuse.data.registry import HUMAN
+from recuse.published.claims import (
+    ABSENT,
+    FAILS,
+    HOLDS,
+    LISTED,
+    NOTHING_LEFT,
+    STAND_IN,
+    Finding,
+    Results,
+    Value,
+    claims,
+    evidence,
+    judged,
+    most,
+    three_quarters,
+)
+from recuse.published.claims import CLAIMS_CLAIMS as CLAIMS
+from recuse.published.values import DIMENSIONS, JUDGES, read_published
 
 DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")
 GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"

@@ -11,16 +11,15 @@ import pytest
 from statsmodels.api import OLS
 
 from conftest import CONFIG, built, study_files
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.estimates import estimate
-from judgebias.fits.fit import fits
-from judgebias.fits.prompt_bootstrap import Resamples
-from judgebias.fits.prompt_errors import prompt_errors
-from judgebias.fits.spec import Spec
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.registry import Registry
-from judgebias.ratings.row_blocks import PromptRange, prompt_ranges
-from judgebias.sources.checks import RatingsFile
+from recuse.crosscheck.compare import check_engines
+from recuse.data.files import RatingsFile
+from recuse.data.moments import PromptRange, prompt_ranges
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import Registry
+from recuse.model.estimates import estimate
+from recuse.model.fit import fits
+from recuse.model.resampling import Resamples, prompt_errors
+from recuse.model.spec import Spec
 
 SPECS = {spec.name: replace(spec, covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}
@@ -70,10 +69,10 @@ def test_clustered_errors_are_those_of_the_textbook(twin):
 @pytest.mark.parametrize("name", KINDS)
 def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = errors(twin, KINDS[name])
-    monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
     ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
-    for module in ("row_blocks", "study"):
-        monkeypatch.setattr(f"judgebias.ratings.{module}.prompt_ranges", lambda *_: iter(ranges))
+    for module in ("data.moments", "model.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
     study = replace(twin, _read={})
     np.testing.assert_allclose(errors(study, KINDS[name]), whole, rtol=1e-12)
 
@@ -191,7 +190,7 @@ def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
 @pytest.mark.parametrize("name", ["main", "length by prompt", "reference of a subset", "slices that overlap"])
 def test_groups_that_are_searched_are_those_that_are_looked_up(twin, monkeypatch, name):
     listed = errors(twin, KINDS[name])
-    monkeypatch.setattr("judgebias.ratings.row_blocks.LISTED", 0)
+    monkeypatch.setattr("recuse.data.moments.LISTED", 0)
     np.testing.assert_array_equal(errors(replace(twin, _read={}), KINDS[name]), listed)
 
 

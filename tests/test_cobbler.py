@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from cobbler import TABLES, tabulate
 
-from judgebias.comparisons.cobbler import BATCHES, QUOTED
-from judgebias.comparisons.cobbler_overlap import released_overlap
-from judgebias.comparisons.cobbler_shares import released_biases, valid_rates
-from judgebias.comparisons.random_thresholds import CLOSED_FORM
-from judgebias.errors import DataError
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.pairwise.cobbler import BATCHES, QUOTED, released_biases, released_overlap, valid_rates
+from recuse.pairwise.cognitive import CLOSED_FORM
 from verdict_files import copied, edit, released
 
 pytestmark = pytest.mark.mirror

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built
-from judgebias.database import connect
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.spec import Spec
-from judgebias.ratings.canonical import first_twice, sort_rows
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.codes import AXES, Levels, levels_of
-from judgebias.ratings.lengths import with_normalised_length
-from judgebias.ratings.moments import moments_of_rows
-from judgebias.ratings.plan import Shard
-from judgebias.ratings.registry import Registry
-from judgebias.ratings.row_counts import CheckedRows
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import read_table
+from recuse.base.database import connect
+from recuse.base.tables import read_table
+from recuse.crosscheck.compare import check_engines
+from recuse.data.cells import read_cells
+from recuse.data.files import RatingsFile
+from recuse.data.levels import AXES, Levels, levels_of
+from recuse.data.moments import moments_of_rows
+from recuse.data.ratings import StudyFiles, first_twice, sort_rows
+from recuse.data.references import with_normalised_length
+from recuse.data.registry import Registry
+from recuse.data.shards import CheckedRows, Shard
+from recuse.model.spec import Spec
 
 MODELS = [*CONFIG["models"]][:9]
 

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from cognitive_biases import tabulate
 
-from judgebias.comparisons.cognitive import cognitive_biases, judges_without_answers
-from judgebias.comparisons.random_thresholds import CLOSED_FORM, random_thresholds
-from judgebias.comparisons.schemas import COGNITIVE_BIASES, COMPARISONS, RANDOM
-from judgebias.database import write_parquet
-from judgebias.tables import read_table
 from random_comparisons import SETTINGS, compared, resampled, resampled_ends, write
+from recuse.base.database import write_parquet
+from recuse.base.tables import COGNITIVE_BIASES, COMPARISONS, RANDOM, read_table
+from recuse.pairwise.cognitive import CLOSED_FORM, cognitive_biases, judges_without_answers, random_thresholds
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"

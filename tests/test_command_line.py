@@ -8,17 +8,16 @@ import pytest
 import yaml
 
 from conftest import CONFIG, ROOT, built
-from judgebias.__main__ import main
-from judgebias.database import connect
-from judgebias.errors import JudgeBiasError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import normalise
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
-from judgebias.sources.distinct_rows import ROW, collapse
-from judgebias.tables import ESTIMATES, write_table
+from recuse.base.database import connect
+from recuse.base.errors import RecuseError
+from recuse.base.tables import ESTIMATES, write_table
+from recuse.cli import main
+from recuse.data.distinct import ROW, collapse
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
@@ -35,7 +34,7 @@ def fit(tmp_path, monkeypatch, capfd):
         output.unlink(missing_ok=True)
         study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
         config.write_text(yaml.safe_dump({"studies": {"mine": study}, **dict(added)}), "utf-8")
-        command = ["judgebias", "fit", *files, "--study", "mine", "--spec", spec, "--config", str(config)]
+        command = ["recuse", "fit", *files, "--study", "mine", "--spec", spec, "--config", str(config)]
         monkeypatch.setattr(sys, "argv", [*command, "--output", str(output)])
         status = main()
         return status, output.read_bytes() if output.exists() else None, capfd.readouterr().err
@@ -54,7 +53,7 @@ def expected(tmp_path):
             study = built(tmp_path, "mine", source)
             of_spec = Spec(spec, **settings["specs"][spec])
             found = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
-        except JudgeBiasError as error:
+        except RecuseError as error:
             return f"error: {error}\n"
         write_table(tmp_path / "expected.csv", ESTIMATES, found.estimates)
         return (tmp_path / "expected.csv").read_bytes()
@@ -65,7 +64,7 @@ def expected(tmp_path):
 @pytest.fixture
 def straight(monkeypatch):
     """Let the command fail from now on where it goes by way of the workflow's tables."""
-    return lambda: monkeypatch.setattr("judgebias.ratings.ratings.normalise", None)
+    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise", None)
 
 
 def write(path, rows=ROWS, header=HEADER):
@@ -111,7 +110,7 @@ def normalised(monkeypatch):
     """The studies that went by way of the tables."""
     studies = []
     monkeypatch.setattr(
-        "judgebias.ratings.ratings.normalise",
+        "recuse.data.ratings.normalise",
         lambda study, *given, **named: (studies.append(study), normalise(study, *given, **named)),
     )
     return studies
@@ -119,7 +118,7 @@ def normalised(monkeypatch):
 
 @pytest.mark.parametrize("limit", ["1GB", "3MB"])
 def test_more_rows_than_memory_holds_go_by_way_of_tables(limit, fit, expected, normalised, monkeypatch, tmp_path):
-    monkeypatch.setattr("judgebias.sources.distinct_rows.ROW", 1e9)
+    monkeypatch.setattr("recuse.data.distinct.ROW", 1e9)
     path = write(tmp_path / "ratings.csv")
     status, table, said = fit(path, added={"memory_limit": limit})
     assert normalised == ["mine"]
@@ -135,7 +134,7 @@ def test_memory_that_runs_out_leads_to_the_tables(fit, expected, normalised, mon
         raise duckdb.OutOfMemoryException("could not allocate")
 
     path = write(tmp_path / "ratings.csv")
-    monkeypatch.setattr("judgebias.ratings.raw_cells.cells_of_distinct_rows", run_out)
+    monkeypatch.setattr("recuse.data.distinct.cells_of_distinct_rows", run_out)
     assert fit(path)[:2] == (0, expected(RatingsFile(path)))
     assert normalised == ["mine"]
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from conftest import ROOT
-from judgebias.commands.output import write_output
-from judgebias.errors import ConfigError
+from recuse.base.errors import ConfigError
+from recuse.cli import write_output
 
 SMOKE = ROOT / "tests" / "smoke"
 RATINGS = str(SMOKE / "ratings.csv")
@@ -20,7 +20,7 @@ def command(*arguments, folder=ROOT, redirected=""):
     """Run it by a shell, which redirects; status, standard output and standard error."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "judgebias", "fit", *arguments],
+        ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "recuse", "fit", *arguments],
         cwd=folder, env=environment, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr.decode()
@@ -63,7 +63,7 @@ def test_file_stays_as_it_was_where_the_write_fails(monkeypatch, tmp_path):
         path.write_text("half", "utf-8")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("judgebias.commands.output.write_table", write_half)
+    monkeypatch.setattr("recuse.cli.write_table", write_half)
     output = tmp_path / "main.csv"
     output.write_text("of before", "utf-8")
     with pytest.raises(ConfigError, match=r"--output: .*main\.csv: No space left on device; name a file that can be written"):

@@ -6,11 +6,10 @@ import pytest
 from conclusions import conclude
 
 from conftest import ROOT
-from judgebias.inference.conclusion_numbers import end, p_value_text
-from judgebias.inference.conclusion_words import answers, by_view, detectable_in, outcome, so_many
-from judgebias.inference.conclusions_page import of_term, of_the_paper
-from judgebias.inference.views import View
-from judgebias.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
+from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
+from recuse.base.words import end, p_value_text
+from recuse.inference.robustness import View
+from recuse.report.robustness import answers, by_view, detectable_in, of_term, of_the_paper, outcome, so_many
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 
 PUBLISHED = {"published": 0.031, "published_ci_low": 0.02, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}

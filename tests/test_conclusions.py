@@ -2,8 +2,7 @@
 
 import pytest
 
-from judgebias.inference.verdicts import Finding, concluded, verdict_on
-from judgebias.inference.views import View
+from recuse.inference.robustness import Finding, View, concluded, verdict_on
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, TASTE, absent, at, row, table
 
 HOLM = View("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")

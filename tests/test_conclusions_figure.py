@@ -6,11 +6,11 @@ import pytest
 from conclusions_figure import conclusions_figure
 
 from drawings import PRESENT, artists, is_page_of, on_paper, subject, texts
-from judgebias.drawing.conclusions import conclusions
-from judgebias.drawing.style import EDGE, LINE
-from judgebias.inference.conclusion_words import NOTHING
-from judgebias.inference.views import Asked, View
-from judgebias.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
+from recuse.base.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
+from recuse.inference.robustness import Asked, View
+from recuse.plot.robustness import conclusions
+from recuse.plot.style import EDGE, LINE
+from recuse.report.robustness import NOTHING
 
 VIEWS = [
     View("first", "A: first", ["main", "by_dimension"], "asks"),

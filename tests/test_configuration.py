@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgebias.configuration import load, study_of
-from judgebias.errors import ConfigError
+from recuse.base.errors import ConfigError
+from recuse.config.load import load, study_of
 
 STUDY = "{title: t, scales: {Tone: [1, 5], Usefulness: [1, 5]}, files: "
 STUDIES = f"""

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.contingency import STATISTICS, gamma, jackknife_error, pearson, spearman
-from judgebias.ratings.correlation import correlations
+from recuse.data.cells import read_cells
+from recuse.data.describe import STATISTICS, correlations, gamma, jackknife_error, pearson, spearman
 
 
 @pytest.fixture(params=[0, 1, 2])

@@ -10,20 +10,19 @@ import pytest
 
 from conftest import CONFIG, SCHEMA, built, study_files
 from designs_on_rows import design_on_rows
-from judgebias.errors import DesignError
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.design import regressors_of, terms_of
-from judgebias.fits.estimates import estimate
-from judgebias.fits.fit import fits
-from judgebias.fits.jackknife import Jackknife, jackknifed
-from judgebias.fits.linear import Solution, fit, inverted
-from judgebias.fits.prompt_sums import sum_by_prompt
-from judgebias.fits.spec import Spec
-from judgebias.fits.two_way import refused
-from judgebias.ratings.moments import moments_of_cells
-from judgebias.ratings.row_blocks import PromptRange, RowBlock
-from judgebias.settings import check
-from judgebias.sources.checks import RatingsFile
+from recuse.base.errors import DesignError
+from recuse.config.checks import check
+from recuse.crosscheck.compare import check_engines
+from recuse.data.files import RatingsFile
+from recuse.data.moments import PromptRange, RowBlock, moments_of_cells
+from recuse.model.covariance import refused
+from recuse.model.design import regressors_of, terms_of
+from recuse.model.estimates import estimate
+from recuse.model.fit import fits
+from recuse.model.least_squares import Solution, fit, inverted
+from recuse.model.prompt_sums import sum_by_prompt
+from recuse.model.resampling import Jackknife, jackknifed
+from recuse.model.spec import Spec
 
 MAIN = Spec("main")
 NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
@@ -107,11 +106,11 @@ def test_bootstrap_beside_errors_by_leverage_is_the_same_as_beside_others(twin):
 @pytest.mark.parametrize("name", ["CR3 of slices", "CR3 with length", "two-way of slices"])
 def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = [row["std_error"] for row in rows_of(twin, KINDS[name]).values() if "std_error" in row]
-    monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 1000)
-    monkeypatch.setattr("judgebias.fits.jackknife.REPLICATES", 3)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)
+    monkeypatch.setattr("recuse.model.resampling.REPLICATES", 3)
     blocks = [PromptRange(twin.ratings[0], first + 1, last) for first, last in pairwise([-1, 5, 17, 18, 40])]
-    for module in ("row_blocks", "study"):
-        monkeypatch.setattr(f"judgebias.ratings.{module}.prompt_ranges", lambda *_: iter(blocks))
+    for module in ("data.moments", "model.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
     found = rows_of(replace(twin, _read={}), KINDS[name]).values()
     np.testing.assert_allclose([row["std_error"] for row in found if "std_error" in row], whole, rtol=1e-11)
 

@@ -7,19 +7,28 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.errors import ConfigError
-from judgebias.fits.design import EQUATION_1
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.inference import debias
-from judgebias.inference.additive_scores import score_weights_of_pairs
-from judgebias.inference.debias import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF, leaderboard, leaderboards
-from judgebias.inference.debiased_ratings import write_debiased
-from judgebias.inference.few_prompts import tail
-from judgebias.inference.pair_means import Pairs
-from judgebias.inference.rank_sets import rank_sets, ranks
-from judgebias.simulation.validity_world import ValidityWorld
-from judgebias.tables import ESTIMATES, LEADERBOARD, read_table, write_table
+from recuse.base.errors import ConfigError
+from recuse.base.tables import ESTIMATES, LEADERBOARD, read_table, write_table
+from recuse.inference import leaderboard as debias
+from recuse.inference.leaderboard import (
+    DEBIASED,
+    HUMAN,
+    RAW,
+    WITHOUT_FAMILY,
+    WITHOUT_SELF,
+    Pairs,
+    leaderboard,
+    leaderboards,
+    rank_sets,
+    ranks,
+    score_weights_of_pairs,
+    tail,
+    write_debiased,
+)
+from recuse.model.design import EQUATION_1
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.montecarlo.world import ValidityWorld
 from test_prompt_bootstrap import times_drawn
 
 SEED = 7

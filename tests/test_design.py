@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.design import ALL_JUDGES, EQUATION_1, TERMS, terms_of
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
+from recuse.crosscheck.compare import check_engines
+from recuse.model.design import ALL_JUDGES, EQUATION_1, TERMS, terms_of
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
 
 FACTORS = {
     "judge": np.array(["a", "a", "b", "b"]),

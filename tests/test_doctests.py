@@ -9,7 +9,7 @@ import pytest
 LIBRARY = Path(__file__).resolve().parents[1] / "workflow/lib"
 MODULES = sorted(
     ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
-    for path in LIBRARY.glob("judgebias/*/*.py")
+    for path in LIBRARY.glob("recuse/*/*.py")
     if ">>> " in path.read_text("utf-8")
 )
 

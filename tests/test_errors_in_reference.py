@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from judgebias.fits.clusters import Clusters, clustered
-from judgebias.fits.design import REFERENCE
-from judgebias.fits.prompt_sums import sum_by_prompt
-from judgebias.fits.spec import Spec
-from judgebias.inference.errors_in_reference import (
+from recuse.inference.measurement_error import (
     MOMENTS,
     SIMEX,
     UNCORRECTED,
@@ -15,12 +11,16 @@ from judgebias.inference.errors_in_reference import (
     CorrectedErrors,
     DesignCells,
     KnownReliability,
+    SplitRaters,
     corrected,
 )
-from judgebias.inference.split_raters import SplitRaters
-from judgebias.inference.trial import Trial
-from judgebias.inference.validity import try_estimators
-from judgebias.simulation.validity_world import RATERS, ValidityWorld
+from recuse.model.covariance import Clusters, clustered
+from recuse.model.design import REFERENCE
+from recuse.model.prompt_sums import sum_by_prompt
+from recuse.model.spec import Spec
+from recuse.montecarlo.estimators import Trial
+from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.world import RATERS, ValidityWorld
 
 WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
 EQUATION = Spec("main")
@@ -144,7 +144,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
 
 def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     trial, whole = trial_of(), fit(trial_of(), EQUATION, MOMENTS)[1]
-    monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 100)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
     design = trial.design(EQUATION)
     assert len(list(sum_by_prompt(trial.drawn.block, design.cell, len(design.layouts)))) > 5
     np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)

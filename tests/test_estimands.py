@@ -7,16 +7,15 @@ import pytest
 from compare_specs import compare_specs
 
 from drawings import COMMON, INTERVAL, artists, gaps, spec_table, texts
-from judgebias import tables
-from judgebias.configuration import project_settings
-from judgebias.drawing.spec_comparison import GAPS, with_placebo, without_variant
-from judgebias.drawing.spec_words import PLACEBO
-from judgebias.fits.design import ALL_JUDGES
-from judgebias.fits.estimands import A_OF_REFERENCE, MEANINGS, A, B, C, estimand_of, estimands_in_words
-from judgebias.fits.spec import BIASES, Spec
-from judgebias.paper.claims import CLAIMS
-from judgebias.paper.claims import estimand_of as estimand_of_claim
-from judgebias.paper.published import ESTIMANDS
+from recuse.base import tables
+from recuse.base.words import PLACEBO
+from recuse.config.load import project_settings
+from recuse.model.design import ALL_JUDGES
+from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
+from recuse.plot.compare_specs import GAPS, with_placebo, without_variant
+from recuse.published.claims import CLAIMS_CLAIMS as CLAIMS
+from recuse.published.claims import estimand_of as estimand_of_claim
+from recuse.published.values import ESTIMANDS
 
 WORKFLOW = Path(__file__).parents[1] / "workflow"
 CONFIG = project_settings()

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built, study_files
-from judgebias.errors import DesignError
-from judgebias.fits.crosscheck import check_engines, raise_disagreement
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.fits.wald import wald_p_value
-from judgebias.paper.published import JUDGES
-from judgebias.ratings.lengths import NORMALISATIONS, with_normalised_length
-from judgebias.ratings.ratings import StudyFiles
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
+from recuse.base.errors import DesignError
+from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles
+from recuse.data.references import NORMALISATIONS, with_normalised_length
+from recuse.data.registry import Registry
+from recuse.model.estimates import estimate
+from recuse.model.least_squares import wald_p_value
+from recuse.model.spec import Spec
+from recuse.published.values import JUDGES
 
 FAMILIES = {CONFIG["models"][judge]["family"] for judge in JUDGES}
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
@@ -57,7 +57,7 @@ def test_number_that_one_engine_lacks_is_a_disagreement(twin, monkeypatch, key, 
             found.estimates[5] = {k: v for k, v in row.items() if k != key} | ({} if lost is None else {key: lost})
         return found
 
-    monkeypatch.setattr("judgebias.fits.crosscheck.estimate", estimate_without)
+    monkeypatch.setattr("recuse.crosscheck.compare.estimate", estimate_without)
     rows = list(check_engines([Spec("main")], twin, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)

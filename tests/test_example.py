@@ -9,13 +9,12 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from judgebias.__main__ import main
-from judgebias.commands.reading import Given, tables_of, with_import
-from judgebias.configuration import load
-from judgebias.fits.spec import Spec
-from judgebias.inference.placebo import placebo_rows
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
+from recuse.cli import Given, main, tables_of, with_import
+from recuse.config.load import load
+from recuse.data.files import RatingsFile
+from recuse.inference.idiosyncrasy import placebo_rows
+from recuse.model.spec import Spec
 
 EXAMPLE = ROOT / "docs" / "example"
 README, TUTORIAL = ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/tutorial.md"))
@@ -32,7 +31,7 @@ def run(tmp_path, monkeypatch, capfd):
         shutil.copy(EXAMPLE / name, name)
 
     def run(command, *arguments):
-        monkeypatch.setattr(sys, "argv", ["judgebias", command, "judged.csv", "--config", "mine.yaml", *arguments])
+        monkeypatch.setattr(sys, "argv", ["recuse", command, "judged.csv", "--config", "mine.yaml", *arguments])
         return main(), *capfd.readouterr()
 
     return run

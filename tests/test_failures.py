@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgebias.failures import LINES, failures_in_short
+from recuse.base.snakemake_log import LINES, failures_in_short
 
 ERROR = "error: ratings.csv, line 5, column rating: found '94', which is off the scale of the dimension"
 OF_ONE_MACHINE = """\

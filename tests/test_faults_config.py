@@ -6,20 +6,17 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from judgebias.comparisons.settings import analyses_of, kind_of_verdicts
-from judgebias.configuration import load
-from judgebias.database import connect
-from judgebias.drawing.style import Subject
-from judgebias.errors import ConfigError, DataError
-from judgebias.fits.spec import Spec
-from judgebias.imports.json_objects import first_object
-from judgebias.imports.settings import models_with, scales_in_steps
-from judgebias.inference.validity_tables import check_validity, dials_of, estimators_of
-from judgebias.ratings.registry import Registry
-from judgebias.settings import kind_of, with_stand_ins
-from judgebias.sources.checks import columns_of
-from judgebias.sources.raw_files import named_files, raw_files
 from mutations import SEEDED, bytes_like, documents_like, done_or_refused
+from recuse.base.database import connect
+from recuse.base.errors import ConfigError, DataError
+from recuse.config.checks import analyses_of, kind_of, kind_of_verdicts, models_with, scales_in_steps, with_stand_ins
+from recuse.config.load import load
+from recuse.data.files import columns_of
+from recuse.data.imports.rows import first_object
+from recuse.data.registry import Registry, named_files, raw_files
+from recuse.model.spec import Spec
+from recuse.montecarlo.run import check_validity, dials_of, estimators_of
+from recuse.plot.style import Subject
 
 OWN = """\
 build: [ours, verdicts]

@@ -9,13 +9,13 @@ import pytest
 
 from conftest import ROOT
 from file_server import BLOB, COMMIT, CONTENT, PATH, REPOSITORY, files, fill
-from judgebias.__main__ import main
-from judgebias.database import bounded_memory, connect
-from judgebias.drawing.style import Figure, save
-from judgebias.errors import DiskError, FetchError
-from judgebias.logs import logged
-from judgebias.sources.fetch import fetch
-from judgebias.tables import write_table
+from recuse.base.database import bounded_memory, connect
+from recuse.base.errors import DiskError, FetchError
+from recuse.base.log import logged
+from recuse.base.tables import write_table
+from recuse.cli import main
+from recuse.data.fetch import fetch
+from recuse.plot.style import Figure, save
 from workflow_runs import copy_project, products, snakemake
 
 SMOKE = ROOT / "tests" / "smoke"
@@ -50,7 +50,7 @@ def fit(monkeypatch, capfd):
 
     def run(*options):
         given = [str(SMOKE / "ratings.csv"), "--config", str(SMOKE / "config.yaml"), "--study", "mine"]
-        monkeypatch.setattr(sys, "argv", ["judgebias", "fit", *given, *options])
+        monkeypatch.setattr(sys, "argv", ["recuse", "fit", *given, *options])
         return main(), capfd.readouterr().err
 
     return run

@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import CONFIG, ROOT
-from judgebias.comparisons.normalise import VerdictFiles
-from judgebias.comparisons.normalise import normalise as normalise_verdicts
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.imports.import_verdicts import import_verdicts
-from judgebias.imports.settings import scales_in_steps
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import normalise
 from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refused, tables_like
+from recuse.config.checks import scales_in_steps
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.imports.verdicts import import_verdicts
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.pairwise.table import VerdictFiles
+from recuse.pairwise.table import normalise as normalise_verdicts
 
 FORMATS = ROOT / "tests" / "formats"
 JUDGED = {

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow

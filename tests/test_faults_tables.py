@@ -9,19 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from judgebias.commands import check, fit
-from judgebias.comparisons.normalise import VerdictFiles
-from judgebias.comparisons.normalise import normalise as normalise_verdicts
-from judgebias.configuration import load
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.agreement import agreement
-from judgebias.ratings.cells import build_cells
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.raters import check_raters
-from judgebias.ratings.ratings import normalise
-from judgebias.ratings.study import Study
 from mutations import SEEDED, as_csv, bytes_like, done_or_refused, parquet_kinds, tables_like, write_parquet
+from recuse import cli
+from recuse.config.load import load
+from recuse.data.cells import build_cells
+from recuse.data.raters import agreement, check_raters
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.study import Study
+from recuse.pairwise.table import VerdictFiles
+from recuse.pairwise.table import normalise as normalise_verdicts
 
 SMOKE = ROOT / "tests" / "smoke"
 CONFIG = load(str(SMOKE / "config.yaml"))
@@ -89,13 +87,12 @@ def through_the_steps(path, folder):
 @pytest.fixture
 def by_command(monkeypatch, capfd):
     """Run a command on a file, its configuration read once."""
-    for command in (fit, check):
-        monkeypatch.setattr(command, "load", lambda _: CONFIG)
+    monkeypatch.setattr(cli, "load", lambda _: CONFIG)
 
     def run(command, path, folder, **options):
         (output,) = removed(folder, "output.csv")
-        with done_or_refused(str(path), made=[output] if command is fit else []):  # `check` writes what stops it, too
-            command.run(Namespace(files=[str(path)], study="mine", config=None, output=str(output), **options))
+        with done_or_refused(str(path), made=[output] if command is cli.run_fit else []):  # `check` writes what stops it, too
+            command(Namespace(files=[str(path)], study="mine", config=None, output=str(output), **options))
 
     return run
 
@@ -105,7 +102,7 @@ def test_ratings_as_they_are(folder, parquet, by_command):
         (folder / name).write_bytes(content)
         through_the_steps(folder / name, folder)
         assert (folder / "cells.parquet").exists()
-        by_command(fit, folder / name, folder, spec="main")
+        by_command(cli.run_fit, folder / name, folder, spec="main")
         assert (folder / "output.csv").exists()
 
 
@@ -120,14 +117,14 @@ def test_ratings(folder, content):
 @given(tables_like(RATINGS))
 def test_ratings_that_are_fitted(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(fit, folder / "ratings.csv", folder, spec="main")
+    by_command(cli.run_fit, folder / "ratings.csv", folder, spec="main")
 
 
 @settings(SEEDED, max_examples=30)
 @given(tables_like(RATINGS))
 def test_ratings_that_are_checked(folder, by_command, table):
     (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(check, folder / "ratings.csv", folder)
+    by_command(cli.run_check, folder / "ratings.csv", folder)
 
 
 @settings(SEEDED, max_examples=150)
@@ -142,7 +139,7 @@ def test_cells_of_ratings_in_parquet(folder, writer, table, kinds):
 def test_bytes_of_ratings_in_parquet(folder, parquet, by_command, data):
     """By the command, which opens a DuckDB of its own: some such files are the end of one."""
     (folder / "given.parquet").write_bytes(data.draw(bytes_like(parquet)))
-    by_command(fit, folder / "given.parquet", folder, spec="main")
+    by_command(cli.run_fit, folder / "given.parquet", folder, spec="main")
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,8 @@ from file_server import (
     redirect,
     status,
 )
-from judgebias.errors import ConfigError, FetchError
-from judgebias.sources.fetch import cache_folder, git_blob_id, mirror_location
+from recuse.base.errors import ConfigError, FetchError
+from recuse.data.fetch import cache_folder, git_blob_id, mirror_location
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_failure_removes_damaged_cache_and_older_destination(serve, fails, tmp_p
 
 def test_cache_that_cannot_be_written(serve, get, tmp_path):
     (tmp_path / "not a folder").write_bytes(b"")
-    with pytest.raises(FetchError, match=r"not a folder.*JUDGEBIAS_CACHE") as caught:
+    with pytest.raises(FetchError, match=r"not a folder.*RECUSE_CACHE") as caught:
         get(serve(good).mirror, cache=tmp_path / "not a folder" / "cache")
     assert PATH in str(caught.value)
     assert files(tmp_path / "out") == []
@@ -158,9 +158,9 @@ def test_full_disk(serve, get, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device", str(destination))
 
     server = serve(good)
-    monkeypatch.setattr("judgebias.sources.fetch.shutil.copyfile", full)
+    monkeypatch.setattr("recuse.data.fetch.shutil.copyfile", full)
     (tmp_path / "cache" / BLOB).write_bytes(FLIPPED)
-    with pytest.raises(FetchError, match=r"found No space left on device at .*JUDGEBIAS_CACHE"):
+    with pytest.raises(FetchError, match=r"found No space left on device at .*RECUSE_CACHE"):
         get(server.mirror)
     assert files(tmp_path / "out") == []
 
@@ -173,7 +173,7 @@ def test_cache_that_cannot_be_replaced_leaves_no_destination(serve, get, tmp_pat
             raise PermissionError(13, "Permission denied", str(target))
         replace(source, target)
 
-    monkeypatch.setattr("judgebias.sources.fetch.os.replace", refuse)
+    monkeypatch.setattr("recuse.data.fetch.os.replace", refuse)
     with pytest.raises(FetchError, match="found Permission denied at "):
         get(serve(good).mirror)
     assert files(tmp_path) == []
@@ -211,8 +211,8 @@ def test_process_ends_though_the_server_still_drips(serve, tmp_path):
     program = f"""
 import sys
 from pathlib import Path
-from judgebias.errors import FetchError
-from judgebias.sources.fetch import fetch
+from recuse.base.errors import FetchError
+from recuse.data.fetch import fetch
 try:
     fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{server.mirror}",
           cache=Path("cache"), destination=Path("out"), attempts=1, deadline=0.1)
@@ -228,15 +228,15 @@ except FetchError:
 
 
 def test_mirror_of_the_environment_goes_first():
-    assert mirror_location("https://config", {"JUDGEBIAS_MIRROR": "/folder"}) == "/folder"
-    assert mirror_location("https://config", {"JUDGEBIAS_MIRROR": ""}) == "https://config"
+    assert mirror_location("https://config", {"RECUSE_MIRROR": "/folder"}) == "/folder"
+    assert mirror_location("https://config", {"RECUSE_MIRROR": ""}) == "https://config"
     assert mirror_location("https://config", {}) == "https://config"
-    assert mirror_location("", {"JUDGEBIAS_MIRROR": "/folder"}) == "/folder"
-    with pytest.raises(ConfigError, match="JUDGEBIAS_MIRROR"):
+    assert mirror_location("", {"RECUSE_MIRROR": "/folder"}) == "/folder"
+    with pytest.raises(ConfigError, match="RECUSE_MIRROR"):
         mirror_location("", {})
 
 
 def test_cache_folder(tmp_path):
-    assert cache_folder({"JUDGEBIAS_CACHE": str(tmp_path)}) == tmp_path
-    assert cache_folder({}) == cache_folder({"JUDGEBIAS_CACHE": ""})
-    assert cache_folder({}).name == "judge-bias"
+    assert cache_folder({"RECUSE_CACHE": str(tmp_path)}) == tmp_path
+    assert cache_folder({}) == cache_folder({"RECUSE_CACHE": ""})
+    assert cache_folder({}).name == "recuse"

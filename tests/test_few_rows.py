@@ -5,17 +5,16 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built
-from judgebias.fits.design import ALL_JUDGES, COLLINEAR
-from judgebias.fits.spec import Spec
-from judgebias.inference.clustered_fits import NO_ERROR
-from judgebias.inference.human_means import FEW_PROMPTS, NO_DRAW, NO_SPREAD, prompt_scores, widths
-from judgebias.inference.missingness import missingness_rows
-from judgebias.inference.noisy_reference import corrected_rows, curve_rows
-from judgebias.inference.placebo import NO_ASSIGNMENT, placebo_rows
-from judgebias.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import Registry
+from recuse.inference.bounds import missingness_rows
+from recuse.inference.idiosyncrasy import NO_ASSIGNMENT, placebo_rows
+from recuse.inference.measurement_error import corrected_rows, curve_rows
+from recuse.inference.ppi import FEW_PROMPTS, NO_DRAW, NO_SPREAD, prompt_scores, widths
+from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_ERROR, NO_RESIDUAL, sensitivity_rows
+from recuse.model.design import ALL_JUDGES, COLLINEAR
+from recuse.model.spec import Spec
 
 MAIN = Spec("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]

@@ -6,8 +6,8 @@ import pytest
 from rbo import rbo
 
 from drawings import is_page_of, on_paper, subject, texts
-from judgebias.comparisons.schemas import RBO, VALID
-from judgebias.drawing.rank_overlap_bars import NOTHING, SHOWN, rank_overlap_bars
+from recuse.base.tables import RBO, VALID
+from recuse.plot.rank_overlap import NOTHING, SHOWN, rank_overlap_bars
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 STATISTICS = (

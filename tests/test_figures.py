@@ -20,12 +20,11 @@ from drawings import (
     subject,
     texts,
 )
-from judgebias.drawing.correlation_panels import correlations
-from judgebias.drawing.heatmaps import mean_scores, mean_scores_by_dimension, shades
-from judgebias.drawing.intervals import self_family_bias
-from judgebias.drawing.palette import NEUTRAL, Palette
-from judgebias.drawing.style import Subject, read
-from judgebias.errors import DataError
+from recuse.base.errors import DataError
+from recuse.plot.correlations import correlations
+from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension, shades
+from recuse.plot.intervals import self_family_bias
+from recuse.plot.style import NEUTRAL, Palette, Subject, read
 
 
 @pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)

@@ -6,13 +6,15 @@ import pytest
 from inference_figure import DRAWINGS, inference_figure
 
 from drawings import COMMON, PRESENT, artists, is_page_of, on_paper, subject, texts
-from judgebias.drawing import few_labels, leaderboard, planner, reliability
-from judgebias.drawing.rank_changes import sentences
-from judgebias.fits.estimands import A
-from judgebias.inference.debias import DEBIASED, FEW_PROMPTS, HUMAN, NO_CHAIN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from judgebias.inference.human_means import HUMANS, STRATA
-from judgebias.inference.plans import NOT_ESTIMABLE
-from judgebias.inference.words import OVERSIZED, UNKNOWN_TASTE
+from recuse.inference.idiosyncrasy import OVERSIZED, UNKNOWN_TASTE
+from recuse.inference.leaderboard import DEBIASED, FEW_PROMPTS, HUMAN, NO_CHAIN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
+from recuse.inference.power import NOT_ESTIMABLE
+from recuse.inference.ppi import HUMANS, STRATA
+from recuse.model.spec import A
+from recuse.plot import leaderboard, reliability
+from recuse.plot import power as planner
+from recuse.plot import ppi as few_labels
+from recuse.plot.leaderboard import sentences
 from tables_of_inference import BY_MODEL, board, curves, labels, of_reliability, plans
 
 KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)

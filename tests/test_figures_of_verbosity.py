@@ -14,13 +14,11 @@ from verbosity_bias import verbosity_bias as script_of_verbosity
 
 from conftest import DATA
 from drawings import artists, filled, on_paper, subject, texts
-from judgebias.drawing.alignment_curves import alignment_curves
-from judgebias.drawing.palette import BLUE
-from judgebias.drawing.position import position
-from judgebias.drawing.score_curves import score_curves
-from judgebias.drawing.style import FAINT, read
-from judgebias.drawing.verbosity_bias import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
 from random_comparisons import POOLS, random_rows, write
+from recuse.plot.length_curves import alignment_curves, score_curves
+from recuse.plot.position import position
+from recuse.plot.style import BLUE, FAINT, read
+from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
 
 PUBLISHED = [{"judge": "Careful", "value": 0.3}, {"judge": "nobody", "value": 0.4}]
 SCRIPTS = {

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG
-from judgebias.errors import DesignError
-from judgebias.fits.crosscheck import LIKELIHOOD, check_engines, raise_disagreement
-from judgebias.fits.design import terms_of
-from judgebias.fits.estimates import estimate
-from judgebias.fits.gam import fit_gam
-from judgebias.fits.ordinal import fit_ordinal
-from judgebias.fits.spec import Spec
-from judgebias.paper.published import JUDGES
-from judgebias.ratings.cells import read_cells
+from recuse.base.errors import DesignError
+from recuse.crosscheck.compare import LIKELIHOOD, check_engines, raise_disagreement
+from recuse.data.cells import read_cells
+from recuse.model.design import terms_of
+from recuse.model.estimates import estimate
+from recuse.model.gam import fit_gam
+from recuse.model.ordinal import fit_ordinal
+from recuse.model.spec import Spec
+from recuse.published.values import JUDGES
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 HELPFULNESS = "Helpfulness"
@@ -76,7 +76,7 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
     raise_disagreement(rows)
     # A fit that stopped early, or claims more than it has, is found out.
     for claimed in (-1e-3, 1e-3):
-        monkeypatch.setattr("judgebias.fits.crosscheck.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
+        monkeypatch.setattr("recuse.crosscheck.compare.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
         with pytest.raises(DesignError, match=r"log-likelihood by 0\.001"):
             raise_disagreement(check_engines([spec], twin, confidence=0.9))
 

@@ -8,12 +8,11 @@ import pytest
 from pygam import s
 
 from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
-from judgebias.fits.design import regressors_of
-from judgebias.fits.gam import ORDER, SPLINES, fit_gam
-from judgebias.fits.linear import fit
-from judgebias.fits.penalised import STRENGTHS, Grouped, cross_validated
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.moments import moments_of_cells
+from recuse.data.cells import read_cells
+from recuse.data.moments import moments_of_cells
+from recuse.model.design import regressors_of
+from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, cross_validated, fit_gam
+from recuse.model.least_squares import fit
 
 GOLDEN = Path(__file__).parent / "golden" / "gam_faithfulness.csv"
 

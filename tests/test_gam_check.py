@@ -7,13 +7,11 @@ import pytest
 
 from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
-from judgebias.errors import DesignError
-from judgebias.fits.crosscheck import CURVES, check_engines, raise_disagreement
-from judgebias.fits.gam import fit_gam
-from judgebias.fits.gam_check import beside_pygam
-from judgebias.fits.penalised import penalised_fit
-from judgebias.fits.spec import Spec
-from judgebias.fits.splines import Spline
+from recuse.base.errors import DesignError
+from recuse.crosscheck.compare import CURVES, check_engines, raise_disagreement
+from recuse.crosscheck.pygam import beside_pygam
+from recuse.model.gam import Spline, fit_gam, penalised_fit
+from recuse.model.spec import Spec
 
 SPEC = Spec("gam", **CONFIG["specs"]["gam"])
 MANY = on(*np.linspace(0, 1, 13))
@@ -88,20 +86,20 @@ def penalised_by(change):
 
 WRONG = {
     "an interval of knots too few": (
-        "gam.Spline",
+        "Spline",
         lambda low, high, functions, order: Spline(low, high + 0.1, functions, order),
     ),
-    "an order too low": ("gam.Spline", lambda low, high, functions, order: Spline(low, high, functions, order - 1)),
-    "another penalty": ("splines.Spline.penalty", lambda spline: np.eye(spline.functions)),
-    "smoothing that is not the one named": ("gam.penalised_fit", lambda rows, p, **named: penalised_fit(rows, 2 * p, **named)),
-    "HC1 for HC0": ("gam.penalised_fit", lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1")),
+    "an order too low": ("Spline", lambda low, high, functions, order: Spline(low, high, functions, order - 1)),
+    "another penalty": ("Spline.penalty", lambda spline: np.eye(spline.functions)),
+    "smoothing that is not the one named": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, 2 * p, **named)),
+    "HC1 for HC0": ("penalised_fit", lambda rows, p, **named: penalised_fit(rows, p, covariance="HC1")),
     "coefficients that are off by a millionth": (
-        "gam.penalised_fit",
+        "penalised_fit",
         penalised_by(lambda fit: replace(fit, coefficients=fit.coefficients * (1 + 4e-6))),
     ),
-    "nothing determined": ("gam.penalised_fit", penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null))))),
+    "nothing determined": ("penalised_fit", penalised_by(lambda fit: replace(fit, null=np.eye(len(fit.null))))),
     "errors of cells": (
-        "gam.penalised_fit",
+        "penalised_fit",
         lambda rows, p, **named: penalised_fit(replace(rows, within=0 * rows.within), p, **named),
     ),
 }
@@ -109,6 +107,6 @@ WRONG = {
 
 @pytest.mark.parametrize(("place", "wrong"), WRONG.values(), ids=WRONG)
 def test_a_fit_that_is_wrong_is_found_out(twin, spec, monkeypatch, place, wrong):
-    monkeypatch.setattr(f"judgebias.fits.{place}", wrong)
+    monkeypatch.setattr(f"recuse.model.gam.{place}", wrong)
     with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
         raise_disagreement(check_engines([spec], twin, confidence=0.9))

@@ -6,11 +6,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.fits.absorption import ABSORBED
-from judgebias.fits.design import EQUATION_1
-from judgebias.fits.spec import BIASES, Spec
-from judgebias.inference.cell_words import CellWords
-from judgebias.inference.identifiability import TIED, identifiability, identifiability_of_placebo
+from recuse.inference.identifiability import TIED, CellWords, identifiability, identifiability_of_placebo
+from recuse.model.design import EQUATION_1
+from recuse.model.spec import BIASES, Spec
+from recuse.model.terms import ABSORBED
 
 NINE = (
     "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Llama 3 70B", "Mistral 7B",

@@ -6,13 +6,12 @@ import os
 import duckdb
 import pytest
 
-from judgebias.errors import ConfigError, DataError
-from judgebias.imports.formats import files_in
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.imports.import_verdicts import import_verdicts
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import normalise
-from judgebias.tables import read_table
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.imports.formats import files_in
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.imports.verdicts import import_verdicts
+from recuse.data.ratings import StudyFiles, normalise
 
 QUALITY = {"quality": [1, 10]}
 RATINGS = [

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from judgebias.configuration import checked, project_settings
-from judgebias.errors import ConfigError, DataError
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.imports.import_verdicts import import_verdicts
-from judgebias.imports.settings import finest_step, models_with, scales_in_steps
+from recuse.base.errors import ConfigError, DataError
+from recuse.config.checks import finest_step, models_with, scales_in_steps
+from recuse.config.load import checked, project_settings
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.imports.verdicts import import_verdicts
 
 FORMATS = Path(__file__).parent / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}

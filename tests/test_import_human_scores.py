@@ -5,11 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from judgebias.errors import DataError
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import normalise
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.ratings import StudyFiles, normalise
 
 QUALITY = {"quality": [1, 10]}
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"

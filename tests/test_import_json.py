@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from judgebias.database import bounded_memory
-from judgebias.errors import DataError
-from judgebias.imports.import_ratings import import_ratings
+from recuse.base.database import bounded_memory
+from recuse.base.errors import DataError
+from recuse.data.imports.ratings import import_ratings
 
 FORMATS = Path(__file__).parent / "formats"
 LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}'

@@ -9,13 +9,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from judgebias.errors import DataError
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.raters import check_raters
-from judgebias.ratings.ratings import normalise
-from judgebias.ratings.registry import Registry
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.data.imports.ratings import import_ratings
+from recuse.data.raters import check_raters
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
 
 FORMATS = Path(__file__).parent / "formats"
 MODELS = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}, "GPT-4": {"family": "GPT", "ids": ["gpt-4"]}}

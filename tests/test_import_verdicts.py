@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from judgebias.comparisons.normalise import VerdictFiles, normalise
-from judgebias.errors import DataError
-from judgebias.imports.import_verdicts import import_verdicts
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.data.imports.verdicts import import_verdicts
+from recuse.pairwise.table import VerdictFiles, normalise
 
 FORMATS = Path(__file__).parent / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'

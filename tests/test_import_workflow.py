@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conftest import ROOT
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow

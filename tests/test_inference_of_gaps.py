@@ -9,9 +9,9 @@ from leaderboard import leaderboard
 from sensitivity import tabulate
 
 from conftest import CONFIG, DATA, built, study_files
-from judgebias.fits.applicable import NO_LENGTHS
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
+from recuse.data.files import RatingsFile
+from recuse.model.terms import NO_LENGTHS
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")

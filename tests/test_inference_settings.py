@@ -5,14 +5,14 @@ import copy
 import pytest
 
 from conftest import CONFIG
-from judgebias.configuration import checked
-from judgebias.errors import ConfigError
-from judgebias.fits.spec import BIASES
-from judgebias.inference.missingness import ALL_ROWS, ANY, COMPLETE, OWN
-from judgebias.inference.noisy_reference import BY_RATERS
-from judgebias.inference.settings import check_inference
-from judgebias.inference.views import TABLES, View
-from judgebias.tables import ESTIMATES, MISSINGNESS, MULTIPLICITY, NOISY_REFERENCE, PLACEBO, SENSITIVITY
+from recuse.base.errors import ConfigError
+from recuse.base.tables import ESTIMATES, MISSINGNESS, MULTIPLICITY, NOISY_REFERENCE, PLACEBO, SENSITIVITY
+from recuse.config.checks import check_inference
+from recuse.config.load import checked
+from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
+from recuse.inference.measurement_error import BY_RATERS
+from recuse.inference.robustness import TABLES, View
+from recuse.model.spec import BIASES
 
 COLUMNS = {
     "estimates": ESTIMATES, "multiplicity": MULTIPLICITY, "placebo": PLACEBO, "noisy_reference": NOISY_REFERENCE,

@@ -24,11 +24,9 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
-from judgebias.drawing.axis_limits import BEYOND
-from judgebias.drawing.correlation_panels import correlations
-from judgebias.drawing.gaps import SIDES, absences
-from judgebias.drawing.intervals import excludes_zero, family_places, self_family_bias, signed
-from judgebias.drawing.simultaneous import with_simultaneous
+from recuse.plot.axes import BEYOND
+from recuse.plot.correlations import correlations
+from recuse.plot.intervals import SIDES, absences, excludes_zero, family_places, self_family_bias, signed, with_simultaneous
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():

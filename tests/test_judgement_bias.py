@@ -12,11 +12,9 @@ from published_ranks import published_ranks as published_ranks_script
 from text_lengths import text_lengths
 
 from conftest import CONFIG, DATA
-from judgebias.comparisons.published_ranks import published_ranks
-from judgebias.comparisons.schemas import LENGTH_CONFOUND, PUBLISHED_RANKS
-from judgebias.comparisons.text_lengths import LEVELS, PERTURBATIONS, length_confound
-from judgebias.errors import DataError
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
+from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound, published_ranks
 
 PUBLISHED = DATA / "judgement_bias_published.csv"
 SAMPLING = {"confidence": 0.9, "seed": 3}
@@ -32,10 +30,10 @@ def again():
 def texts():
     """The folder of the published texts in a local mirror."""
     source = CONFIG["sources"]["judgement_bias"]
-    mirror = os.environ.get("JUDGEBIAS_MIRROR", "")
+    mirror = os.environ.get("RECUSE_MIRROR", "")
     folder = Path(mirror, source["repository"], source["commit"])
     if not mirror or not folder.is_dir():
-        pytest.skip("needs the published files: set JUDGEBIAS_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+        pytest.skip("needs the published files: set RECUSE_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
     return folder
 
 

@@ -8,10 +8,10 @@ from statistics import stdev
 import pytest
 from scipy.stats import binomtest
 
-from judgebias.comparisons.curves import alignment_curves, score_curves, wilson
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import ALIGNMENT_CURVES, SCORE_CURVES
 from random_comparisons import POOLS, compared, labels_of, random_rows, write
+from recuse.base.tables import ALIGNMENT_CURVES, SCORE_CURVES
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import alignment_curves, score_curves, wilson
 from verdict_files import released, run
 
 SCORE = {"a": 1, "tie": 0, "b": -1}

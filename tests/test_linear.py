@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from judgebias.fits.design import regressors_of, terms_of
-from judgebias.fits.linear import Solution, fit
-from judgebias.ratings.cells import FACTORS, read_cells
-from judgebias.ratings.codes import levels_of
-from judgebias.ratings.lengths import with_normalised_length
-from judgebias.ratings.moments import Moments, moments_of_cells, moments_of_rows
+from recuse.data.cells import FACTORS, read_cells
+from recuse.data.levels import levels_of
+from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
+from recuse.data.references import with_normalised_length
+from recuse.model.design import regressors_of, terms_of
+from recuse.model.least_squares import Solution, fit
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):

@@ -6,10 +6,10 @@ from fig01_method import fig01_method
 from matplotlib.text import Text
 
 from drawings import artists, subject, texts
-from judgebias.drawing.intervals import signed
-from judgebias.drawing.method import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds
-from judgebias.drawing.method_figure import method
-from judgebias.drawing.style import SMALL, language
+from recuse.plot.intervals import signed
+from recuse.plot.method import method
+from recuse.plot.style import SMALL, language
+from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds
 
 SEED = 20250809
 

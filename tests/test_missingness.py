@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgebias.fits.clusters import Clusters, clustered
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.inference.clustered_fits import refit
-from judgebias.inference.missingness import ALL_ROWS, ANY, COMPLETE, OWN, missingness, missingness_rows
-from judgebias.inference.trial import Trial
-from judgebias.inference.validity import try_estimators
-from judgebias.simulation.validity_world import Drawn, ValidityWorld
-from judgebias.tables import MISSINGNESS, write_table
+from recuse.base.tables import MISSINGNESS, write_table
+from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, missingness, missingness_rows
+from recuse.inference.sensitivity import refit
+from recuse.model.covariance import Clusters, clustered
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.montecarlo.estimators import Trial
+from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.world import Drawn, ValidityWorld
 
 EQUATION = Spec("main")
 WORLD = ValidityWorld(families=(2, 1, 1), dimensions=2, prompts=30, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from conftest import built, study_files
-from judgebias.fits.estimates import estimate
-from judgebias.fits.fit import Coefficient, Fitted, fits
-from judgebias.fits.multiplicity import adjusted, max_t
-from judgebias.fits.spec import Spec
-from judgebias.fits.wild_bootstrap import WildTest
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import MULTIPLICITY, read_table, write_table
+from recuse.base.tables import MULTIPLICITY, read_table, write_table
+from recuse.data.files import RatingsFile
+from recuse.model.estimates import estimate
+from recuse.model.fit import Coefficient, Fitted, fits
+from recuse.model.multiplicity import adjusted, max_t
+from recuse.model.resampling import WildTest
+from recuse.model.spec import Spec
 
 SPEC = Spec("slices", slice="task_type", whole=True, covariance="CR1", wild=999)
 

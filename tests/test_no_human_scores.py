@@ -9,29 +9,27 @@ import statsmodels.formula.api as smf
 import yaml
 
 from conftest import CONFIG
-from judgebias.__main__ import main
-from judgebias.database import connect
-from judgebias.doctor.findings import FINE, WARNING
-from judgebias.doctor.page import page_of
-from judgebias.errors import ConfigError
-from judgebias.fits.applicable import LEFT_OUT, applicable, inapplicable
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.design import ALL_JUDGES
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.inference.debias import leaderboards
-from judgebias.inference.missingness import missingness_rows
-from judgebias.inference.placebo import placebo_rows
-from judgebias.inference.settings import check_inference
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.correlation import correlations
-from judgebias.ratings.raw_cells import cells_of_distinct_rows
-from judgebias.ratings.registry import NO_HUMAN_SCORE, Registry
-from judgebias.ratings.scores import mean_scores
-from judgebias.sources.checks import RatingsFile
-from judgebias.sources.distinct_rows import collapse
-from judgebias.tables import read_table
 from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
+from recuse.base.database import connect
+from recuse.base.errors import ConfigError
+from recuse.base.tables import read_table
+from recuse.check.check import page_of
+from recuse.check.facts import FINE, WARNING
+from recuse.cli import main
+from recuse.config.checks import check_inference
+from recuse.crosscheck.compare import check_engines
+from recuse.data.describe import correlations, mean_scores
+from recuse.data.distinct import cells_of_distinct_rows, collapse
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import NO_HUMAN_SCORE, Registry
+from recuse.inference.bounds import missingness_rows
+from recuse.inference.idiosyncrasy import placebo_rows
+from recuse.inference.leaderboard import leaderboards
+from recuse.model.design import ALL_JUDGES
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.terms import LEFT_OUT, applicable, inapplicable
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]
@@ -228,7 +226,7 @@ def command(tmp_path, monkeypatch, capfd, rows):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": study}, "specs": specs}), "utf-8")
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["judgebias", *arguments, "--config", "mine.yaml", "--output", "out.csv"])
+        monkeypatch.setattr(sys, "argv", ["recuse", *arguments, "--config", "mine.yaml", "--output", "out.csv"])
         status = main()
         return status, read_table("out.csv"), capfd.readouterr().err
 

@@ -6,12 +6,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.database import write_parquet
-from judgebias.errors import ConfigError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.present_terms import NO_ROWS
-from judgebias.fits.spec import Spec
-from judgebias.inference.noisy_reference import (
+from recuse.base.database import write_parquet
+from recuse.base.errors import ConfigError
+from recuse.base.tables import BREAKDOWNS, NOISY_REFERENCE, read_table, write_table
+from recuse.inference.measurement_error import (
     BY_RATERS,
     CURVE,
     NO_RATERS,
@@ -21,8 +19,10 @@ from judgebias.inference.noisy_reference import (
     curve_rows,
     split_rater_rows,
 )
-from judgebias.simulation.simulate import simulate
-from judgebias.tables import BREAKDOWNS, NOISY_REFERENCE, read_table, write_table
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.terms import NO_ROWS
+from recuse.simulate.ratings import simulate
 
 MAIN = Spec("main")
 NAMES = ("judge", "model", "judge_family", "model_family", "dimension")

@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from judgebias.errors import DesignError
-from judgebias.fits.ordinal import fit_ordinal
-from judgebias.fits.ordinal_check import improve
-from judgebias.ratings.cells import read_cells
 from ordinal_world import (
     derivative,
     design_of,
@@ -22,6 +18,10 @@ from ordinal_world import (
     simulated,
     terms_for,
 )
+from recuse.base.errors import DesignError
+from recuse.crosscheck.statsmodels import improve
+from recuse.data.cells import read_cells
+from recuse.model.ordinal import fit_ordinal
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
 PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}

@@ -5,9 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgebias.fits.ordinal import fit_ordinal
-from judgebias.fits.ordinal_check import improve
-from judgebias.fits.separation import recession
 from ordinal_world import (
     derivative,
     design_of,
@@ -18,6 +15,8 @@ from ordinal_world import (
     terms_for,
     with_ratings,
 )
+from recuse.crosscheck.statsmodels import improve
+from recuse.model.ordinal import fit_ordinal, recession
 
 SHOWN = ("estimate", "std_error", "effect", "effect_std_error")
 
@@ -211,7 +210,7 @@ def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch)
         programs.append(gains.shape)
         return recession(gains)
 
-    monkeypatch.setattr("judgebias.fits.proportional_odds.recession", spied)
+    monkeypatch.setattr("recuse.model.ordinal.recession", spied)
     cells = on_a_scale_of_hundred(3, per_cell=30)
     own = own_rows(cells, "b")
     highest = with_ratings(cells, own, 100)

@@ -23,16 +23,15 @@ from sensitivity import tabulate
 from slices_of_specs import slices_of_specs
 
 from conftest import CONFIG, ROOT
-from judgebias.database import connect
-from judgebias.drawing.palette import Palette
-from judgebias.drawing.style import Subject
-from judgebias.pages import WORDS_ALONE
-from judgebias.ratings.registry import NO_HUMAN_SCORE
-from judgebias.ratings.study import Study
-from judgebias.reporting.page import report
-from judgebias.reporting.without_human_scores import NO_TRUTH
-from judgebias.tables import CHECK, read_table, write_table
 from rated_tables import study_of_rows, unscored
+from recuse.base.database import connect
+from recuse.base.tables import CHECK, read_table, write_table
+from recuse.base.words import WORDS_ALONE
+from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.model.study import Study
+from recuse.plot.style import Palette, Subject
+from recuse.report.page import report
+from recuse.report.ratings import NO_TRUTH
 
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
 INSTEAD = INFERENCE["without_human_scores"]

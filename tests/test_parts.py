@@ -6,15 +6,14 @@ import duckdb
 import pytest
 
 from conftest import CONFIG
-from judgebias.database import files
-from judgebias.errors import DataError
-from judgebias.ratings.cells import count_shard, gather_cells, read_cells
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.codes import levels_of
-from judgebias.ratings.ratings import check_files, normalise, plan_study, write_shard
-from judgebias.ratings.registry import Registry
-from judgebias.ratings.row_blocks import prompt_ranges
-from judgebias.sources.checks import RatingsFile, reading
+from recuse.base.database import files
+from recuse.base.errors import DataError
+from recuse.data.cells import count_shard, gather_cells, read_cells
+from recuse.data.files import RatingsFile, reading
+from recuse.data.levels import levels_of
+from recuse.data.moments import prompt_ranges
+from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
+from recuse.data.registry import Registry
 
 ROWS = """
     select 'gpt-4o' as judge, 'Claude v2' as model, 2 as gt, 'cnn' as dataset, 'p' || i as prompt_id, 3 as rating,

@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
-from judgebias.fits.design import ALL_JUDGES
-from judgebias.fits.spec import Spec
-from judgebias.inference.assignments import draw_assignments
-from judgebias.inference.cell_means import NO_SLOPE, CellMeans, cell_means
-from judgebias.inference.placebo import NO_SPREAD, PlaceboDesign, placebo, placebo_rows
-from judgebias.ratings.moments import Moments
+from recuse.data.moments import Moments
+from recuse.inference.idiosyncrasy import (
+    NO_SLOPE,
+    NO_SPREAD,
+    CellMeans,
+    PlaceboDesign,
+    cell_means,
+    draw_assignments,
+    placebo,
+    placebo_rows,
+)
+from recuse.model.design import ALL_JUDGES
+from recuse.model.spec import Spec
 
 NAMES = np.array([f"m{number}" for number in range(9)])
 FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])

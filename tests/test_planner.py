@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from judgebias.fits.design import regressors_of, terms_of
-from judgebias.fits.estimands import A, C
-from judgebias.fits.linear import fit
-from judgebias.inference.cell_means import cell_means
-from judgebias.inference.placebo import PlaceboDesign
-from judgebias.inference.planner import BY_MODEL, TERMS, Plan, expected, noncentrality, planned, repeated, size
-from judgebias.simulation.validity_world import ValidityWorld
+from recuse.inference.idiosyncrasy import PlaceboDesign, cell_means
+from recuse.inference.power import BY_MODEL, TERMS, Plan, expected, noncentrality, planned, repeated, size
+from recuse.model.design import regressors_of, terms_of
+from recuse.model.least_squares import fit
+from recuse.model.spec import A, C
+from recuse.montecarlo.world import ValidityWorld
 
 WORLD = ValidityWorld(
     families=[2, 2, 1], dimensions=2, prompts=30, intercept=0.2, slope=0.6, noise=0.2, taste=0.04, shared_taste=0.02,

@@ -6,13 +6,12 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.fits.design import terms_of
-from judgebias.fits.estimands import A
-from judgebias.fits.spec import Spec
-from judgebias.inference.plans import NOT_ESTIMABLE, _of_every_judge, plan_like, planned_like
-from judgebias.inference.reference_tables import UNKNOWN, UNUSABLE, _unusable
-from judgebias.inference.words import NEVER, OVERSIZED, UNKNOWN_TASTE
-from judgebias.simulation.validity_world import ValidityWorld
+from recuse.inference.idiosyncrasy import NEVER, OVERSIZED, UNKNOWN_TASTE
+from recuse.inference.measurement_error import UNKNOWN, UNUSABLE, _unusable
+from recuse.inference.power import NOT_ESTIMABLE, _of_every_judge, plan_like, planned_like
+from recuse.model.design import terms_of
+from recuse.model.spec import A, Spec
+from recuse.montecarlo.world import ValidityWorld
 
 
 def test_unknown_and_unusable_reliabilities_are_named():

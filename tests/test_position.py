@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from judgebias.comparisons.position import position
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import POSITION
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, write
+from recuse.base.tables import POSITION
+from recuse.pairwise.position import position
+from recuse.pairwise.questions import open_pairs
 from verdict_files import released, run
 
 REPLICATES = 300

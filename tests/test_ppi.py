@@ -6,10 +6,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.fits.spec import Spec
-from judgebias.inference.human_means import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, prompt_scores, widths
-from judgebias.inference.ppi import Scores, powered_mean
-from judgebias.tables import FEW_LABELS
+from recuse.base.tables import FEW_LABELS
+from recuse.inference.ppi import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, Scores, powered_mean, prompt_scores, widths
+from recuse.model.spec import Spec
 
 MAIN = Spec("main")
 

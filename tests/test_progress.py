@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from judgebias.logs import logged
-from judgebias.progress import EVERY, duration, steps
+from recuse.base.log import EVERY, duration, logged, steps
 
 
 def lines(capsys, seconds, items, **settings):
@@ -55,7 +54,7 @@ class Terminal(io.StringIO):
 def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
     pytest.importorskip("tqdm", reason="needs tqdm, as in envs/requirements.txt")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr("judgebias.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     monkeypatch.setenv("COLUMNS", "100")
     assert list(steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, each=100)) == list(range(0, 999, 100))
     written = sys.stderr.getvalue()
@@ -67,7 +66,7 @@ def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
 
 def test_job_whose_messages_go_to_a_log_has_both(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "__stderr__", Terminal())
-    monkeypatch.setattr("judgebias.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     times = iter(EVERY * number for number in range(100))
     with logged(str(tmp_path / "job.log")):
         assert list(steps(range(3), "bootstrap", unit="draws", clock=lambda: next(times))) == [0, 1, 2]

@@ -7,17 +7,16 @@ import numpy as np
 import pytest
 
 from conftest import built, study_files
-from judgebias.fits import prompt_bootstrap, prompt_pieces
-from judgebias.fits.estimates import estimate
-from judgebias.fits.fit import fits
-from judgebias.fits.prompt_bootstrap import Resamples
-from judgebias.fits.prompt_errors import prompt_errors
-from judgebias.fits.spec import Spec
-from judgebias.ratings.codes import levels_of
-from judgebias.ratings.lengths import with_normalised_length
-from judgebias.ratings.references import with_family_references
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import ESTIMATES, read_table, write_table
+from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.data.files import RatingsFile
+from recuse.data.levels import levels_of
+from recuse.data.references import with_family_references, with_normalised_length
+from recuse.model import prompt_sums as prompt_pieces
+from recuse.model import resampling as prompt_bootstrap
+from recuse.model.estimates import estimate
+from recuse.model.fit import fits
+from recuse.model.resampling import Resamples, prompt_errors
+from recuse.model.spec import Spec
 
 SEED = 7
 SPECS = {
@@ -113,7 +112,7 @@ def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     """Pieces of 16 of 40 prompts, from blocks of 5: what is left of a block waits for the next."""
     monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
-    monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", 900)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)
     np.testing.assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)

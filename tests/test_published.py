@@ -6,11 +6,10 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 import pytest
 
 from conftest import DATA, ROOT
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.correlation import correlations
-from judgebias.ratings.scores import mean_scores
+from recuse.data.cells import read_cells
+from recuse.data.describe import correlations, mean_scores
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
 
 pytestmark = pytest.mark.mirror
 GOLDEN = ROOT / "tests" / "golden" / "ols_by_dimension_faithfulness.csv"

@@ -5,9 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from judgebias.comparisons.cobbler import BATCHES, SYSTEMS, read_wins, wins_of_judge
-from judgebias.comparisons.cobbler_overlap import BY_NAME, LISTED, released_overlap
-from judgebias.comparisons.rank_overlap import places, rank_biased_overlap
+from recuse.pairwise.cobbler import (
+    BATCHES,
+    BY_NAME,
+    LISTED,
+    SYSTEMS,
+    places,
+    rank_biased_overlap,
+    read_wins,
+    released_overlap,
+    wins_of_judge,
+)
 from verdict_files import released
 
 # Two rankings, p, and what version 0.1.3 of the package rbo gives: rbo(p=p) and rbo(p=p, ext=True), which its rbo_ext equals.

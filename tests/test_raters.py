@@ -9,11 +9,11 @@ import pytest
 from agreement import tabulate
 
 from conftest import CONFIG
-from judgebias.database import write_parquet
-from judgebias.errors import DataError
-from judgebias.ratings.raters import check_raters
-from judgebias.ratings.registry import Registry
-from judgebias.tables import read_table
+from recuse.base.database import write_parquet
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.data.raters import check_raters
+from recuse.data.registry import Registry
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = ["gpt-4o,Tone,tickets,t0,ann,5", "GPT-4o,Tone,tickets,t0,bob,4", "Claude v2,Style,mails,m1,1,0"]

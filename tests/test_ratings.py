@@ -7,11 +7,11 @@ import duckdb
 import pytest
 
 from conftest import CONFIG
-from judgebias.errors import ConfigError, DataError
-from judgebias.ratings.ratings import StudyFiles, normalise
-from judgebias.ratings.registry import Registry
-from judgebias.sources.checks import RatingsFile
-from judgebias.tables import read_table
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.files import RatingsFile
+from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import Registry
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
 GOOD = [

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, built, study_files
-from judgebias.database import write_parquet
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.simulation.recovery import recovery
-from judgebias.simulation.simulate import simulate
-from judgebias.sources.checks import RatingsFile
+from recuse.base.database import write_parquet
+from recuse.data.files import RatingsFile
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.simulate.ratings import simulate
+from recuse.simulate.recovery import recovery
 
 SPECS = [replace(spec, bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]  # the table has no draws
 PROMPTS = 150  # of a replicate

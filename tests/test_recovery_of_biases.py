@@ -5,13 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judgebias.comparisons.recovery_of_biases import recovery_of_biases
-from judgebias.comparisons.schemas import COMPARISONS
-from judgebias.simulation.coded_columns import join
-from judgebias.simulation.comparison_world import declared_comparisons
-from judgebias.simulation.comparisons import simulate_comparisons
-from judgebias.simulation.planted_biases import planted_biases
 from planted_comparisons import BIASED, as_texts, recovered
+from recuse.base.tables import COMPARISONS
+from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
+from recuse.simulate.ratings import join
+from recuse.simulate.recovery import recovery_of_biases
 
 REPLICATES, AT_ONCE = 150, 50
 QUESTIONS = 60

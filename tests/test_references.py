@@ -4,13 +4,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.fits.crosscheck import check_engines
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.cells import build_cells, cells_of_rows, read_cells
-from judgebias.ratings.codes import as_metadata, levels_of
-from judgebias.ratings.references import with_family_references
-from judgebias.ratings.study import Study
+from recuse.crosscheck.compare import check_engines
+from recuse.data.cells import build_cells, cells_of_rows, read_cells
+from recuse.data.levels import as_metadata, levels_of
+from recuse.data.references import with_family_references
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.study import Study
 
 FAMILIES = ["Claude", "GPT", "Llama 3", "Mistral"]
 KEY = ["dimension", "prompt_id", "model"]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from conftest import DATA
-from judgebias.database import write_parquet
-from judgebias.errors import ConfigError
-from judgebias.inference.reliability import (
+from recuse.base.database import write_parquet
+from recuse.base.errors import ConfigError
+from recuse.data.raters import agreement
+from recuse.inference.reliability import (
     ALPHA,
     OF_ALPHA,
     OF_RATERS,
@@ -17,7 +18,6 @@ from judgebias.inference.reliability import (
     reliability_of_raters,
     spearman_brown,
 )
-from judgebias.ratings.agreement import agreement
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
 TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

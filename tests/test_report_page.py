@@ -6,12 +6,9 @@ from html import unescape
 import pytest
 
 from conftest import CONFIG, ROOT
-from judgebias.reporting.captions import rendered_caption
-from judgebias.reporting.pictures import inlined, title_of
-from judgebias.reporting.provenance import differences, files_of_the_user, versions
-from judgebias.reporting.shown import FEW, MOST, in_figures, shown
-from judgebias.reporting.views import VIEWS
-from judgebias.tables import LEADERBOARD
+from recuse.base.tables import LEADERBOARD
+from recuse.report.page import differences, files_of_the_user, inlined, rendered_caption, title_of, versions
+from recuse.report.tables import FEW, MOST, VIEWS, in_figures, shown
 from report_pages import HOSTILE, LABEL, SVG, Elements, ranked, texts, write_page
 
 

@@ -108,7 +108,7 @@ def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
     ],
 )
 def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
-    edit(f"workflow/lib/judgebias/{module}.py", "\n# changed\n")
+    edit(f"workflow/lib/recuse/{module}.py", "\n# changed\n")
     assert planned(project) == jobs
 
 
@@ -142,7 +142,7 @@ def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):
     assert planned(project, configs=[OVERLAY]) == jobs
 
 
-@pytest.mark.parametrize("file", ["report/report.css", "report/fig05_correlations.rst", "lib/judgebias/reporting/answers.py"])
+@pytest.mark.parametrize("file", ["report/report.css", "report/fig05_correlations.rst", "lib/recuse/report/answers.py"])
 def test_report_alone_is_written_again_for_its_own_parts_and_captions(project, edit, file):
     edit(f"workflow/{file}", "\n# changed\n")
     assert planned(project, aside=()) == {"page": 2}

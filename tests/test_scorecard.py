@@ -7,18 +7,16 @@ from dataclasses import replace
 import pytest
 
 from conftest import CONFIG, DATA
-from judgebias.errors import DataError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.paper.claims import claims
-from judgebias.paper.published import ESTIMATES, FILES, ORDER, read_published
-from judgebias.paper.results import Results, Value
-from judgebias.paper.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.correlation import correlations
-from judgebias.ratings.registry import HUMAN
-from judgebias.ratings.scores import mean_scores
-from judgebias.tables import SCORECARD, write_table
+from recuse.base.errors import DataError
+from recuse.base.tables import SCORECARD, write_table
+from recuse.data.cells import read_cells
+from recuse.data.describe import correlations, mean_scores
+from recuse.data.registry import HUMAN
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.published.claims import Results, Value, claims
+from recuse.published.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
+from recuse.published.values import ESTIMATES, FILES, ORDER, read_published
 
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}
 KEYS = {

@@ -9,21 +9,20 @@ from scorecard import draw_scorecard
 
 from conftest import DATA
 from drawings import artists, subject, texts
-from judgebias.comparisons.cobbler import JUDGES, SYSTEMS, read_wins, wins_of_judge
-from judgebias.comparisons.rank_overlap import places, rank_biased_overlap
-from judgebias.comparisons.schemas import AGREEMENT, ASR, RANKS, RBO, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION
-from judgebias.drawing.scorecard_figure import cause_text, scorecard
-from judgebias.drawing.style import read
-from judgebias.paper.published_attacks import read_attacks
-from judgebias.paper.scorecard_of_comparisons import (
+from planted_comparisons import as_texts
+from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
+from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.pairwise.cobbler import JUDGES, SYSTEMS, places, rank_biased_overlap, read_wins, wins_of_judge
+from recuse.plot.scorecard import cause_text, scorecard
+from recuse.plot.style import read
+from recuse.published.scorecard import (
     NO_VALUE,
     OTHER_RANKED,
     OTHER_VOTES,
     PLANTED,
     scorecard_of_comparisons,
 )
-from judgebias.tables import SCORECARD, read_table, write_table
-from planted_comparisons import as_texts
+from recuse.published.values import read_attacks
 from verdict_files import released
 
 PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"

@@ -12,13 +12,12 @@ from scorecard import draw_scorecard
 
 from conftest import CONFIG, DATA, ROOT
 from drawings import artists, texts
-from judgebias.drawing.palette import Palette
-from judgebias.drawing.scorecard_figure import claim_text, scorecard, verdict_text
-from judgebias.drawing.style import Subject, read
-from judgebias.pages import number
-from judgebias.paper.published import ORDER, read_published
-from judgebias.paper.scorecard_page import page, summary
-from judgebias.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+from recuse.base.words import number
+from recuse.plot.scorecard import claim_text, scorecard, verdict_text
+from recuse.plot.style import Palette, Subject, read
+from recuse.published.values import ORDER, read_published
+from recuse.report.scorecard import page, summary
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
 LABEL = "A <b>study</b> & more"

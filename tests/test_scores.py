@@ -1,8 +1,8 @@
 import duckdb
 import pytest
 
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.scores import HUMAN, mean_scores
+from recuse.data.cells import read_cells
+from recuse.data.describe import HUMAN, mean_scores
 
 
 def test_mean_scores_equal_means_over_rows(twin):

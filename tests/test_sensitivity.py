@@ -6,13 +6,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.errors import ConfigError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.fits.wald import quantile
-from judgebias.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
-from judgebias.ratings.lengths import with_normalised_length
-from judgebias.tables import SENSITIVITY, write_table
+from recuse.base.errors import ConfigError
+from recuse.base.tables import SENSITIVITY, write_table
+from recuse.data.references import with_normalised_length
+from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
+from recuse.model.estimates import estimate
+from recuse.model.least_squares import quantile
+from recuse.model.spec import Spec
 
 LENGTH = Spec("length_control", length="prompt")
 

@@ -5,9 +5,9 @@ import copy
 import pytest
 
 from conftest import CONFIG, SCHEMA
-from judgebias.database import bounded_memory
-from judgebias.errors import ConfigError
-from judgebias.settings import check, check_redefined, in_order_of, kind_of, with_stand_ins
+from recuse.base.database import bounded_memory
+from recuse.base.errors import ConfigError
+from recuse.config.checks import check, check_redefined, in_order_of, kind_of, with_stand_ins
 
 
 def place(config, path, value):

@@ -6,9 +6,8 @@ import csv
 import pytest
 
 from conftest import CONFIG, DATA, SCHEMA
-from judgebias.comparisons.settings import check_comparisons, kind_of_verdicts, origin_of_verdicts
-from judgebias.errors import ConfigError
-from judgebias.settings import check, with_stand_ins
+from recuse.base.errors import ConfigError
+from recuse.config.checks import check, check_comparisons, kind_of_verdicts, origin_of_verdicts, with_stand_ins
 
 
 def world(**judge):

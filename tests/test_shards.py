@@ -9,17 +9,16 @@ import duckdb
 import pytest
 
 from conftest import CONFIG, built, study_files
-from judgebias.errors import DataError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.cells import count_shard, gather_cells
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.plan import Plan
-from judgebias.ratings.ratings import check_files, plan_study, write_shard
-from judgebias.ratings.registry import Registry
-from judgebias.ratings.row_blocks import prompt_ranges
-from judgebias.ratings.study import Study
-from judgebias.sources.checks import RatingsFile
+from recuse.base.errors import DataError
+from recuse.data.cells import count_shard, gather_cells
+from recuse.data.files import RatingsFile
+from recuse.data.moments import prompt_ranges
+from recuse.data.ratings import StudyFiles, check_files, plan_study, write_shard
+from recuse.data.registry import Registry
+from recuse.data.shards import Plan
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.study import Study
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}

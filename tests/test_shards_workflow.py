@@ -7,7 +7,7 @@ import shutil
 import duckdb
 import pytest
 
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from workflow_runs import copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow

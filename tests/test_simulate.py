@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import yaml
 
-from judgebias.errors import ConfigError, DataError
-from judgebias.simulation.beta_binomial import beta_binomial, beta_nodes
-from judgebias.simulation.simulate import allocate, planted, simulate
-from judgebias.simulation.twin import load_published, published_world
-from judgebias.tables import read_table
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.simulate.ratings import allocate, planted, simulate
+from recuse.simulate.twin import load_published, published_world
+from recuse.simulate.world import beta_binomial, beta_nodes
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow/data"

@@ -4,13 +4,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from judgebias.comparisons.schemas import COMPARISONS
-from judgebias.errors import ConfigError
-from judgebias.simulation.coded_columns import join, write
-from judgebias.simulation.comparison_world import declared_comparisons
-from judgebias.simulation.comparisons import simulate_comparisons
-from judgebias.simulation.planted_biases import planted_biases
 from planted_comparisons import BIASED, recovered
+from recuse.base.errors import ConfigError
+from recuse.base.tables import COMPARISONS
+from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
+from recuse.simulate.ratings import join, write
 from verdict_files import run
 
 MODELS = ["North", "East", "South", "West", "Centre"]

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 from conftest import DATA
-from judgebias.comparisons.schemas import COMPARISONS, CONTROL
-from judgebias.paper.published_attacks import read_attacks, second_answer
-from judgebias.simulation.coded_columns import join, write
-from judgebias.simulation.comparison_world import Attacked
-from judgebias.simulation.published_votes import published_samples, published_votes
-from judgebias.simulation.votes import Samples, draw_votes
-from judgebias.tables import read_table
+from recuse.base.tables import COMPARISONS, CONTROL, read_table
+from recuse.published.values import read_attacks, second_answer
+from recuse.simulate.pairwise import Attacked, Samples, draw_votes, published_samples, published_votes
+from recuse.simulate.ratings import join, write
 from verdict_files import run
 
 SUCCESS = {"factual_error": 0.3, "fake_reference": 0.6}

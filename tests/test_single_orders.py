@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebias.comparisons.position import STATISTICS, position
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import POSITION
-from judgebias.drawing.palette import Palette
-from judgebias.drawing.position import position as draw_position
-from judgebias.drawing.style import Subject
-from judgebias.reporting.answer_of_comparisons import answer_of_comparisons
 from random_comparisons import SETTINGS, few_replicates, write
+from recuse.base.tables import POSITION
+from recuse.pairwise.position import STATISTICS, position
+from recuse.pairwise.questions import open_pairs
+from recuse.plot.position import position as draw_position
+from recuse.plot.style import Palette, Subject
+from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
 
 BETTER = 0.7  # chance of the answer of m, of both models, by a judge that reads them

@@ -22,10 +22,9 @@ from drawings import (
     subject,
     texts,
 )
-from judgebias.drawing.gaps import SIDES
-from judgebias.drawing.intervals import signed
-from judgebias.drawing.page import Entry
-from judgebias.drawing.slices import Band, Block, note_of, slices
+from recuse.plot.intervals import SIDES, signed
+from recuse.plot.page import Entry
+from recuse.plot.slices import Band, Block, note_of, slices
 
 TASKS = ["open-ended qa", "summarization"]
 

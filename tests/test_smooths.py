@@ -9,9 +9,8 @@ from gam_smooths import gam_smooths
 from matplotlib.text import Text
 
 from drawings import COMMON, FAMILIES, INTERVAL, NULLS, PRESENT, SIX, artists, is_page_of, subject, texts
-from judgebias.drawing.palette import NEUTRAL
-from judgebias.drawing.smooths import NO_BAND, NO_CURVES, smooths
-from judgebias.drawing.style import SMALL, language, read
+from recuse.plot.smooths import NO_BAND, NO_CURVES, smooths
+from recuse.plot.style import NEUTRAL, SMALL, language, read
 
 POINTS = 21
 

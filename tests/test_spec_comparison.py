@@ -21,8 +21,7 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
-from judgebias.drawing.intervals import excludes_zero
-from judgebias.drawing.spec_comparison import (
+from recuse.plot.compare_specs import (
     GAPS,
     ORDER,
     POINTS,
@@ -32,6 +31,7 @@ from judgebias.drawing.spec_comparison import (
     variants_of,
     without_variant,
 )
+from recuse.plot.intervals import excludes_zero
 
 JUDGES = [f"judge {number}" for number in range(20)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgebias.drawing.spec_words import changes_of, in_words
+from recuse.base.words import changes_of, in_words
 
 NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["cnn", "xsum"]}}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgebias.doctor.spellings import alike
+from recuse.check.names import alike
 
 
 @pytest.mark.parametrize(

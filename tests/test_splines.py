@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pygam import s
 
-from judgebias.fits.splines import Spline
+from recuse.model.gam import Spline
 
 SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]  # (functions, order), as judges with few references have them
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from conftest import built
-from judgebias.database import write_parquet
-from judgebias.errors import ConfigError
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.ratings.agreement import agreement
-from judgebias.ratings.ratings import StudyFiles
-from judgebias.ratings.registry import Registry
-from judgebias.simulation.recovery import recovery
-from judgebias.simulation.simulate import planted, simulate
-from judgebias.simulation.stand_in import declared_world
-from judgebias.sources.checks import RatingsFile
+from recuse.base.database import write_parquet
+from recuse.base.errors import ConfigError
+from recuse.data.files import RatingsFile
+from recuse.data.raters import agreement
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import Registry
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.simulate.placeholder import declared_world
+from recuse.simulate.ratings import planted, simulate
+from recuse.simulate.recovery import recovery
 
 FAMILIES = {"Claude v1.3": "Claude", "Claude v2": "Claude", "GPT-3.5 0613": "GPT", "GPT-4 0314": "GPT", "Command": "Cohere"}
 SCALES = {name: [1, 5] for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")}

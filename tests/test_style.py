@@ -5,16 +5,27 @@ from itertools import islice
 import pytest
 from matplotlib.text import Text
 
-import judgebias.drawing.heatmaps
-import judgebias.drawing.palette
-import judgebias.ratings.registry
-import judgebias.ratings.scores
+import recuse.data.describe
+import recuse.data.registry
+import recuse.plot.heatmaps
+import recuse.plot.style
 from drawings import FAMILIES, INTERVAL, PRESENT, SIX, artists, coefficients, estimates, scores, subject, texts
-from judgebias.drawing.correlation_panels import correlations
-from judgebias.drawing.heatmaps import mean_scores, mean_scores_by_dimension
-from judgebias.drawing.intervals import self_family_bias
-from judgebias.drawing.palette import NEUTRAL, Palette, family_colours, spare_colours
-from judgebias.drawing.style import INK, SMALL, Subject, language, read, text_width, wrap
+from recuse.plot.correlations import correlations
+from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension
+from recuse.plot.intervals import self_family_bias
+from recuse.plot.style import (
+    INK,
+    NEUTRAL,
+    SMALL,
+    Palette,
+    Subject,
+    family_colours,
+    language,
+    read,
+    spare_colours,
+    text_width,
+    wrap,
+)
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -97,8 +108,8 @@ def test_families_stand_in_the_order_of_the_models_in_config():
 
 
 def test_the_humans_have_one_name_in_tables_and_figures():
-    users = judgebias.ratings.scores, judgebias.drawing.palette, judgebias.drawing.heatmaps
-    assert {module.HUMAN for module in users} == {judgebias.ratings.registry.HUMAN}
+    users = recuse.data.describe, recuse.plot.style, recuse.plot.heatmaps
+    assert {module.HUMAN for module in users} == {recuse.data.registry.HUMAN}
 
 
 @pytest.mark.parametrize(

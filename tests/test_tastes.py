@@ -8,13 +8,21 @@ import pytest
 from placebo import placebo as script
 
 from drawings import COMMON, artists, filled, is_page_of, on_paper, subject, texts
-from judgebias.drawing.style import read
-from judgebias.drawing.tastes import tastes
-from judgebias.fits.spec import Spec
-from judgebias.inference.cell_means import FAMILY, OWN, PLACEBO, cell_means
-from judgebias.inference.placebo import NO_SPREAD, NOT_LINKED, PlaceboDesign, placebo_rows
-from judgebias.inference.tastes import taste_rows
-from judgebias.tables import TASTES, write_table
+from recuse.base.tables import TASTES, write_table
+from recuse.inference.idiosyncrasy import (
+    FAMILY,
+    NO_SPREAD,
+    NOT_LINKED,
+    OWN,
+    PLACEBO,
+    PlaceboDesign,
+    cell_means,
+    placebo_rows,
+    taste_rows,
+)
+from recuse.model.spec import Spec
+from recuse.plot.idiosyncrasy import tastes
+from recuse.plot.style import read
 
 MAIN = Spec("main")
 
@@ -106,7 +114,7 @@ def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest(
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
     (_, moments), *_ = twin.slices(MAIN)
     lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
-    monkeypatch.setattr("judgebias.inference.tastes.cell_means", lambda moments, **_: lacking)
+    monkeypatch.setattr("recuse.inference.idiosyncrasy.cell_means", lambda moments, **_: lacking)
     *_, last = taste_rows(MAIN, twin, confidence=0.9)
     assert (last["judge"], last["reason"], "residual" in last) == ("some judge", "so it is", False)
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from conftest import CONFIG, SCHEMA
-from judgebias.errors import ConfigError
-from judgebias.inference.validity import try_estimators
-from judgebias.inference.validity_estimators import ESTIMATORS, Answer, Estimator
-from judgebias.inference.validity_tables import check_validity, compared, dials_of, table
-from judgebias.settings import check
-from judgebias.simulation.validity_world import ValidityWorld
-from judgebias.tables import VALIDITY, read_table, write_table
+from recuse.base.errors import ConfigError
+from recuse.base.tables import VALIDITY, read_table, write_table
+from recuse.config.checks import check
+from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator
+from recuse.montecarlo.run import check_validity, compared, dials_of, table, try_estimators
+from recuse.montecarlo.world import ValidityWorld
 from test_validity_world import SMALL
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}

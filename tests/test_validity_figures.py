@@ -6,13 +6,11 @@ import pytest
 from validity_figure import validity_figure
 
 from drawings import artists, on_paper, subject, texts
-from judgebias.drawing.style import Subject
-from judgebias.drawing.validity import _stacked, validity
-from judgebias.drawing.validity_axes import STATISTICS
-from judgebias.inference.validity_tables import TABLES
-from judgebias.inference.validity_words import DIALS, SIZE, dials_in_words, world_in_words
-from judgebias.simulation.validity_world import ValidityWorld
-from judgebias.tables import VALIDITY
+from recuse.base.tables import VALIDITY
+from recuse.montecarlo.run import DIALS, SIZE, TABLES, dials_in_words, world_in_words
+from recuse.montecarlo.world import ValidityWorld
+from recuse.plot.montecarlo import STATISTICS, _stacked, validity
+from recuse.plot.style import Subject
 
 TITLES = {"taste": "taste of single judges", "prompts": "more prompts", "none": "not in the table"}
 TRIED = ["A_CR1", "A_bounds", "C_placebo", "C_randomisation"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from workflow_runs import OVERLAY, copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow

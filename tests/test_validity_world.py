@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from judgebias.inference.trial import Trial
-from judgebias.inference.validity_estimators import EQUATION, ESTIMATORS, MODEL
-from judgebias.simulation.validity_world import RATERS, ValidityWorld
+from recuse.montecarlo.estimators import EQUATION, ESTIMATORS, MODEL, Trial
+from recuse.montecarlo.world import RATERS, ValidityWorld
 
 SMALL = {"families": (2, 1, 2), "dimensions": 2, "prompts": 12, "intercept": 0.3, "slope": 0.5, "noise": 0.2}
 TROUBLES = {"length_taste": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}

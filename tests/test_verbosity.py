@@ -6,11 +6,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import VERBOSITY
-from judgebias.comparisons.verbosity import verbosity
-from judgebias.errors import ConfigError
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, verdicts, write
+from recuse.base.errors import ConfigError
+from recuse.base.tables import VERBOSITY
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import verbosity
 from verdict_files import released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from designs_on_rows import design_on_rows
-from judgebias.fits import prompt_pieces, wild_bootstrap
-from judgebias.fits.estimates import estimate
-from judgebias.fits.prompt_errors import prompt_errors
-from judgebias.fits.spec import Spec
-from judgebias.fits.wild_bootstrap import DRAWS, WildTest, webb_weights
-from judgebias.tables import ESTIMATES, read_table, write_table
+from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.model import prompt_sums as prompt_pieces
+from recuse.model import resampling as wild_bootstrap
+from recuse.model.estimates import estimate
+from recuse.model.resampling import DRAWS, WildTest, prompt_errors, webb_weights
+from recuse.model.spec import Spec
 
 SEED = 5
 NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
@@ -97,7 +97,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT"))
     wanted = naive(x, y, prompt, place, 0.0, drawn)
     for entries in (2**20, 900):
-        monkeypatch.setattr("judgebias.fits.prompt_sums.ENTRIES", entries)
+        monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
         np.testing.assert_allclose(draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10)
     whole = {row["term"]: row for row in estimate(spec, twin, confidence=0.9, seed=SEED).estimates}
     slices = estimate(replace(spec, subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED).estimates

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from conftest import ROOT
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from report_pages import Elements
 from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, copy_project, products, snakemake
 
@@ -74,22 +74,22 @@ def test_nothing_is_written_elsewhere(project):
 
 
 def test_every_import_of_the_library_is_one_that_the_rules_follow():
-    """Rules find a module by `from judgebias.package.module import ...`; another form would not rerun what uses it."""
+    """Rules find a module by `from recuse.package.module import ...`; another form would not rerun what uses it."""
     for path in [*(ROOT / "workflow" / "scripts").glob("*.py"), *(ROOT / "workflow" / "lib").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import):
-                assert not any(alias.name.startswith("judgebias") for alias in node.names), path
+                assert not any(alias.name.startswith("recuse") for alias in node.names), path
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, path
-                if node.module.split(".")[0] == "judgebias":  # a module, not a package, whose code the rules would not find
+                if node.module.split(".")[0] == "recuse":  # a module, not a package, whose code the rules would not find
                     assert (ROOT / "workflow" / "lib" / node.module.replace(".", "/")).with_suffix(".py").is_file(), path
 
 
 def test_fits_know_nothing_of_what_is_inferred_from_them():
     """The packages below `inference` import nothing of it: there is one direction."""
     for package in ("ratings", "fits", "simulation"):
-        for path in (ROOT / "workflow" / "lib" / "judgebias" / package).glob("*.py"):
-            assert "from judgebias.inference" not in path.read_text("utf-8"), path
+        for path in (ROOT / "workflow" / "lib" / "recuse" / package).glob("*.py"):
+            assert "from recuse.inference" not in path.read_text("utf-8"), path
 
 
 @pytest.mark.parametrize(
@@ -257,17 +257,17 @@ def test_published_files_are_fetched_verified_and_fetched_once(published_folder,
     cache = tmp_path / "cache"
     mirror = str(published_folder.parents[3].resolve())
     target = "results/play_favorites_2d/raw/Faithfulness.csv"
-    result = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=mirror, JUDGEBIAS_CACHE=str(cache))
+    result = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=mirror, RECUSE_CACHE=str(cache))
     assert result.returncode == 0, result.stdout + result.stderr
     assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
     (project / target).unlink()
-    again = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=str(tmp_path), JUDGEBIAS_CACHE=str(cache))
+    again = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache))
     assert again.returncode == 0, again.stdout + again.stderr
 
 
 def test_file_that_the_mirror_lacks_is_named(project, tmp_path):
     target = "results/play_favorites/raw/Helpfulness.csv"
-    result = snakemake(project, "--cores", "1", target, JUDGEBIAS_MIRROR=str(tmp_path), JUDGEBIAS_CACHE=str(tmp_path / "cache"))
+    result = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(tmp_path / "cache"))
     assert result.returncode == 1
     said = result.stdout + result.stderr
     assert "data/Helpfulness.csv" in said

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import CONFIG, DATA
-from judgebias.tables import read_table
+from recuse.base.tables import read_table
 from workflow_runs import copy_project, planned, products, snakemake
 
 pytestmark = pytest.mark.workflow
@@ -58,8 +58,8 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
     ("file", "jobs"),
     [
         ("workflow/scripts/position.py", {"position": 2}),
-        ("workflow/lib/judgebias/comparisons/verbosity.py", {"verbosity": 2, "recovery_of_comparisons": 1}),
-        ("workflow/lib/judgebias/comparisons/attacks.py", {"attacks": 1, "recovery_of_comparisons": 1}),
+        ("workflow/lib/recuse/pairwise/verbosity.py", {"verbosity": 2, "recovery_of_comparisons": 1}),
+        ("workflow/lib/recuse/pairwise/attacks.py", {"attacks": 1, "recovery_of_comparisons": 1}),
     ],
 )
 def test_edited_code_reruns_what_uses_it(compared, file, jobs):
@@ -114,9 +114,9 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
 @pytest.fixture
 def mirror():
     """The mirror's folder; the test is skipped, with the reason, where it lacks the files of comparisons."""
-    place = Path(os.environ.get("JUDGEBIAS_MIRROR", "none"))
+    place = Path(os.environ.get("RECUSE_MIRROR", "none"))
     if not (place / CONFIG["sources"]["llmbar"]["repository"]).is_dir():
-        pytest.skip("needs the published files of LLMBar: set JUDGEBIAS_MIRROR to <owner>/<repository>/<commit>/<path>")
+        pytest.skip("needs the published files of LLMBar: set RECUSE_MIRROR to <owner>/<repository>/<commit>/<path>")
     return place
 
 
@@ -131,12 +131,12 @@ def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirr
         (lame / inside).parent.mkdir(parents=True, exist_ok=True)
         (lame / inside).write_bytes((mirror / inside).read_bytes())
     target = "results/llmbar/tables/agreement.csv"
-    caches = {"JUDGEBIAS_CACHE": str(tmp_path / "cache")}
-    result = snakemake(compared, "--cores", "1", target, JUDGEBIAS_MIRROR=str(lame), **caches)
+    caches = {"RECUSE_CACHE": str(tmp_path / "cache")}
+    result = snakemake(compared, "--cores", "1", target, RECUSE_MIRROR=str(lame), **caches)
     assert result.returncode == 1
     assert paths[-1] in result.stdout + result.stderr
     assert not list((compared / "results" / "llmbar" / "raw").rglob("*.json"))
-    again = snakemake(compared, "--cores", "1", target, JUDGEBIAS_MIRROR=str(mirror.resolve()), **caches)
+    again = snakemake(compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches)
     assert again.returncode == 0, again.stdout + again.stderr
     rows = {(row["judge"], row["condition"], row["order"]): float(row["value"]) for row in read_table(compared / target)}
     accuracies = {"Natural": 0.935, "Neighbor": 0.642, "GPTInst": 0.766, "GPTOut": 0.766, "Manual": 0.750}

@@ -10,10 +10,10 @@ import duckdb
 import pytest
 
 from conftest import CONFIG, DATA
-from judgebias.comparisons.normalise import VerdictFiles, normalise
-from judgebias.comparisons.schemas import COMPLETENESS
-from judgebias.errors import DataError
-from judgebias.tables import read_table
+from recuse.base.errors import DataError
+from recuse.base.tables import PAIRWISE_COMPLETENESS as COMPLETENESS
+from recuse.base.tables import read_table
+from recuse.pairwise.table import VerdictFiles, normalise
 
 
 def run(folder, files, **settings):
@@ -44,10 +44,10 @@ def select(comparisons, columns="*"):
 def released(source):
     """Folder in a local mirror and paths of a source's released files; without them the test is skipped, with the reason."""
     settings = CONFIG["sources"][source]
-    mirror = os.environ.get("JUDGEBIAS_MIRROR", "")
+    mirror = os.environ.get("RECUSE_MIRROR", "")
     folder = Path(mirror, settings["repository"], settings["commit"])
     if not mirror or not folder.is_dir():
-        pytest.skip("needs the published files: set JUDGEBIAS_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
+        pytest.skip("needs the published files: set RECUSE_MIRROR to a folder <owner>/<repository>/<commit>/<path>")
     with open(DATA / "sources" / settings["manifest"], newline="", encoding="utf-8") as table:
         return folder, [row["path"] for row in csv.DictReader(table)]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 LIBRARY = Path(workflow.basedir, "workflow", "lib")
 sys.path.insert(0, str(LIBRARY))
 
-from judgebias.configuration import checked, project_settings
-from judgebias.errors import ConfigError
-from judgebias.fits.spec import in_place
-from judgebias.settings import kind_of, with_stand_ins
+from recuse.config.load import checked, project_settings
+from recuse.base.errors import ConfigError
+from recuse.model.spec import in_place
+from recuse.config.checks import kind_of, with_stand_ins
 
 PROJECT = project_settings()  # without what a user adds
 try:
@@ -35,8 +35,8 @@ wildcard_constraints:
 @cache
 def modules_of(path):
     """The library modules that a script or module imports, by the one form of import that the project uses."""
-    names = re.findall(r"^ *from judgebias\.([\w.]+) import ", path.read_text("utf-8"), re.MULTILINE)
-    return [LIBRARY.joinpath("judgebias", *name.split(".")).with_suffix(".py") for name in names]
+    names = re.findall(r"^ *from recuse\.([\w.]+) import ", path.read_text("utf-8"), re.MULTILINE)
+    return [LIBRARY.joinpath("recuse", *name.split(".")).with_suffix(".py") for name in names]
 
 
 def code_of(script):

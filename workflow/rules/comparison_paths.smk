@@ -1,6 +1,6 @@
 # Where the files of a study of comparisons are, and what it may hold.
-from judgebias.comparisons.settings import analyses_of, kind_of_verdicts, origin_of_verdicts
-from judgebias.simulation.comparison_world import WORSENING
+from recuse.config.checks import analyses_of, kind_of_verdicts, origin_of_verdicts
+from recuse.simulate.pairwise import WORSENING
 
 COMPARISONS = config["comparisons"]
 

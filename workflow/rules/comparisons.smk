@@ -15,7 +15,7 @@ for study in (study for study in COMPARISONS if source_of(study)):
         retries: 0
         localrule: True
         conda:
-            "../../envs/judge-bias.yaml"
+            "../../envs/recuse.yaml"
         params:
             source={key: config["sources"][source_of(study)][key] for key in ("repository", "commit")},
             files=manifest_of(source_of(study)),
@@ -42,7 +42,7 @@ rule simulate_comparisons:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
@@ -71,7 +71,7 @@ rule comparisons:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -105,7 +105,7 @@ rule verbosity:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -134,7 +134,7 @@ rule cognitive_biases:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -165,7 +165,7 @@ rule released_rankings:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=10),
     params:
@@ -197,7 +197,7 @@ rule attacks:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -223,7 +223,7 @@ rule text_lengths:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
@@ -248,7 +248,7 @@ rule published_ranks:
         study=comparisons_from("judgement_bias"),
     localrule: True
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     message:
         "Rank the published attack success rates again."
     script:
@@ -269,7 +269,7 @@ rule recovery_of_comparisons:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     message:

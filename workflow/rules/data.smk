@@ -24,7 +24,7 @@ rule fetch:
     retries: 0
     localrule: True
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     params:
         file=published_file,
     message:
@@ -50,7 +50,7 @@ rule simulate:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=10),
     params:
@@ -89,7 +89,7 @@ rule ratings:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -116,7 +116,7 @@ rule cells:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     message:

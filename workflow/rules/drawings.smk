@@ -1,7 +1,7 @@
 # What every figure draws: its script, the tables it reads, and what the script is told beside the subject of the figure.
-from judgebias.drawing.spec_words import ERRORS, PLACEBO, SLICED, TESTED, changes_of, in_words
-from judgebias.fits.estimands import A, B, C, estimand_of, estimands_in_words
-from judgebias.fits.spec import BIASES, Spec
+from recuse.base.words import ERRORS, PLACEBO, SLICED, TESTED, changes_of, in_words
+from recuse.model.spec import A, B, C, estimand_of, estimands_in_words
+from recuse.model.spec import BIASES, Spec
 
 OF_ERRORS = {"covariance", "bootstrap", "wild", "tests"}  # what may differ between specs of one model
 

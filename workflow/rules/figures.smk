@@ -22,7 +22,7 @@ for figure, drawing in (FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS)
         group:
             "figures_{study}"
         conda:
-            "../../envs/judge-bias.yaml"
+            "../../envs/recuse.yaml"
         resources:
             **asks(mem_mb=600, runtime=5),
         params:

@@ -27,7 +27,7 @@ rule check:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -60,7 +60,7 @@ rule fit:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=2000, runtime=20),
     params:
@@ -88,7 +88,7 @@ rule describe:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -116,7 +116,7 @@ rule agreement:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -144,7 +144,7 @@ rule recovery:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -167,7 +167,7 @@ rule crosscheck:
     benchmark:
         "results/{study}/benchmarks/crosscheck.tsv"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=4000, runtime=60),
     params:

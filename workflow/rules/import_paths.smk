@@ -1,6 +1,6 @@
 # Where the files are that a study is imported from.
-from judgebias.imports.formats import files_in
-from judgebias.imports.settings import models_with, scales_in_steps, tells_raters
+from recuse.data.imports.formats import files_in
+from recuse.config.checks import models_with, scales_in_steps, tells_raters
 
 
 def import_of(study):

@@ -18,7 +18,7 @@ rule import_ratings:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -57,7 +57,7 @@ rule import_verdicts:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:

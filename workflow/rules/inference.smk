@@ -14,7 +14,7 @@ rule estimands:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -45,7 +45,7 @@ rule sensitivity:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -76,7 +76,7 @@ rule leaderboard:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(mem_mb=1000, runtime=20),
     params:
@@ -136,7 +136,7 @@ rule conclusions:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:

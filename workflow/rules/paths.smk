@@ -1,7 +1,7 @@
 # Where the files of a study are, and what it may hold.
 import csv
 
-from judgebias.sources.raw_files import named_files, raw_files
+from recuse.data.registry import named_files, raw_files
 
 WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
 DATA = f"{WORKFLOW}/data"

@@ -31,7 +31,7 @@ rule compare_with_paper:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
@@ -58,7 +58,7 @@ rule compare_comparisons:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
@@ -97,7 +97,7 @@ rule page:
     group:
         "figures_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:

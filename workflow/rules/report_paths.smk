@@ -1,5 +1,5 @@
 # What the report of a study shows and is told: by the paths of all that a reader wants of it.
-from judgebias.reporting.provenance import differences
+from recuse.report.page import differences
 
 DRAWINGS = FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS
 

@@ -34,7 +34,7 @@ rule check_part:
     wildcard_constraints:
         study=SHARDED,
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(
             mem_mb=1000, runtime=20, megabytes=lambda wildcards: megabytes_of([path for path, _ in of_check(wildcards)])
@@ -62,7 +62,7 @@ rule plan_shards:
     wildcard_constraints:
         study=SHARDED,
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=2000, runtime=20),
     params:
@@ -91,7 +91,7 @@ rule shard:
     wildcard_constraints:
         study=SHARDED,
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks_by_size(
             mem_mb=1000,
@@ -122,7 +122,7 @@ rule gather_cells:
     group:
         "tables_{study}"
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=10),
     message:

@@ -1,7 +1,7 @@
 # Estimators and tests tried on simulated worlds: `snakemake validity`. One job for each world of each grid.
-from judgebias.inference.validity_tables import TABLES as OF_VALIDITY
-from judgebias.inference.validity_tables import check_validity, dials_of, estimators_of
-from judgebias.inference.validity_words import dials_in_words, world_in_words
+from recuse.montecarlo.run import TABLES as OF_VALIDITY
+from recuse.montecarlo.run import check_validity, dials_of, estimators_of
+from recuse.montecarlo.run import dials_in_words, world_in_words
 
 VALIDITY = config["validity"]
 try:
@@ -30,7 +30,7 @@ rule validity_world:
         grid=one_of(VALIDITY["grids"]),
         setting=one_of(sorted({setting for _, setting in WORLDS})),
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=60),
     params:
@@ -57,7 +57,7 @@ rule validity_tables:
         "results/validity/logs/validity_tables.log",
     localrule: True
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     params:
         expected=VALIDITY.get("expected", []),
     message:
@@ -86,7 +86,7 @@ rule validity_figure:
     wildcard_constraints:
         statistic=one_of(OF_VALIDITY),
     conda:
-        "../../envs/judge-bias.yaml"
+        "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:

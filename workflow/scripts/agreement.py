@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.ratings.agreement import agreement
-from judgebias.ratings.raters import check_raters
-from judgebias.ratings.registry import Registry
-from judgebias.sources.imported import families_in
-from judgebias.tables import AGREEMENT, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import AGREEMENT, write_table
+from recuse.data.files import families_in
+from recuse.data.raters import agreement, check_raters
+from recuse.data.registry import Registry
 
 
 def tabulate(*, study: str, raw: str, ratings: Sequence[str], models: Mapping, raters: str, output: str) -> None:

@@ -1,8 +1,8 @@
 """Draw each judge's agreement with the humans by the relative length of the answer they chose, with counts."""
 
-from judgebias.drawing.alignment_curves import alignment_curves as draw_alignment_curves
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.length_curves import alignment_curves as draw_alignment_curves
+from recuse.plot.style import Subject, read, save
 
 
 def alignment_curves(*, alignment_curves: str, subject: Subject, confidence: float, outputs: list[str]) -> None:

@@ -1,9 +1,9 @@
 """Draw the attack success rates by perturbation and judge."""
 
-from judgebias.drawing.attack_success import attack_success as draw_attack_success
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
-from judgebias.paper.published_attacks import read_attacks
+from recuse.base.log import logged
+from recuse.plot.attacks import attack_success as draw_attack_success
+from recuse.plot.style import Subject, read, save
+from recuse.published.values import read_attacks
 
 
 def attack_success(

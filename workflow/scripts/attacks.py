@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 
-from judgebias.comparisons.attacks import success_rates, worsening_among
-from judgebias.comparisons.preferences import create_samples, create_votes
-from judgebias.comparisons.ranks import average_ranks
-from judgebias.comparisons.schemas import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION
-from judgebias.comparisons.votes import length_curve, vote_shares, votes_by_position
-from judgebias.database import bounded_memory, connect
-from judgebias.logs import logged
-from judgebias.tables import write_table
+from recuse.base.database import bounded_memory, connect
+from recuse.base.log import logged
+from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, write_table
+from recuse.pairwise.attacks import (
+    average_ranks,
+    create_samples,
+    create_votes,
+    length_curve,
+    success_rates,
+    vote_shares,
+    votes_by_position,
+    worsening_among,
+)
 
 
 def attacks(*, study: str, comparisons: str, worsening: Sequence[str], confidence: float, seed: int, outputs: Sequence[str]):

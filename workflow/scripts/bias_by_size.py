@@ -1,8 +1,8 @@
 """Draw the average share of biased comparisons by size of the judge."""
 
-from judgebias.drawing.bias_by_size import bias_by_size as draw
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.cognitive import bias_by_size as draw
+from recuse.plot.style import Subject, read, save
 
 
 def bias_by_size(*, cognitive_biases: str, subject: Subject, outputs: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Draw the share of biased comparisons by bias, a point for each judge."""
 
-from judgebias.drawing.bias_jitter import bias_jitter as draw_bias_jitter
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.cognitive import bias_jitter as draw_bias_jitter
+from recuse.plot.style import Subject, read, save
 
 
 def bias_jitter(

@@ -1,8 +1,8 @@
 """Draw the biases of each judge as a polygon beside that of random choices."""
 
-from judgebias.drawing.bias_polygon import bias_polygon as draw
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.cognitive import bias_polygon as draw
+from recuse.plot.style import Subject, read, save
 
 
 def bias_polygon(*, cognitive_biases: str, subject: Subject, outputs: list[str]) -> None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from judgebias.database import bounded_memory
-from judgebias.doctor.check import check_study
-from judgebias.doctor.facts import facts_of
-from judgebias.doctor.page import page_of
-from judgebias.inference.reference_tables import reliability_of
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import CHECK, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import CHECK, write_table
+from recuse.check.check import check_study, page_of
+from recuse.check.facts import facts_of
+from recuse.inference.measurement_error import reliability_of
+from recuse.model.study import Study
 
 
 def check(

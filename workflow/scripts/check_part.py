@@ -1,9 +1,8 @@
 """Check some of the raw files of a study and write their rows by prompt."""
 
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import check_files
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.ratings import StudyFiles, check_files
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.comparisons.cobbler_overlap import released_overlap
-from judgebias.comparisons.cobbler_shares import released_biases, valid_rates
-from judgebias.comparisons.random_thresholds import random_thresholds
-from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM, RBO, VALID
-from judgebias.logs import logged
-from judgebias.tables import write_table
+from recuse.base.log import logged
+from recuse.base.tables import COGNITIVE_BIASES, RANDOM, RBO, VALID, write_table
+from recuse.pairwise.cobbler import released_biases, released_overlap, valid_rates
+from recuse.pairwise.cognitive import random_thresholds
 
 TABLES = {"cognitive_biases": COGNITIVE_BIASES, "random_thresholds": RANDOM, "rbo": RBO, "valid_rates": VALID}
 

@@ -1,11 +1,9 @@
 """Tabulate the cognitive biases of each judge of a study of comparisons, and their random thresholds."""
 
-from judgebias.comparisons.cognitive import cognitive_biases, judges_without_answers
-from judgebias.comparisons.random_thresholds import random_thresholds
-from judgebias.comparisons.schemas import COGNITIVE_BIASES, RANDOM
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.tables import write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import COGNITIVE_BIASES, RANDOM, write_table
+from recuse.pairwise.cognitive import cognitive_biases, judges_without_answers, random_thresholds
 
 
 def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, biases: str, thresholds: str) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from judgebias.logs import logged
-from judgebias.paper.published_attacks import read_attacks
-from judgebias.paper.scorecard_of_comparisons import scorecard_of_comparisons
-from judgebias.tables import SCORECARD, read_table, write_table
+from recuse.base.log import logged
+from recuse.base.tables import SCORECARD, read_table, write_table
+from recuse.published.scorecard import scorecard_of_comparisons
+from recuse.published.values import read_attacks
 
 TABLES = ("verbosity", "agreement", "rbo", "asr", "ranks", "votes_by_position", "vote_shares")  # those that the study has
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.drawing.spec_comparison import beside_the_first, compare, with_placebo
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.compare_specs import beside_the_first, compare, with_placebo
+from recuse.plot.style import Subject, read, save
 
 
 def compare_specs(

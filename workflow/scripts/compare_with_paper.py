@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judgebias.logs import logged
-from judgebias.paper.claims import claims
-from judgebias.paper.published import read_published
-from judgebias.paper.results import Results
-from judgebias.paper.scorecard import scorecard
-from judgebias.paper.scorecard_page import page
-from judgebias.tables import CLAIMS, SCORECARD, write_table
+from recuse.base.log import logged
+from recuse.base.tables import CLAIMS, SCORECARD, write_table
+from recuse.published.claims import Results, claims
+from recuse.published.scorecard import scorecard
+from recuse.published.values import read_published
+from recuse.report.scorecard import page
 
 TABLES = ("estimates", "mean_scores", "correlations", "agreement")  # of the study; the last may be missing
 

@@ -1,8 +1,8 @@
 """Check the verdicts of a study and write its canonical comparisons."""
 
-from judgebias.comparisons.normalise import VerdictFiles, normalise
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.pairwise.table import VerdictFiles, normalise
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

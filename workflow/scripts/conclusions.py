@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judgebias.inference.conclusions import Tables, conclusions, known_specs
-from judgebias.inference.conclusions_page import page
-from judgebias.inference.views import Asked, View, without_human_scores
-from judgebias.logs import logged
-from judgebias.tables import CONCLUSIONS, read_table, write_table
+from recuse.base.log import logged
+from recuse.base.tables import CONCLUSIONS, read_table, write_table
+from recuse.inference.robustness import Asked, Tables, View, conclusions, known_specs, without_human_scores
+from recuse.report.robustness import page
 
 
 def conclude(

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from judgebias.drawing.conclusions import conclusions
-from judgebias.drawing.style import Subject, read, save
-from judgebias.inference.views import Asked, View, without_human_scores
-from judgebias.logs import logged
-from judgebias.tables import read_table
+from recuse.base.log import logged
+from recuse.base.tables import read_table
+from recuse.inference.robustness import Asked, View, without_human_scores
+from recuse.plot.robustness import conclusions
+from recuse.plot.style import Subject, read, save
 
 
 def conclusions_figure(

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from judgebias.database import bounded_memory
-from judgebias.fits.crosscheck import check_engines, raise_disagreement
-from judgebias.fits.spec import Spec
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import CROSSCHECK, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import CROSSCHECK, write_table
+from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.model.spec import Spec
+from recuse.model.study import Study
 
 
 def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: str) -> None:

@@ -1,10 +1,9 @@
 """Tabulate the mean scores and the judge-human correlations of a study."""
 
-from judgebias.logs import logged
-from judgebias.ratings.cells import read_cells
-from judgebias.ratings.correlation import correlations
-from judgebias.ratings.scores import mean_scores
-from judgebias.tables import CORRELATIONS, MEAN_SCORES, write_table
+from recuse.base.log import logged
+from recuse.base.tables import CORRELATIONS, MEAN_SCORES, write_table
+from recuse.data.cells import read_cells
+from recuse.data.describe import correlations, mean_scores
 
 
 def describe(*, study: str, cells: str, confidence: float, mean_scores_path: str, correlations_path: str) -> None:

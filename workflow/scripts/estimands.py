@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from judgebias.database import bounded_memory
-from judgebias.fits.applicable import applicable, sliced_by
-from judgebias.fits.spec import Spec
-from judgebias.inference.identifiability import identifiability, identifiability_of_placebo
-from judgebias.inference.placebo import placebo_rows
-from judgebias.inference.tastes import taste_rows
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
+from recuse.inference.identifiability import identifiability, identifiability_of_placebo
+from recuse.inference.idiosyncrasy import placebo_rows, taste_rows
+from recuse.model.spec import Spec
+from recuse.model.study import Study
+from recuse.model.terms import applicable, sliced_by
 
 
 def identified(placebo: Sequence[Spec], fitted: Sequence[Spec], study: Study) -> Iterator[dict]:

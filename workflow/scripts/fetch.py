@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgebias.logs import logged
-from judgebias.sources.fetch import cache_folder, fetch, mirror_location
+from recuse.base.log import logged
+from recuse.data.fetch import cache_folder, fetch, mirror_location
 
 
 def fetch_file(*, file: Mapping[str, str], mirror: str, environment: Mapping[str, str], raw: str) -> None:

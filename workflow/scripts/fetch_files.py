@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from judgebias.logs import logged
-from judgebias.sources.fetch import cache_folder, fetch, mirror_location
+from recuse.base.log import logged
+from recuse.data.fetch import cache_folder, fetch, mirror_location
 
 AT_ONCE = 8  # small files: most of the time is waiting for answers
 

@@ -1,9 +1,9 @@
 """Draw Figure 1: the method on three simulated worlds."""
 
-from judgebias.drawing.method import simulate_worlds
-from judgebias.drawing.method_figure import method
-from judgebias.drawing.style import Subject, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.method import method
+from recuse.plot.style import Subject, save
+from recuse.simulate.ratings import simulate_worlds
 
 
 def fig01_method(*, seed: int, subject: Subject, outputs: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Draw Figure 2: mean score of each model's completions by each judge and by the humans."""
 
-from judgebias.drawing.heatmaps import mean_scores as draw_mean_scores
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.heatmaps import mean_scores as draw_mean_scores
+from recuse.plot.style import Subject, read, save
 
 
 def fig02_mean_scores(*, mean_scores: str, subject: Subject, outputs: list[str]) -> None:

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 
-from judgebias.drawing.gaps import SIDES, absences, left_out, sentence
-from judgebias.drawing.intervals import self_family_bias
-from judgebias.drawing.simultaneous import with_simultaneous
-from judgebias.drawing.style import Subject, interval_text, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.intervals import SIDES, absences, left_out, self_family_bias, sentence, with_simultaneous
+from recuse.plot.style import Subject, interval_text, read, save
 
 
 def fig03_self_family_bias(

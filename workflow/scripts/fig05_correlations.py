@@ -1,8 +1,8 @@
 """Draw Figure 5: correlation of each judge with the humans, by dimension, with intervals."""
 
-from judgebias.drawing.correlation_panels import correlations as draw_correlations
-from judgebias.drawing.style import Subject, interval_text, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.correlations import correlations as draw_correlations
+from recuse.plot.style import Subject, interval_text, read, save
 
 
 def fig05_correlations(

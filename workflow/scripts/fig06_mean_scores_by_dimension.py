@@ -1,8 +1,8 @@
 """Draw Figure 6: mean score of each model's completions by each judge and by the humans, by dimension."""
 
-from judgebias.drawing.heatmaps import mean_scores_by_dimension
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.heatmaps import mean_scores_by_dimension
+from recuse.plot.style import Subject, read, save
 
 
 def fig06_mean_scores_by_dimension(*, mean_scores: str, subject: Subject, outputs: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Draw an ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points."""
 
-from judgebias.drawing.slices import OWN_WHOLE, Band, Block, note_of, slices, whole_of
-from judgebias.drawing.style import Subject, interval_text, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.slices import OWN_WHOLE, Band, Block, note_of, slices, whole_of
+from recuse.plot.style import Subject, interval_text, read, save
 
 
 def fig08_ordinal(

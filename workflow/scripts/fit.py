@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.database import bounded_memory
-from judgebias.fits.estimates import estimate
-from judgebias.fits.spec import Spec
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+from recuse.model.study import Study
 
 # Of all specs together.
 TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}

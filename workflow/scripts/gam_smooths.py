@@ -1,8 +1,8 @@
 """Draw the curves of the additive model: each judge's expected rating by human score, with intervals."""
 
-from judgebias.drawing.smooths import smooths as draw_smooths
-from judgebias.drawing.style import Subject, interval_text, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.smooths import smooths as draw_smooths
+from recuse.plot.style import Subject, interval_text, read, save
 
 
 def gam_smooths(

@@ -1,8 +1,8 @@
 """Add up the counts of a study's shards as cells."""
 
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.ratings.cells import gather_cells
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.cells import gather_cells
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

@@ -1,8 +1,8 @@
 """Import the ratings of a study: its raw ratings, its raters if there are any, and the table of what was imported."""
 
-from judgebias.database import bounded_memory
-from judgebias.imports.import_ratings import import_ratings
-from judgebias.logs import logged
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.imports.ratings import import_ratings
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

@@ -1,8 +1,8 @@
 """Import the verdicts of a study of comparisons, and the table of what was imported."""
 
-from judgebias.database import bounded_memory
-from judgebias.imports.import_verdicts import import_verdicts
-from judgebias.logs import logged
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.imports.verdicts import import_verdicts
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

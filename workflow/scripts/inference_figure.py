@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from judgebias.drawing.few_labels import few_labels
-from judgebias.drawing.leaderboard import leaderboard
-from judgebias.drawing.planner import planner
-from judgebias.drawing.reliability import reliability
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.leaderboard import leaderboard
+from recuse.plot.power import planner
+from recuse.plot.ppi import few_labels
+from recuse.plot.reliability import reliability
+from recuse.plot.style import Subject, read, save
 
 DRAWINGS = {"leaderboard": leaderboard, "reliability": reliability, "few_labels": few_labels, "planner": planner}
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
-from judgebias.database import bounded_memory
-from judgebias.fits.applicable import applicable
-from judgebias.fits.spec import Spec
-from judgebias.inference.debias import leaderboards
-from judgebias.inference.debiased_ratings import write_debiased
-from judgebias.inference.human_means import prompt_scores, widths
-from judgebias.inference.plans import planned_like
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
+from recuse.inference.leaderboard import leaderboards, write_debiased
+from recuse.inference.power import planned_like
+from recuse.inference.ppi import prompt_scores, widths
+from recuse.model.spec import Spec
+from recuse.model.study import Study
+from recuse.model.terms import applicable
 
 
 def leaderboard(*, study: Study, inputs: Mapping, specs: Mapping, settings: Mapping, outputs: Mapping, **level) -> None:

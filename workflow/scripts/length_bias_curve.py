@@ -1,8 +1,8 @@
 """Draw the preference for the longer answer by how much longer it is."""
 
-from judgebias.drawing.length_bias_curve import length_bias_curve as draw_length_bias_curve
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.length_bias import length_bias_curve as draw_length_bias_curve
+from recuse.plot.style import Subject, read, save
 
 
 def length_bias_curve(*, length_curve: str, subject: Subject, confidence: float, outputs: list[str]) -> None:

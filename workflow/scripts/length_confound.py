@@ -1,8 +1,8 @@
 """Draw how much longer each perturbation makes the answers."""
 
-from judgebias.drawing.length_confound import length_confound as draw_length_confound
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.length_bias import length_confound as draw_length_confound
+from recuse.plot.style import Subject, read, save
 
 
 def length_confound(*, length_confound: str, subject: Subject, confidence: float, outputs: list[str]) -> None:

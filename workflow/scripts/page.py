@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgebias.logs import logged
-from judgebias.reporting.page import report
+from recuse.base.log import logged
+from recuse.report.page import report
 
 INPUTS = ("figures", "tables", "estimates", "pages", "raw", "template")  # paths of each kind, in a list
 

@@ -1,8 +1,8 @@
 """Draw what estimand C compares: the cells of each judge, with the band in which ordinary ones would lie."""
 
-from judgebias.drawing.style import Subject, read, save
-from judgebias.drawing.tastes import tastes as draw_tastes
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.idiosyncrasy import tastes as draw_tastes
+from recuse.plot.style import Subject, read, save
 
 
 def placebo(*, tastes: str, spec: str, subject: Subject, confidence: float, title: str, outputs: list[str]) -> None:

@@ -1,9 +1,8 @@
 """Plan which prompts each shard of a study holds, from the summaries of its checked files."""
 
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import plan_study
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.ratings import StudyFiles, plan_study
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

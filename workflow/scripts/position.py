@@ -1,8 +1,8 @@
 """Draw the consistency of each judge over the two orders and its preference for the answer shown first."""
 
-from judgebias.drawing.position import position as draw_position
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.position import position as draw_position
+from recuse.plot.style import Subject, read, save
 
 
 def position(*, position: str, subject: Subject, confidence: float, outputs: list[str]) -> None:

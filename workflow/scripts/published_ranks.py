@@ -2,10 +2,9 @@
 
 from collections import Counter
 
-from judgebias.comparisons.published_ranks import published_ranks as recomputed
-from judgebias.comparisons.schemas import PUBLISHED_RANKS
-from judgebias.logs import logged
-from judgebias.tables import read_table, write_table
+from recuse.base.log import logged
+from recuse.base.tables import PUBLISHED_RANKS, read_table, write_table
+from recuse.pairwise.attacks import published_ranks as recomputed
 
 
 def published_ranks(*, published: str, output: str) -> None:

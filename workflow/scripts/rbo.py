@@ -1,8 +1,8 @@
 """Draw the rank-biased overlap of each judge's rankings with the annotators'."""
 
-from judgebias.drawing.rank_overlap_bars import rank_overlap_bars as draw
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.rank_overlap import rank_overlap_bars as draw
+from recuse.plot.style import Subject, read, save
 
 
 def rbo(*, rbo: str, valid_rates: str, subject: Subject, outputs: list[str]) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.database import bounded_memory
-from judgebias.fits.spec import Spec
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.simulation.recovery import recovery
-from judgebias.tables import RECOVERY, read_table, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import RECOVERY, read_table, write_table
+from recuse.model.spec import Spec
+from recuse.model.study import Study
+from recuse.simulate.recovery import recovery
 
 
 def compare(*, study: Study, specs: Mapping, planted: str, estimates: Sequence[str], output: str) -> None:

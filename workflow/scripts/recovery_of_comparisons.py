@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from judgebias.comparisons.recovery_of_biases import recovery_of_biases
-from judgebias.comparisons.schemas import RECOVERY
-from judgebias.logs import logged
-from judgebias.tables import read_table, write_table
+from recuse.base.log import logged
+from recuse.base.tables import PAIRWISE_RECOVERY as RECOVERY
+from recuse.base.tables import read_table, write_table
+from recuse.simulate.recovery import recovery_of_biases
 
 TABLES = ("verbosity", "position", "cognitive_biases", "asr")  # those that the study has
 

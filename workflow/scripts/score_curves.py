@@ -1,8 +1,8 @@
 """Draw the score of the first answer by its relative length, a panel for each judge and for the humans."""
 
-from judgebias.drawing.score_curves import score_curves as draw_score_curves
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.length_curves import score_curves as draw_score_curves
+from recuse.plot.style import Subject, read, save
 
 
 def score_curves(*, score_curves: str, subject: Subject, outputs: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Draw the scorecard: published values against this study's, and their deviations by figure."""
 
-from judgebias.drawing.scorecard_figure import scorecard as scorecard_of
-from judgebias.drawing.style import Subject, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.scorecard import scorecard as scorecard_of
+from recuse.plot.style import Subject, read, save
 
 
 def draw_scorecard(*, scorecard: str, subject: Subject, outputs: list[str]) -> None:

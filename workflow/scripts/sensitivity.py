@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from judgebias.database import bounded_memory
-from judgebias.fits.applicable import applicable
-from judgebias.inference.missingness import missingness_rows
-from judgebias.inference.reference_tables import reference_tables, reliability_of
-from judgebias.inference.sensitivity import sensitivity_rows
-from judgebias.logs import logged
-from judgebias.ratings.study import Study
-from judgebias.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
+from recuse.inference.bounds import missingness_rows
+from recuse.inference.measurement_error import reference_tables, reliability_of
+from recuse.inference.sensitivity import sensitivity_rows
+from recuse.model.study import Study
+from recuse.model.terms import applicable
 
 OF_REFERENCE = {"noisy_reference": NOISY_REFERENCE, "reliability_curve": NOISY_REFERENCE, "breakdowns": BREAKDOWNS}
 

@@ -1,10 +1,9 @@
 """Write the canonical ratings of one shard of a study, and their counts."""
 
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.ratings.cells import count_shard
-from judgebias.ratings.checked_rows import StudyFiles
-from judgebias.ratings.ratings import write_shard
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.data.cells import count_shard
+from recuse.data.ratings import StudyFiles, write_shard
 
 if __name__ == "__main__":
     limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb

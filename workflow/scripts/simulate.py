@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgebias.database import write_parquet
-from judgebias.errors import ConfigError
-from judgebias.logs import logged
-from judgebias.simulation.simulate import planted, simulate
-from judgebias.simulation.stand_in import declared_world
-from judgebias.simulation.twin import load_published, published_world
-from judgebias.tables import PLANTED, write_table
+from recuse.base.database import write_parquet
+from recuse.base.errors import ConfigError
+from recuse.base.log import logged
+from recuse.base.tables import PLANTED, write_table
+from recuse.simulate.placeholder import declared_world
+from recuse.simulate.ratings import planted, simulate
+from recuse.simulate.twin import load_published, published_world
 
 
 def simulate_study(

@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.comparisons.schemas import PLANTED
-from judgebias.errors import ConfigError
-from judgebias.logs import logged
-from judgebias.paper.published_attacks import read_attacks
-from judgebias.simulation.coded_columns import write
-from judgebias.simulation.comparison_world import declared_comparisons
-from judgebias.simulation.comparisons import simulate_comparisons
-from judgebias.simulation.planted_biases import planted_biases
-from judgebias.simulation.published_votes import published_votes
-from judgebias.tables import write_table
+from recuse.base.errors import ConfigError
+from recuse.base.log import logged
+from recuse.base.tables import PAIRWISE_PLANTED as PLANTED
+from recuse.base.tables import write_table
+from recuse.published.values import read_attacks
+from recuse.simulate.pairwise import declared_comparisons, planted_biases, published_votes, simulate_comparisons
+from recuse.simulate.ratings import write
 
 
 def simulate(

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.drawing.slices import OWN_WHOLE, Band, blocks_of, note_of, slices, whole_of
-from judgebias.drawing.style import Subject, interval_text, read, save
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.slices import OWN_WHOLE, Band, blocks_of, note_of, slices, whole_of
+from recuse.plot.style import Subject, interval_text, read, save
 
 SIDE = "Self-bias"
 

@@ -1,9 +1,8 @@
 """Measure how each perturbation changes the lengths of the published answers."""
 
-from judgebias.comparisons.schemas import LENGTH_CONFOUND
-from judgebias.comparisons.text_lengths import length_confound
-from judgebias.logs import logged
-from judgebias.tables import write_table
+from recuse.base.log import logged
+from recuse.base.tables import LENGTH_CONFOUND, write_table
+from recuse.pairwise.attacks import length_confound
 
 
 def text_lengths(*, study: str, folder: str, confidence: float, seed: int, output: str) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from judgebias.drawing.style import Subject, read, save
-from judgebias.drawing.validity import validity
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.montecarlo import validity
+from recuse.plot.style import Subject, read, save
 
 
 def validity_figure(

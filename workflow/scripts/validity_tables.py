@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.inference.validity_tables import TABLES, compared, table
-from judgebias.logs import logged
-from judgebias.tables import VALIDITY, VALIDITY_EXPECTED, read_table, write_table
+from recuse.base.log import logged
+from recuse.base.tables import VALIDITY, VALIDITY_EXPECTED, read_table, write_table
+from recuse.montecarlo.run import TABLES, compared, table
 
 
 def validity_tables(*, worlds: Sequence[str], expected: Sequence[Mapping], outputs: Mapping[str, str]) -> None:

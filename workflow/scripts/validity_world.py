@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from judgebias.inference.validity import try_estimators
-from judgebias.logs import logged
-from judgebias.simulation.validity_world import ValidityWorld
-from judgebias.tables import VALIDITY, write_table
+from recuse.base.log import logged
+from recuse.base.tables import VALIDITY, write_table
+from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.world import ValidityWorld
 
 
 def validity_world(

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 
-from judgebias.comparisons.agreement import agreement
-from judgebias.comparisons.curves import alignment_curves, score_curves
-from judgebias.comparisons.position import position
-from judgebias.comparisons.questions import open_pairs
-from judgebias.comparisons.schemas import AGREEMENT, ALIGNMENT_CURVES, POSITION, SCORE_CURVES, VERBOSITY
-from judgebias.comparisons.verbosity import verbosity
-from judgebias.database import bounded_memory
-from judgebias.logs import logged
-from judgebias.tables import write_table
+from recuse.base.database import bounded_memory
+from recuse.base.log import logged
+from recuse.base.tables import ALIGNMENT_CURVES, POSITION, SCORE_CURVES, VERBOSITY, write_table
+from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
+from recuse.pairwise.position import agreement, position
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import alignment_curves, score_curves, verbosity
 
 
 def tabulate(

@@ -1,9 +1,9 @@
 """Draw the verbosity bias of each judge, by condition, beside the values that Saito et al. print of other data."""
 
-from judgebias.drawing.style import Subject, read, save
-from judgebias.drawing.verbosity_bias import verbosity_bias as draw_verbosity_bias
-from judgebias.logs import logged
-from judgebias.tables import read_table
+from recuse.base.log import logged
+from recuse.base.tables import read_table
+from recuse.plot.style import Subject, read, save
+from recuse.plot.verbosity import verbosity_bias as draw_verbosity_bias
 
 
 def verbosity_bias(

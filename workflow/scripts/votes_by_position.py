@@ -1,8 +1,8 @@
 """Draw the shares of votes for the answer shown first, for neither and for the one shown second."""
 
-from judgebias.drawing.style import Subject, read, save
-from judgebias.drawing.votes_by_position import votes_by_position as draw_votes_by_position
-from judgebias.logs import logged
+from recuse.base.log import logged
+from recuse.plot.position import votes_by_position as draw_votes_by_position
+from recuse.plot.style import Subject, read, save
 
 
 def votes_by_position(*, votes_by_position: str, subject: Subject, confidence: float, outputs: list[str]) -> None:

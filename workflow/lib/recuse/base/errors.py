@@ -1,0 +1,78 @@
+"""A full disk: what the system, Python and DuckDB say of it, and one error that names the place.
+
+The errors of this project: each says what was found, where, and what to write instead.
+"""
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
+
+
+class RecuseError(Exception):
+    """Base of every error that a user can cause and mend."""
+
+
+class ConfigError(RecuseError):
+    """A setting is unknown, of the wrong type, or at odds with another."""
+
+
+class DataError(RecuseError):
+    """An input file does not hold what it should; names file, row and column."""
+
+
+class FetchError(RecuseError):
+    """A file could not be obtained, or is not the file that config names."""
+
+
+class DesignError(RecuseError):
+    """A spec cannot be fitted to the rows it selects."""
+
+
+class DiskError(RecuseError):
+    """A disk is full; names the place."""
+
+
+NUMBERS = (errno.ENOSPC, errno.EDQUOT)
+WORDS = ("No space left on device", "Disk quota exceeded")
+
+
+@contextmanager
+def full_disk_named(*folders: str | Path) -> Iterator[None]:
+    """Turn whatever says that a disk is full into DiskError, with the file, or, where none is named, with these `folders`."""
+    try:
+        yield
+    except BaseException as error:  # of DuckDB, too, which is not imported for it
+        if not says_full(error):
+            raise
+        place = _file_of(error) or " or ".join(map(str, folders))
+        other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
+        raise DiskError(f"{place}: no space left on the disk; make room there{other}, and run it again") from error
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether this is what is raised where a disk is full; the project's own errors say so themselves."""
+    if isinstance(error, OSError):
+        return error.errno in NUMBERS
+    return not isinstance(error, RecuseError) and any(words in str(error) for words in WORDS)
+
+
+@contextmanager
+def named(path: str | Path | int) -> Iterator[None]:
+    """Let an error in writing to an open file say its path, which the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and not isinstance(path, int):
+            error.filename = str(path)
+        raise
+
+
+def _file_of(error: BaseException) -> str | None:
+    """The file that the error is about, if it says so."""
+    if isinstance(error, OSError):
+        return error.filename
+    found = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
+    return found and found.group(1)

@@ -1,0 +1,124 @@
+"""How far a long step is and how long it will take: a bar on a terminal; in a log, a line now and then.
+
+Where the messages of a step go: into its log, and an error in one plain sentence to the terminal too.
+"""
+
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import TextIO, TypeVar
+
+from recuse.base.errors import RecuseError, full_disk_named, says_full
+
+Item = TypeVar("Item")
+EVERY = 5.0  # seconds between two lines, and before the first: a quick step says nothing
+PATIENCE = 1.0  # seconds before a bar is shown
+
+
+def steps(
+    items: Iterable[Item],
+    what: str,
+    *,
+    unit: str,
+    total: float | None = None,
+    each: float = 1,
+    size: Callable[[Item], float] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Item]:
+    """Yield `items`, and tell how many are done and about how many seconds are left: the log in lines, a terminal by a bar.
+
+    The lines go to the standard error, unless that is a terminal; the bar goes to the terminal that the process was started
+    from, also where its messages go to a log.
+    what: the step, as in `bootstrap`; unit: what is counted, as in `draws`; total: of these, by default the number of items,
+    None or 0 where it is not known; each: how many of the unit an item is, or size, a function that says so of an item; clock:
+    seconds. A line reads `bootstrap: 4,000 of 9,999 draws, about 3 s left`.
+    """
+    size = size or (lambda item: each)
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    if not _is_terminal(sys.stderr):
+        items = _with_lines(items, what, unit, total, size, clock)
+    terminal = next(filter(_is_terminal, (sys.stderr, sys.__stderr__)), None)
+    yield from items if terminal is None else _with_bar(items, what, unit, total, size, terminal)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def _with_lines(
+    items: Iterable[Item],
+    what: str,
+    unit: str,
+    total: float | None,
+    size: Callable[[Item], float],
+    clock: Callable[[], float],
+) -> Iterator[Item]:
+    started = said = clock()
+    done = 0.0
+    for item in items:
+        yield item
+        done += size(item)
+        if (now := clock()) - said >= EVERY and not 0 < (total or 0) <= done:
+            said = now
+            print(_line(what, unit, done, total, now - started), file=sys.stderr)
+
+
+def _with_bar(
+    items: Iterable[Item], what: str, unit: str, total: float | None, size: Callable[[Item], float], terminal: TextIO
+) -> Iterator[Item]:
+    from tqdm import tqdm
+
+    settings = {"desc": what, "unit": f" {unit}", "unit_scale": True, "delay": PATIENCE, "leave": False, "file": terminal}
+    with tqdm(total=total or None, **settings) as bar:
+        for item in items:
+            yield item
+            bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
+
+
+def _line(what: str, unit: str, done: float, total: float | None, seconds: float) -> str:
+    if not total:
+        return f"{what}: {done:,.0f} {unit} so far"
+    return f"{what}: {done:,.0f} of {total:,.0f} {unit}, about {duration(seconds * (total - done) / done)} left"
+
+
+def duration(seconds: float) -> str:
+    """A time to wait, in a unit that it is a few of: `40 s`, `12 min`, `3 h`."""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} s"
+
+
+@contextmanager
+def logged(path: str) -> Iterator[None]:
+    """Redirect stdout and stderr to the log at `path`, with the traceback of whatever goes wrong.
+
+    One of the project's own errors is written as its message alone, in the log and on the terminal, and ends the process
+    with status 1; so is a full disk, on which the log may have no room. Any other exception is a fault of the program and
+    keeps its traceback.
+    """
+    terminal = sys.stderr
+    try:
+        with full_disk_named(Path(path).parent), _into(path):
+            yield
+    except RecuseError as error:
+        print(f"error: {error}", file=terminal)
+        with suppress(OSError), open(path, "a", encoding="utf-8") as log:
+            print(f"error: {error}", file=log)
+        sys.exit(1)
+
+
+@contextmanager
+def _into(path: str) -> Iterator[None]:
+    """Redirect what is said, and the traceback of a fault of the program."""
+    with open(path, "w", encoding="utf-8", buffering=1) as log, redirect_stdout(log), redirect_stderr(log):
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, RecuseError) and not says_full(error):
+                traceback.print_exc(file=log)
+            raise

@@ -1,0 +1,188 @@
+"""What a check reads of a study: its cells, its completeness, and of the rows only counts.
+
+What a check of a study's ratings finds: facts in words, how much each matters, and what to do about it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recuse.base.database import connect, files
+from recuse.base.tables import read_table
+from recuse.data.cells import Cells
+from recuse.data.levels import levels_of
+from recuse.model.study import Study
+
+COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a study before any fit."""
+
+    study: Study
+    completeness: Mapping[str, np.ndarray]  # dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
+    prompts: int  # with a complete row
+    with_length: int  # rows
+    whole: Mapping[str, tuple[int, int]]  # dimension -> completions that all its judges rated, and all completions
+    imports: Mapping  # config's `import`, {} if the files are in canonical columns
+    named: Mapping[str, Sequence[str]]  # config's `families` beside it
+
+    @property
+    def cells(self) -> Cells:
+        """Cells of all complete rows."""
+        return self.study.all_cells()
+
+    @property
+    def present(self) -> np.ndarray:
+        """Rows of each dimension, judge and model, complete or not, as in `completeness`."""
+        return self.completeness["prompts"] - self.completeness["absent"]
+
+    @property
+    def judged(self) -> np.ndarray:
+        """Of `present`, the rows with a rating; of some the human score or the length may be missing."""
+        return self.present - self.completeness["missing_rating"]
+
+    @property
+    def step(self) -> float:
+        """What one step between two ratings is in the units of the user's files."""
+        return self.imports.get("step", 1)
+
+    @property
+    def rows(self) -> int:
+        """Complete rows."""
+        return int(self.cells.counts.sum())
+
+    def names(self, factor: str) -> list[str]:
+        """Levels of a factor in the complete rows, rising."""
+        return list(map(str, np.unique(self.cells.factors[factor])))
+
+    def rows_of(self, factor: str) -> dict[str, int]:
+        """Rows of each level of dimension, judge or model, complete or not; levels rise."""
+        names, present = self.completeness[factor], self.present
+        return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
+
+    def as_one(self, pairs: Sequence[tuple[str, str, str]]) -> "Facts":
+        """The same with the completeness as it would be if names were one: (judge or model, rarer name, other name) of each."""
+        table, one = dict(self.completeness), {}
+        for _, rare, name in pairs:
+            if one.get(name) != rare:
+                one[rare] = name
+        for factor in ("judge", "model"):
+            for _ in one:  # of three spellings, too
+                table[factor] = np.array([one.get(name, name) for name in table[factor].tolist()], dtype=str)
+        keys = np.stack([table["dimension"], table["judge"], table["model"]])
+        names, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        sums = {name: np.bincount(place.ravel(), table[name]).astype(int) for name in COUNTS}
+        sums["prompts"] = table["prompts"][first]  # of the dimension
+        sums["absent"] = sums["prompts"] - np.bincount(place.ravel(), self.present).astype(int)
+        return replace(self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums)
+
+    def in_units(self, value: float) -> str:
+        """A raw rating or score in the units of the user's files."""
+        return f"{value * self.step:.6g}"
+
+    def families(self) -> dict[str, str]:
+        """Family of each judge and model."""
+        factors = self.cells.factors
+        pairs = ((who, f"{who}_family") for who in ("model", "judge"))
+        return {str(name): str(family) for who, of in pairs for name, family in zip(factors[who], factors[of], strict=True)}
+
+
+def facts_of(
+    study: Study, completeness: str, *, imports: Mapping | None = None, named: Mapping[str, Sequence[str]] | None = None
+) -> Facts:
+    """Read what is known of a study whose cells and ratings are there; completeness: its table (CSV).
+
+    imports, named: config's `import` and `families` of the study, if it has any.
+
+    A completion (dimension, prompt, model) is whole where every judge with a complete row in its dimension rated it.
+    """
+    table = read_table(completeness)
+    columns = {name: np.array([row[name] for row in table], dtype=str) for name in ("dimension", "judge", "model")}
+    columns |= {name: np.array([int(row[name]) for row in table]) for name in COUNTS}
+    query = f"select max(prompt) + 1, count(length) from {files(study.ratings)}"
+    prompts, with_length = map(int, connect().execute(query).fetchone())
+    return Facts(study, columns, prompts, with_length, _whole(study), imports or {}, named or {})
+
+
+def _whole(study: Study) -> dict[str, tuple[int, int]]:
+    levels, factors = levels_of(study.ratings[0]), study.all_cells().factors
+    completion, dimension = levels.sql_without("judge"), levels.sql_place("dimension", "completion")
+    rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
+    query = f"select {dimension} as dimension, judges, count(*) from ({rated}) group by dimension, judges"
+    whole = {name: [0, 0] for name in map(str, np.unique(factors["dimension"]))}
+    due = {name: len(np.unique(factors["judge"][factors["dimension"] == name])) for name in whole}
+    for place, judges, completions in connect().execute(query).fetchall():
+        name = levels.dimension[place]
+        whole[name][0] += completions if judges == due[name] else 0
+        whole[name][1] += completions
+    return {name: (complete, every) for name, (complete, every) in whole.items()}
+
+
+STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the next
+VERDICT, SELF, PROMPTS, CONSTANT, OWN_MISSING, TASTE, RELIABILITY, HUMAN, MISSING, CEILING, FLOOR, SCALE, ESTIMABLE = (
+    "verdict", "self-bias", "prompts", "one value", "own ratings missing", "ordinary taste", "reliability", "human scores",
+    "missing", "ceiling", "floor", "scale use", "estimable",
+)  # fmt: skip
+DETECTABLE, LENGTHS, NAMES, FAMILIES, CONTENTS = "detectable", "lengths", "names", "families", "contents"
+SPELLING, RANGE, UNSCORED, LEFT_OUT = "spelling", "range", "no human score", "left out"
+TOPICS = (
+    VERDICT, SELF, SPELLING, LEFT_OUT, RANGE, CONSTANT, PROMPTS, ESTIMABLE, HUMAN, OWN_MISSING, UNSCORED, RELIABILITY, TASTE,
+    CEILING, FLOOR, SCALE, MISSING, DETECTABLE, FAMILIES, NAMES, LENGTHS, CONTENTS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fact about `subject` (a judge, model, family, dimension, ..., or the whole study if empty)."""
+
+    topic: str  # one of TOPICS
+    subject: str
+    words: str
+    value: float | int | None = None
+    level: str = FINE
+    advice: str = ""
+    weight: float = 0.0  # how much it matters among those of its level and topic
+
+    @property
+    def row(self) -> dict:
+        """The columns of the table but for the study."""
+        return {
+            "topic": self.topic, "subject": self.subject, "finding": self.value, "level": self.level, "words": self.words,
+            "advice": self.advice,
+        }  # fmt: skip
+
+
+def ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort: the verdict, then by level, by topic and by weight; the order in which they came breaks ties."""
+    return sorted(
+        findings,
+        key=lambda found: (found.topic != VERDICT, LEVELS.index(found.level), TOPICS.index(found.topic), -found.weight),
+    )
+
+
+def graded(value: float, *, note: float, warning: float) -> str:
+    """Level of a value that matters the more, the higher it is."""
+    return WARNING if value >= warning else NOTE if value >= note else FINE
+
+
+def percent(share: float) -> str:
+    """Write a share in percent, with one decimal below 10 %; 0 and 100 only where they are exact."""
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    if abs(share) < 0.001:
+        return "under 0.1 %"
+    return f"{100 * share:.1f} %" if abs(share) < 0.0995 else f"{min(99, round(100 * share))} %"
+
+
+def listed(names: Sequence[str], *, most: int = 5) -> str:
+    """Write names in a row, of many the first ones and how many more there are."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write how many there are of something, the plural with an s if it is not given."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

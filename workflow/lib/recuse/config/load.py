@@ -1,0 +1,124 @@
+"""The configuration: how it is checked, for the workflow too, and how a command reads the same without Snakemake."""
+
+from collections.abc import Mapping, Sequence
+from os.path import isfile, normpath
+from pathlib import Path
+
+import yaml
+
+from recuse.base.errors import ConfigError
+from recuse.config.checks import check, check_known, check_redefined, in_order_of
+from recuse.data.registry import named_files, parts_of, raw_files
+
+PROJECT = Path(__file__).parents[4]  # where the library is used from a checkout
+
+
+def project_settings() -> dict:
+    """The project's own config.yaml, without what a user adds."""
+    return _read(PROJECT / "config.yaml")
+
+
+def checked(config: Mapping, project: Mapping) -> dict:
+    """Return `config` in the order of the `project`'s own; ConfigError about a setting that does not fit."""
+    from recuse.config.checks import check_comparisons, check_imports, check_inference
+
+    settings = in_order_of(project, config)
+    check(settings, _read(PROJECT / "workflow" / "schemas" / "config.schema.yaml"))
+    check_redefined(settings["specs"], project["specs"])
+    check_inference(settings)
+    check_comparisons(settings)
+    check_imports(settings)
+    return settings
+
+
+def load(path: str | None) -> Mapping:
+    """The configuration, what is in `path` before what is in config.yaml here, and both before the project's own.
+
+    Raises ConfigError, as the workflow does, about a file that is none and about a setting that does not fit; not about the
+    project's own, which its tests check.
+    """
+    here = Path("config.yaml")
+    own = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
+    added = [*own, *([] if path is None else [Path(path)])]
+    project = config = project_settings()
+    for each in added:
+        config = _merged(config, _read(each))
+    return checked(config, project) if added else project
+
+
+def study_of(
+    config: Mapping, name: str | None, given: Sequence[tuple[str, str | None]]
+) -> tuple[str, list[tuple[str, str | None]]]:
+    """The study of that name, or, without one, the study whose files are `given`; and (path, dimension) of each of these.
+
+    given: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
+    ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
+    or not that of the file in config.
+    """
+    _check_rated(config, name, given)
+    files = raw_files(given)
+    paths = {normpath(path) for path, _ in files}
+    if name is not None:
+        check_known("--study", [name], config["studies"], "studies")
+    else:
+        name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
+    if name is None:
+        added = [study for study in config["studies"] if study not in project_settings()["studies"]]
+        mend = (
+            f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
+            if added
+            else "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
+        )
+        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in given)}; {mend}")
+    known = _files_of(config, name)
+    return name, [(path, _dimension(config, name, path, said, known.get(normpath(path)))) for path, said in files]
+
+
+def _check_rated(config: Mapping, name: str | None, given: Sequence[tuple[str, str | None]]) -> None:
+    """Raise ConfigError where the study of that name, or without one that of the files `given`, is one of comparisons."""
+    paths = {normpath(path) for path, _ in given}
+    for study, settings in config.get("comparisons", {}).items():
+        named = [*named_files(settings.get("files", ())), *named_files(settings.get("import", {}).get("files", ()))]
+        known = [normpath(path) for path, _ in named]
+        found = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in known)]
+        if study == name or (name is None and found):
+            where = ": ".join(["config: comparisons", study, *found[:1]])
+            raise ConfigError(
+                f"{where}: these are verdicts on pairs of answers, and this command is for ratings; what there is for "
+                f"verdicts, tables and a report, the workflow makes (`snakemake {study}`), see docs/comparisons.md"
+            )
+
+
+def _dimension(config: Mapping, study: str, path: str, said: str | None, known: str | None) -> str | None:
+    """The dimension of a file, `said` on the command line or `known` from config."""
+    if said is None:
+        return known
+    check_known(f"studies: {study}: {said}={path}", [said], config["studies"][study]["scales"], "its scales")
+    if known not in (None, said):
+        raise ConfigError(f"config: studies: {study}: files: {path} is of {known}; found {said}={path}, write {known}={path}")
+    return said
+
+
+def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
+    """Path -> dimension of each of a study's own files that config names, the parts of a folder as far as it has any."""
+    named = named_files(config["studies"][study].get("files", ()))
+    return {normpath(part): dimension for path, dimension in named for part in parts_of(path)}
+
+
+def _merged(base: Mapping, added: Mapping) -> dict:
+    """As Snakemake merges configurations: mappings key by key, anything else as a whole."""
+    both = {key for key in base if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)}
+    return {**base, **added, **{key: _merged(base[key], added[key]) for key in both}}
+
+
+def _read(path: Path) -> dict:
+    if not isfile(path):  # where the name is too long to be one, too
+        raise ConfigError(f"{path}: no such file; name a configuration by --config")
+    try:
+        found = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
+    # A date or a tagged value that is none is met with whatever PyYAML's own conversion raises.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise ConfigError(f"{path}: not YAML ({' '.join(str(error).split())}); see config.yaml of the project") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path}: holds no settings; write keys and values, as in config.yaml of the project")
+    return found

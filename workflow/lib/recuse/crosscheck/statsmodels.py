@@ -1,0 +1,235 @@
+"""The same specs by statsmodels' formulas on raw rows: slow, independent, there to check the fast way.
+
+The ordinal fit against statsmodels on raw rows: can it find a better one?
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from recuse.base.database import connect
+from recuse.data.cells import FACTORS, Cells
+from recuse.data.levels import levels_of
+from recuse.data.references import REFERENCE_FAMILY, with_family_references, with_normalised_length
+from recuse.model.covariance import refused
+from recuse.model.design import ALL_JUDGES, Term, regressors_of
+from recuse.model.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
+from recuse.model.least_squares import LeastSquares
+from recuse.model.ordinal import OrdinalFit
+from recuse.model.spec import BY_PROMPT, Spec
+from recuse.model.study import Study
+from recuse.model.terms import absent_terms, present_terms
+
+FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
+    "intercept": "1",
+    "judge": "judge",
+    "reference": "gt_unit",
+    "judge:reference": "judge:gt_unit",
+    "self": "own",
+    "same_family": "same_family",
+    "dimension": "dimension",
+    "model": "model",
+    "model:dimension": "model_dimension",
+}
+FACTOR_COLUMNS = ("own", "same_family", "dimension", "model", "model_dimension")
+QUANTITIES = {
+    ("judge", None): "intercept",
+    ("judge", "gt_unit"): "slope",
+    ("judge", "x"): "length",
+    ("own", None): "self_bias",
+    ("same_family", None): "family_bias",
+    ("dimension", None): "dimension",
+    ("model", None): "model",
+    ("model_dimension", None): "model_dimension",
+    ("Intercept", None): "intercept",
+    ("gt_unit", None): "slope",
+}
+# statsmodels has no jackknife by prompt: CR3 is made here, of whatever it fits.
+COVARIANCES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
+
+
+def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
+    """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical ratings.
+
+    Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
+    with own the judge's name on its own completions and same_family the family's name on those of its siblings.
+    """
+    rows = spec.rows(study.ratings)
+    if spec.length is not None:
+        rows = with_normalised_length(rows, spec.length)
+    factors = (*FACTORS, REFERENCE_FAMILY) if spec.reference else FACTORS
+    frame = connect().execute(with_family_references(rows, levels_of(study.ratings[0])) if spec.reference else rows).df()
+    values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
+    for label, mask in spec.slices(values):
+        if mask.any():
+            yield _fit(spec, label, frame[mask], {factor: column[mask] for factor, column in values.items()})
+        else:
+            yield without_rows(label)
+
+
+def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
+    from statsmodels.api import OLS
+    from statsmodels.formula.api import ols
+
+    terms, absent = present_terms(spec, factors), absent_terms(spec, factors)
+    if not terms:
+        return without_terms(label, len(frame), absent)
+    coded, names = _coded(factors)
+    data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
+    model = ols(_formula(spec, coded), data)
+    # Not all columns are terms: without intercept, a formula has one for the reference level of its first factor.
+    place = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
+    x, y = model.exog[:, [place[term.quantity, term.term] for term in terms]], model.endog
+    if spec.absorb is not None:
+        x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
+    groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
+    if spec.covariance == "two_way":
+        groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
+    result = _least_squares(OLS(y, x), spec.covariance, groups)
+    return fitted_by_least_squares(label, terms, [term.carried.sum() for term in terms], result, absent)
+
+
+def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
+    """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
+    by_prompt, df = covariance in BY_PROMPT, int(groups.max(axis=0).min())  # of as many clusters less one
+    kind = COVARIANCES.get(covariance, covariance)
+    clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
+    fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
+    spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
+    if clusters:  # statsmodels takes the number of columns for the rank
+        spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
+    # statsmodels divides by what is 0 then; the errors are unknown
+    unknown = covariance not in ("HC0", "HC2", "HC3", "CR3") and fitted.df_resid <= 0
+    unknown |= by_prompt and df == 0
+    if unknown or (covariance == "two_way" and refused(spread[np.ix_(identified, identified)])):
+        spread = np.full_like(spread, np.nan)
+    rank = round(fitted.df_model + fitted.k_constant)
+    estimate = np.where(identified, fitted.params, np.nan)
+    return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df if by_prompt else math.inf)
+
+
+def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
+    """Covariance CR3, from fits to the rows without each prompt in turn; NaN of what one of them does not determine."""
+    x, y = fitted.model.exog, fitted.model.endog
+    changes = np.empty((prompt.max() + 1, x.shape[1]))
+    for left_out in range(len(changes)):
+        rows = prompt != left_out
+        found = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0] - fitted.params
+        changes[left_out] = np.where(_identified(x[rows]), found, np.nan)
+    return (len(changes) - 1) / len(changes) * changes.T @ changes
+
+
+def _within(columns: np.ndarray, frame) -> np.ndarray:
+    """Columns, (rows, columns), less their means over the rows of each completion."""
+    import pandas as pd
+
+    names = ["dimension", "dataset", "prompt_id", "model", *({REFERENCE_FAMILY} & set(frame))]
+    columns = pd.DataFrame(columns)
+    return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
+
+
+def _formula(spec: Spec, coded: dict) -> str:
+    """Spell the spec's terms in the language of formulas; a factor of one level has no column and is left out."""
+    parts = [code for name, code in FORMULA.items() if name in spec.terms and (code in coded or code not in FACTOR_COLUMNS)]
+    none = [] if "intercept" in spec.terms else ["0"]
+    return "rating_unit ~ " + " + ".join([*none, *parts, *(["judge:x"] if spec.length else [])])
+
+
+def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
+    """Categorical columns of the formula, and the name behind each (column, code).
+
+    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own`, `same_family` and
+    `model_dimension` have the code `none`, their reference level without name, in all other rows. A column of one level is left
+    out.
+    """
+    import pandas as pd
+
+    judge, family, every = factors["judge"], factors["judge_family"], np.ones(len(factors["judge"]), dtype=bool)
+    model, dimension = factors["model"], factors["dimension"]
+    first = {level: np.unique(model[dimension == level])[0] for level in map(str, np.unique(dimension))}
+    own = judge == factors["model"]
+    same_family = (family == factors["model_family"]) & ~own
+    columns = {
+        "judge": (judge, every, []),
+        "own": (judge, own, ["none"]),
+        "same_family": (family, same_family, ["none"]),
+        "dimension": (dimension, every, []),
+        "model": (model, every, []),
+        "model_dimension": (
+            np.strings.add(np.strings.add(model, ", "), dimension),
+            model != np.array([first[level] for level in dimension]),
+            ["none"],
+        ),
+    }
+    coded, names = {}, {}
+    for column, (values, rows, reference) in columns.items():
+        present, place = np.unique(values[rows], return_inverse=True)
+        levels = [*reference, *(f"l{number}" for number in range(len(present)))]
+        if len(levels) > 1 or column == "judge":
+            code = np.zeros(len(values), dtype=int)
+            code[rows] = place + len(reference)
+            coded[column] = pd.Categorical.from_codes(code, levels)
+            names |= {(column, f"l{number}"): str(name) for number, name in enumerate(present)}
+    return coded, names
+
+
+def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str] | None:
+    """Quantity and term of a column of the design; None for a reference level without name."""
+    column, code, covariate = re.fullmatch(r"(\w+)(?:\[(?:T\.)?(\w+)\])?(?::(\w+))?", name).groups()
+    if code and (column, code) not in names:
+        return None
+    return QUANTITIES[column, covariate], names[column, code] if code else ALL_JUDGES
+
+
+def _identified(design: np.ndarray) -> np.ndarray:
+    """Coefficients with no part in the null space of the design, from its singular vectors."""
+    size = np.linalg.norm(design, axis=0)  # 0 where the only rows of a term are left out
+    _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.where(size > 0, size, 1.0), mode="r"))
+    null = vectors[(values > 1e-9 * values.max(initial=0.0)).sum() :]  # also those beyond the number of rows
+    return (np.abs(null) < 1e-6).all(axis=0)
+
+
+ITERATIONS = 20  # of BFGS; at an optimum it stops at once
+GRADIENT = 1e-8  # of the mean log-likelihood, at which it stops
+
+
+def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float, float]:
+    """Let statsmodels' OrderedModel go on from `fit`, one row per rating: the gain, and how far an estimate moves.
+
+    The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`; about 0 at an optimum, positive if there
+    is a better point, negative if `fit` claims more than its point is worth. The movement is the largest absolute change of a
+    coefficient or threshold that has a number. `fit` is that of fit_ordinal for the same cells and terms. (0, 0) where all rows
+    have one rating.
+    """
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    if not fit.threshold_labels:
+        return 0.0, 0.0
+    columns = np.array([place for place in range(len(terms)) if place != fit.reference])
+    rating, design = _rows(cells, terms)
+    model = OrderedModel(rating, design[:, columns], distr="logit", hasconst=False)
+    coefficients, thresholds = np.split(fit.point, [len(terms)])
+    start = np.concatenate([coefficients[columns], thresholds[:1], np.log(np.diff(thresholds))])
+    result = model.fit(
+        start_params=start,
+        method="bfgs",
+        maxiter=ITERATIONS,
+        gtol=GRADIENT,
+        skip_hessian=True,
+        disp=False,
+        warn_convergence=False,
+    )
+    before = np.concatenate([fit.estimate[columns], fit.threshold_estimate])
+    after = np.concatenate([result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]])
+    return float(result.llf) - fit.log_likelihood, float(np.nanmax(np.abs(after - before), initial=0.0))
+
+
+def _rows(cells: Cells, terms: Sequence[Term]) -> tuple[np.ndarray, np.ndarray]:
+    """The raw rating, (rows,), and the terms, (rows, terms), of every row behind the cells."""
+    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]  # (cells, 2, terms)
+    covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
+    repeats = cells.counts.ravel()
+    rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)
+    return rating, np.repeat(np.repeat(covariates, len(cells.ratings), axis=0), repeats, axis=0)

@@ -1,0 +1,181 @@
+"""Cells: the ratings with identical rows collapsed, so that every later step reads thousands of rows instead of millions."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from recuse.base.database import connect, files, text, write_parquet
+from recuse.base.errors import DataError
+from recuse.data.levels import Levels, as_metadata, levels_of
+
+FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
+COUNT = "count_"  # and a rating: the column of its counts
+ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a study, sorted by (a further factor,) dimension, dataset, judge, model, reference."""
+
+    factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
+    group: np.ndarray  # (cells,) place in `factors`, rising
+    reference: np.ndarray  # (cells,) the human score (NaN without), or the mean rating of a family's judges, on the unit scale
+    reference_raw: np.ndarray  # (cells,) the same as it stands in the data
+    counts: np.ndarray  # (cells, ratings) how many rows gave each raw rating
+    ratings: np.ndarray  # (ratings,) the raw ratings
+    scale: np.ndarray  # (cells, 2) lowest and highest rating of the cell's dimension
+
+    @property
+    def n(self) -> np.ndarray:
+        """Rows in each cell, (cells,)."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether the rows have a reference: all of a study have one, or none has."""
+        return not np.isnan(self.reference).any()
+
+    @property
+    def ratings_unit(self) -> np.ndarray:
+        """Each raw rating on the unit scale of the cell's dimension, (cells, ratings)."""
+        low, high = self.scale[:, :1], self.scale[:, 1:]
+        return (self.ratings - low) / (high - low)
+
+    def factor(self, name: str) -> np.ndarray:
+        """Value of a factor in each cell, (cells,) of str."""
+        return self.factors[name][self.group]
+
+    def select(self, mask: np.ndarray) -> "Cells":
+        """Keep the groups where `mask`, (groups,) of bool, is true."""
+        kept, place = mask[self.group], np.cumsum(mask) - 1
+        cells = {key: getattr(self, key)[kept] for key in ("reference", "reference_raw", "counts", "scale")}
+        factors = {factor: values[mask] for factor, values in self.factors.items()}
+        return Cells(factors=factors, group=place[self.group[kept]], ratings=self.ratings, **cells)
+
+    def sum_by_group(self, values: np.ndarray) -> np.ndarray:
+        """Sum `values`, one for each cell, over the cells of each group, (groups,)."""
+        return np.bincount(self.group, weights=values)
+
+
+def build_cells(ratings: str, cells: str) -> None:
+    """Collapse the canonical ratings (parquet) into cells (parquet); DataError if there is no row.
+
+    One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
+    rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
+    """
+    _build(_counting(), _counted(ratings), levels_of(ratings), cells)
+
+
+def count_shard(ratings: str, counts: str) -> None:
+    """Write how often each rating was given in each group with each reference, by codes (parquet), of a shard's ratings.
+
+    The counts of all shards are additive, whatever shards the rows of a cell are in.
+    """
+    counted = f"{_counted(ratings)} order by all"
+    _counting().execute(f"copy ({counted}) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
+
+
+def gather_cells(counts: Sequence[str], cells: str) -> None:
+    """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of all ratings together."""
+    _build(connect(), f"select * from {files(counts)}", levels_of(counts[0]), cells)
+
+
+def _counting() -> duckdb.DuckDBPyConnection:
+    """Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that."""
+    connection = connect()
+    connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
+    return connection
+
+
+def _counted(ratings: str) -> str:
+    return f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
+
+
+def _build(connection: duckdb.DuckDBPyConnection, counted: str, levels: Levels, cells: str) -> None:
+    found = connection.execute(counted).fetchnumpy()
+    if not len(found["n"]):
+        raise DataError(f"{cells}: no complete row is left for it; see completeness.csv for what is missing")
+    found["reference"] = references_of(levels, found.pop("reference_code"))
+    _write(cells_of_counts(levels, found), cells)
+
+
+def references_of(levels: Levels, code: np.ndarray) -> np.ndarray:
+    """Raw references, (codes,), of codes; NaN throughout of a study without any."""
+    return np.array(levels.reference)[code] if levels.reference else np.full(len(code), np.nan)
+
+
+def read_cells(path: str) -> Cells:
+    """Read `cells.parquet`."""
+    table, connection = files([path]), connect()
+    groups = connection.execute(f'select distinct "group", {", ".join(FACTORS)} from {table} order by "group"').fetchnumpy()
+    columns = connection.execute(f"select * exclude ({', '.join(FACTORS)}) from {table}").fetchnumpy()
+    ratings = sorted(int(column.removeprefix(COUNT)) for column in columns if column.startswith(COUNT))
+    return Cells(
+        factors={factor: groups[factor].astype(str) for factor in FACTORS},
+        group=np.asarray(columns["group"]) - 1,
+        reference=np.ma.filled(columns["gt_unit"], np.nan),
+        reference_raw=np.ma.filled(columns["gt"], np.nan),
+        counts=np.stack([columns[f"{COUNT}{rating}"] for rating in ratings], axis=1),
+        ratings=np.array(ratings),
+        scale=np.stack([columns["scale_low"], columns["scale_high"]], axis=1),
+    )
+
+
+def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
+    """Collapse rows into cells, apart by a further factor, the column `by` of families of judges; there may be none.
+
+    blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
+    """
+    connection, counted = connect(), []
+    families = sorted(set(levels.judge_family))
+    place = f"list_position([{', '.join(map(text, families))}], {by}::varchar) - 1"
+    for rows in blocks:
+        query = f"select {by}, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
+        counted.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
+    found = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
+    return cells_of_counts(levels, found, {by: np.array(families, dtype=str)})
+
+
+def cells_of_counts(levels: Levels, found: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:
+    """Cells of counts n by group_code, reference, rating and, where there is a further factor, the `level` of its names.
+
+    Each is (counts,); they may stand in any order, also more than once.
+    """
+    further = further or {}
+    level = found["level"] if further else 0
+    references, reference = np.unique(np.ma.filled(found["reference"], np.nan), return_inverse=True)
+    dimension, judge, model, dataset = levels.places(found["group_code"].astype(np.int64))
+    sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
+    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
+    cell, place = np.unique(order * len(references) + reference, return_inverse=True)
+    low, high = np.min(levels.scale), np.max(levels.scale)
+    counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
+    np.add.at(counts, (place, found["rating"] - low), found["n"])
+    order, reference = np.divmod(cell, max(1, len(references)))
+    groups, group = np.unique(order, return_inverse=True)
+    level, order = np.divmod(groups, math.prod(sizes))
+    dimension, dataset, judge, model = np.unravel_index(order, sizes)
+    code = levels.code(dimension, judge, model, dataset)
+    scale, raw = levels.scales(code)[group], references[reference]
+    return Cells(
+        factors={factor: names[level] for factor, names in further.items()} | levels.factors(code),
+        group=group,
+        reference=(raw - scale[:, 0]) / (scale[:, 1] - scale[:, 0]),
+        reference_raw=raw,
+        counts=counts,
+        ratings=np.arange(low, high + 1),
+        scale=scale,
+    )
+
+
+def _write(cells: Cells, path: str) -> None:
+    scale = cells.scale.astype(np.int32)
+    columns = {
+        "group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS},
+        "gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1],
+        "n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)},
+    }  # fmt: skip
+    write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)

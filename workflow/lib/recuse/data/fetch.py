@@ -1,0 +1,276 @@
+"""Published files, from a mirror: accepted only with their git blob id, cached, never fetched twice."""
+
+import hashlib
+import http.client
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import BinaryIO
+from urllib.parse import quote, urlsplit
+from urllib.request import url2pathname
+from uuid import uuid4
+
+from recuse.base.errors import ConfigError, FetchError
+from recuse.base.log import steps
+
+MIRROR_ADVICE = (
+    "set `mirror:` in config or the environment variable RECUSE_MIRROR to a folder or URL "
+    "that has the file as <repository>/<commit>/<path>"
+)
+CACHE_ADVICE = "mend that place, or set the environment variable RECUSE_CACHE to another folder"
+
+
+class _Failure(Exception):
+    """One attempt failed: what was found, and whether another attempt may fare better."""
+
+    def __init__(self, found: str, *, transient: bool) -> None:
+        super().__init__(found)
+        self.transient = transient
+
+
+def fetch(
+    *,
+    repository: str,
+    commit: str,
+    path: str,
+    blob: str,
+    mirror: str,
+    cache: Path,
+    destination: Path,
+    timeout: tuple[float, float] = (10.0, 30.0),
+    deadline: float = 300.0,
+    attempts: int = 4,
+    wait: float = 1.0,
+) -> None:
+    """Put the file `path` of `repository` at `commit` at `destination`, if its git blob id is `blob`.
+
+    It comes from `cache`/`blob` if it is there undamaged, else from `mirror`, an http(s) or file URL or a
+    folder, laid out <repository>/<commit>/<path>. `timeout`: seconds to connect, seconds of silence;
+    `deadline`: seconds for a whole attempt; `wait`: seconds before the second of `attempts`, doubled for each
+    further one; only what may be different next time is attempted again.
+    Raises FetchError, and then leaves nothing at `destination` and nothing unverified in the cache.
+    """
+    place = _place(mirror, f"{repository}/{commit}/{path}")
+    cached = cache / blob
+    made = 0
+
+    def attempt() -> None:
+        nonlocal made
+        made += 1
+        _obtain(place, cached, destination, blob, timeout=timeout, deadline=deadline)
+
+    try:
+        destination.unlink(missing_ok=True)  # a failure must not leave an older file that passes for this one
+        if not _take_from_cache(cached, destination, blob):
+            _repeat(attempt, attempts, wait)
+            print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
+    except (_Failure, OSError) as failure:
+        tried = f"tried {place} ({made} attempt{'' if made == 1 else 's'})"
+        message = f"{repository}: {path}: {tried}; {_complaint(failure, place, cached)}"
+        raise FetchError(_without_password(message)) from failure
+
+
+def _complaint(failure: _Failure | OSError, place: str | Path, cached: Path) -> str:
+    """What was expected, what was found, and what to do."""
+    expected = f"blob {cached.name}" if isinstance(place, Path) else f"status 200 and blob {cached.name}"
+    if isinstance(failure, _Failure):
+        return f"expected {expected}, found {failure}; {MIRROR_ADVICE}"
+    found = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"  # of a copy, the second
+    return f"expected {expected}, found {found}; {CACHE_ADVICE}"
+
+
+def git_blob_id(path: Path) -> str:
+    """The id git gives to the content of a file, 40 hexadecimal digits: sha1("blob <bytes>" NUL content)."""
+    with path.open("rb") as file:
+        digest = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size, usedforsecurity=False)
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def setting_of(environment: Mapping[str, str], name: str) -> str:
+    """The environment variable RECUSE_<name>, else that of the project's former name, with a note; "" if neither is set."""
+    if current := environment.get(f"RECUSE_{name}", ""):
+        return current
+    if former := environment.get(f"JUDGEBIAS_{name}", ""):
+        print(f"note: JUDGEBIAS_{name} is now called RECUSE_{name}; the old name still works", file=sys.stderr)
+    return former
+
+
+def mirror_location(config_mirror: str, environment: Mapping[str, str]) -> str:
+    """Where files come from: RECUSE_MIRROR if not empty, else `mirror:` of config, else ConfigError."""
+    location = setting_of(environment, "MIRROR") or config_mirror
+    if not location:
+        raise ConfigError("mirror: found nothing, in config and in RECUSE_MIRROR; write a folder or URL")
+    return location
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where fetched files are kept: RECUSE_CACHE if not empty, else the cache folder of the user."""
+    from platformdirs import user_cache_path
+
+    return Path(setting_of(environment, "CACHE") or user_cache_path("recuse")).expanduser()
+
+
+def _place(mirror: str, inside: str) -> str | Path:
+    """URL (text) or absolute local path of the file `inside` the mirror."""
+    if mirror.lower().startswith("file://"):
+        mirror = url2pathname(urlsplit(mirror).path)
+    if "://" in mirror:
+        return f"{mirror.rstrip('/')}/{quote(inside)}"
+    return Path(mirror).expanduser().absolute() / inside
+
+
+def _without_password(message: str) -> str:
+    return re.sub(r"://[^/\s@]*@", "://", message)
+
+
+def _repeat(attempt: Callable[[], None], attempts: int, wait: float) -> None:
+    """Call `attempt` until it succeeds, fails for good, or has been called `attempts` times."""
+    import tenacity
+
+    def announce(state: tenacity.RetryCallState) -> None:
+        found, pause = state.outcome.exception(), state.next_action.sleep
+        print(f"attempt {state.attempt_number} of {attempts}: {found}; next in {pause:.1f} s", file=sys.stderr)
+
+    tenacity.Retrying(
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=tenacity.wait_exponential_jitter(multiplier=wait, max=60.0, jitter=wait),
+        retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Failure) and error.transient),
+        before_sleep=announce,
+        reraise=True,
+    )(attempt)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Give a new neighbour of `target`: it takes its place if the block succeeds, vanishes if it fails."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile: its files are readable by their owner only, and a cache may be shared.
+    temporary = target.with_name(f".{uuid4().hex}.part")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _verify(file: Path, blob: str, *, transient: bool) -> None:
+    found = git_blob_id(file)
+    if found != blob:
+        raise _Failure(f"blob {found} of {file.stat().st_size} bytes", transient=transient)
+
+
+def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
+    """Copy the cached file to `destination`; False, with a damaged one removed, if that cannot be done."""
+    try:
+        # The copy is verified, not the cached file: another process may replace or remove that meanwhile.
+        with _replacing(destination) as copy:
+            shutil.copyfile(cached, copy)
+            _verify(copy, blob, transient=False)
+    except FileNotFoundError:
+        return False
+    except _Failure as failure:
+        print(f"removed the damaged {cached}: {failure}", file=sys.stderr)
+        cached.unlink(missing_ok=True)
+        return False
+    print(f"taken from {cached}: {destination.stat().st_size} bytes", file=sys.stderr)
+    return True
+
+
+def _obtain(
+    place: str | Path,
+    cached: Path,
+    destination: Path,
+    blob: str,
+    *,
+    timeout: tuple[float, float],
+    deadline: float,
+) -> None:
+    """One attempt to bring the file at `place` into the cache and to `destination`."""
+    with _replacing(destination) as copy, _replacing(cached) as download:
+        if isinstance(place, Path):
+            if not place.is_file():
+                raise _Failure("a folder" if place.is_dir() else "no such file", transient=False)
+            shutil.copyfile(place, download)
+        else:
+            _download(place, download, timeout, deadline)
+        _verify(download, blob, transient=isinstance(place, str))
+        shutil.copyfile(download, copy)
+
+
+def _download(url: str, target: Path, timeout: tuple[float, float], deadline: float) -> None:
+    """Write the body at `url` to the new file `target`, within `deadline` seconds."""
+    import requests
+
+    # Opened here, not in the thread: when time is up it is closed, and a late thread can write nothing.
+    with target.open("xb") as file:
+        try:
+            _within(deadline, lambda: _stream(url, file, timeout))
+        except requests.RequestException as error:
+            transient = (
+                requests.ConnectionError,
+                requests.Timeout,
+                requests.exceptions.ChunkedEncodingError,
+                requests.exceptions.ContentDecodingError,
+            )
+            raise _Failure(_found(error, timeout), transient=isinstance(error, transient)) from error
+        except TimeoutError as error:
+            raise _Failure(f"an answer still incomplete after {deadline:g} s", transient=True) from error
+
+
+def _within(seconds: float, work: Callable[[], None]) -> None:
+    """Do `work` in a thread and raise what it raises, or TimeoutError after `seconds`.
+
+    The timeouts of a socket start anew with every byte, in the header as in the body: only a second thread
+    ends the wait for a server that sends one byte at a time. As a daemon it does not outlive the process.
+    """
+    outcome: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:  # handed over whole: `result` raises it
+            outcome.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    outcome.result(timeout=seconds)
+
+
+def _stream(url: str, file: BinaryIO, timeout: tuple[float, float]) -> None:
+    import requests
+
+    # Uncompressed, so that Content-Length counts the bytes of the file.
+    with requests.get(url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}) as response:
+        status = response.status_code
+        if status != 200:
+            raise _Failure(f"{status} {response.reason}", transient=status == 429 or status >= 500)
+        size = response.headers.get("Content-Length", "")
+        chunks = response.iter_content(chunk_size=1 << 14)
+        for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
+            file.write(chunk)
+
+
+def _found(error: Exception, timeout: tuple[float, float]) -> str:
+    """What the network gave instead of the file, in words, from the first of a chain of exceptions."""
+    import requests
+
+    root: BaseException = error
+    while root.__context__ is not None:
+        root = root.__context__
+    if isinstance(error, requests.ConnectTimeout):
+        return f"no connection within {timeout[0]:g} s"
+    if isinstance(root, TimeoutError):
+        return f"no answer within {timeout[1]:g} s"
+    if isinstance(root, http.client.IncompleteRead):
+        # Without a Content-Length nobody knows how much is missing.
+        counts = isinstance(root.partial, int) and isinstance(root.expected, int)
+        return f"truncated: {root.partial} of {root.partial + root.expected} bytes" if counts else "truncated"
+    reason = (isinstance(root, OSError) and root.strerror) or str(root)
+    return reason[:1].lower() + reason[1:]

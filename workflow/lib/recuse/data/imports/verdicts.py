@@ -1,0 +1,94 @@
+"""Human verdicts on pairs of answers in a file of their own, joined by item and the two models.
+
+From judges' logs in any known format to the raw verdicts of a study of comparisons, and what went wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from recuse.base.database import connect, name, text
+from recuse.base.errors import DataError
+from recuse.base.tables import LABELS, write_table
+from recuse.data.files import SOURCE, Check, fault_number, header_of, raise_first_fault, reading
+from recuse.data.imports.formats import COMPARED
+from recuse.data.imports.ratings import IMPORTED, counts_of
+from recuse.data.imports.readers import create_imported
+from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, further
+from recuse.data.imports.tables import Table, winner
+
+COLUMNS = ("item", "model_a", "model_b", "human")
+VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
+CHECKS = (
+    *(Check(column, f"{column} is null", "which is empty", f"'write the {column}'") for column in COLUMNS[:3]),
+    Check(
+        "human",
+        f"human is not null and human not in {LABELS}",
+        "which is none of a, b and tie, and neither model",
+        "'write one of these, or leave it empty'",
+    ),
+)
+
+
+def create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
+    """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair both ways round; empty without any.
+
+    paths: files of human verdicts, a row for each. references: what config says of their columns item, model_a, model_b and
+    human. The label of a pair is the sign of the sum of its votes. Raises DataError naming file, line and column for a row that
+    is none, and where no pair is one of `imported`.
+    """
+    connection.execute("create temp table votes (item varchar, model_a varchar, model_b varchar, human varchar)")
+    for path in paths:
+        _read(connection, path, references.get("columns", {}))
+    connection.execute(f"""
+        create temp table labels as
+        with turned as (select item, model_a, model_b, {VOTES} as vote from votes where human is not null
+                      union all select item, model_b, model_a, -({VOTES}) from votes where human is not null)
+        select item, model_a, model_b, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human
+        from turned group by all order by all""")
+    joined = "select 1 from imported join labels using (item, model_a, model_b) limit 1"
+    if paths and connection.execute(joined).fetchone() is None:
+        pairs = (f"select {', '.join(COLUMNS[:3])} from {table} order by all limit 1" for table in ("votes", "imported"))
+        theirs, ours = (connection.execute(query).fetchone() or ("none",) * 3 for query in pairs)
+        raise DataError(
+            f"{header_of(paths[0])}: none of its pairs is one of the verdicts: found item and models "
+            f"{', '.join(map(repr, theirs))}, and in the verdicts {', '.join(map(repr, ours))}; write the same names in both"
+        )
+
+
+def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, str]) -> None:
+    file = Table(connection, path, table="references_found")
+    own = {column: file.needed(named, column) for column in COLUMNS}
+    texts = {column: f"trim({file.name_text(found)})" for column, found in own.items()}
+    texts["human"] = winner(texts["human"], texts)
+    picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
+    rows = f"select *, {fault_number(CHECKS)} as fault from (select file, record, {picked} from {file.source})"
+    with reading(path):
+        connection.execute(f"create or replace temp table votes_found as {rows}")
+    raise_first_fault(connection, "votes_found", CHECKS, named=own)
+    connection.execute(f"insert into votes select {', '.join(COLUMNS)} from votes_found")
+
+
+def import_verdicts(
+    study: str, paths: Sequence[str], references: Sequence[str], *, settings: Mapping, outputs: Mapping[str, str]
+) -> None:
+    """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
+
+    paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
+    paths of `verdicts` and `imported`.
+    Verdicts have the columns that `recuse.pairwise.table` reads, `failure`, source_file, source_record, and every
+    other column of the files, as text. What else is to hold of them is checked there, and named by their source.
+    Raises DataError naming file, line and column for what is wrong in a file.
+    """
+    connection = connect()
+    _, kept = create_imported(connection, paths, settings, COMPARED)
+    create_labels(connection, references, settings.get("references", {}))
+    columns = ", ".join(
+        "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
+        for column in (*VERDICT_COLUMNS, FAILURE)
+    )
+    connection.execute(f"""
+        copy (select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
+              left join labels using (item, model_a, model_b))
+        to {text(outputs["verdicts"])} (format parquet, compression zstd)""")
+    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))

@@ -1,0 +1,324 @@
+"""Group moments: what least squares and its robust errors need to know of the rows, and nothing else.
+
+The rows behind a fit, in blocks: of whole prompts, few enough to hold at a time.
+
+Completions told apart by the judges that rated them: what taking the effects of completions out of a fit needs to know.
+
+All covariates of a row, the reference and the length, are the completion's. So among completions that the same judges rated,
+the mean of a regressor over the rows of each is the same linear function of these, whatever the completion.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recuse.base.database import connect, literal_path
+from recuse.base.log import steps
+from recuse.data.cells import Cells, references_of
+from recuse.data.levels import Levels, levels_of
+from recuse.data.references import REFERENCE_FAMILY
+
+ROWS = 1_000_000  # of a block, if no prompt has more
+LISTED = 2**24  # codes, of 4 bytes each: of more, the groups of a fit are searched and not looked up
+
+
+@dataclass(frozen=True)
+class PromptRange:
+    """Some prompts of one file of ratings, by their codes."""
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """All rows of some prompts. On the unit scale, (rows,) each."""
+
+    prompt: np.ndarray  # code, rising
+    group: np.ndarray  # place of the row's group among those of the fit
+    rating: np.ndarray
+    covariates: Sequence[np.ndarray]  # reference[, length]
+
+
+def row_blocks(
+    ratings: Sequence[str], rows_of: Callable[[PromptRange], str], factors: Mapping[str, np.ndarray], *, by: Sequence[str] = ()
+) -> Iterator[RowBlock]:
+    """Yield the rows of the canonical ratings (parquet files, sorted by prompt) in blocks; the next is read while one is used.
+
+    rows_of: SQL for the rows of some prompts, rising by prompt; its columns are prompt, group_code, level, rating and the
+    covariates. `level` is the place in `by` of the level of a further factor, 0 without one.
+    factors: of the groups of the fit, all that the rows have, (groups,) of str each; a further factor is the first of them.
+    """
+    place_of = _places(levels_of(ratings[0]), factors, by)
+    connection = connect()
+    connection.execute("set parquet_metadata_cache = true")  # reading the footer takes longer than reading a block
+
+    def read(span: PromptRange) -> RowBlock:
+        found = connection.execute(rows_of(span)).fetchnumpy()
+        prompt, group, level, rating, *covariates = map(np.asarray, found.values())
+        return RowBlock(prompt, place_of(level, group), rating, covariates)
+
+    with ThreadPoolExecutor(1) as reader:
+        coming = None
+        spans = list(prompt_ranges(ratings, ROWS // max(1, len(by))))  # a row has about as many references as there are levels
+        for span in steps(spans, "reading ratings", unit="blocks"):
+            done, coming = coming, reader.submit(read, span)
+            if done is not None:
+                yield done.result()
+        if coming is not None:
+            yield coming.result()
+
+
+def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRange]:
+    """Yield the prompts of each block, by what the footers say of groups of rows; no block is of two files."""
+    for path in ratings:
+        for first, last in _ranges(path, rows):
+            yield PromptRange(path, first, last)
+
+
+def prompt_count(ratings: Sequence[str]) -> int:
+    """Number of prompts in all files, whose codes are the numbers below it, by what the footers say of groups of rows."""
+    highest = "select max(stats_max_value::bigint) from parquet_metadata({}) where path_in_schema = 'prompt'"
+    found = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
+    return 1 + max((last for last in found if last is not None), default=-1)
+
+
+def _ranges(path: str, rows: int) -> Iterator[tuple[int, int]]:
+    footer = f"""
+        select row_group_num_rows, stats_min_value::bigint, stats_max_value::bigint from parquet_metadata({literal_path(path)})
+        where path_in_schema = 'prompt' order by row_group_id"""
+    first, last, held = None, -1, 0
+    for count, lowest, highest in connect().execute(footer).fetchall():
+        if highest == last and not held:
+            continue  # all of one prompt, the last of the block before
+        first = max(lowest, last + 1) if not held else first
+        last, held = highest, held + count
+        if held >= rows:
+            yield first, last
+            held = 0
+    if held:
+        yield first, last
+
+
+def _places(
+    levels: Levels, factors: Mapping[str, np.ndarray], by: Sequence[str]
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """How to find the places among the groups of the fit of rows by the place of their level in `by` and the group_code."""
+    code = levels.code_of(factors)
+    level = np.searchsorted(np.array(by, dtype=str), next(iter(factors.values()))) if by else np.zeros_like(code)
+    if max(1, len(by)) * levels.groups <= LISTED:
+        place = np.empty((max(1, len(by)), levels.groups), dtype=np.int32)
+        place[level, code] = np.arange(len(code))
+        return lambda level, code: place[level, code]
+    key = level * levels.groups + code
+    order = np.argsort(key)
+    key = key[order]
+    return lambda level, code: order[np.searchsorted(key, level.astype(np.int64) * levels.groups + code)]
+
+
+ORDER = 4  # highest order of the sums: a fit with HC0 errors needs products of four
+RATING, REFERENCE, LENGTH = 1, 2, 3  # places in the vector u = (1, rating, reference, length) of a row
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over the rows of each group of all products of four entries of u = (1, rating, reference[, length]).
+
+    Within a group the factors are constant, so a linear fit and its residuals are linear in u; X'X, X'y and the sum of
+    x x' e^2 are contractions of this tensor. It is additive over groups and over shards of rows.
+    """
+
+    factors: dict[str, np.ndarray]  # each (groups,) of str
+    tensor: np.ndarray  # (groups, v, v, v, v), v = 3 or 4
+
+    @property
+    def n(self) -> np.ndarray:
+        """Rows in each group, (groups,)."""
+        return self.tensor[:, 0, 0, 0, 0]
+
+    def select(self, mask: np.ndarray) -> "Moments":
+        """Keep the groups where `mask`, (groups,) of bool, is true."""
+        return Moments({factor: values[mask] for factor, values in self.factors.items()}, self.tensor[mask])
+
+    def with_rating(self, expected: np.ndarray) -> "Moments":
+        """Replace each row's rating by the linear function expected[g] @ (1, reference[, length]) of its group.
+
+        expected: (groups, v - 1). With a world's planted coefficients, a fit of the result is the population value of any spec.
+        """
+        variables = self.tensor.shape[1]
+        change = np.broadcast_to(np.eye(variables), (len(self.tensor), variables, variables)).copy()
+        change[:, RATING] = 0.0
+        change[:, RATING, [i for i in range(variables) if i != RATING]] = expected
+        tensor = np.einsum("gai,gbj,gck,gdl,gijkl->gabcd", *[change] * 4, self.tensor, optimize=True)
+        return replace(self, tensor=tensor)
+
+
+def moments_of_cells(cells: Cells) -> Moments:
+    """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts."""
+    unit = cells.ratings_unit
+    # (cells, a): sum of rating^a over the rows of a cell; (cells, b): reference^b
+    rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
+    references = _or_0(cells.reference)[:, None] ** np.arange(ORDER + 1)
+    sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
+    return Moments(cells.factors, tensor_of(sums, variables=3))
+
+
+def moments_by_cell(cells: Cells) -> Moments:
+    """Make a group of each cell, so that the rows of a group have one reference, hence one leverage."""
+    factors = {name: cells.factor(name) for name in cells.factors}
+    return moments_of_cells(replace(cells, factors=factors, group=np.arange(len(cells.group))))
+
+
+def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
+    """Sum rows over each group; there may be none. Exact for least squares and its robust errors where x is a covariate.
+
+    blocks: SQL for some of the rows each, the canonical ratings with a column x, the normalised length.
+    """
+    powers = exponents(3)
+    # Rating and reference take few values: products of x alone are summed over rows, the others over what is left.
+    sums = ", ".join(f"sum({' * '.join(['x'] * c)}) as s{c}" for c in range(1, ORDER + 1))
+    group, total = np.empty(0, dtype=np.int64), np.empty((0, len(powers)))  # of the groups met so far, by their codes
+    for rows in blocks:
+        query = f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group by all"
+        found = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
+        low, high = levels.scales(found["group_code"]).T
+        unit = [(raw - low) / (high - low) for raw in (found["rating"], references_of(levels, found["reference_code"]))]
+        rating, reference = (_or_0(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
+        met, at = np.unique(found["group_code"], return_inverse=True)
+        group, total = _with_groups(group, total, met.astype(np.int64))
+        here = np.searchsorted(group, met)
+        for place, (a, b, c) in enumerate(powers):
+            total[here, place] += np.bincount(at, rating[a] * reference[b] * found[f"s{c}"], len(met))
+    dimension, judge, model, dataset = levels.places(group)
+    order = np.lexsort((model, judge, dataset, dimension))
+    return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
+
+
+def _or_0(values: np.ndarray) -> np.ndarray:
+    """0 for a reference that is not known: then none is, and no term is on it."""
+    return np.nan_to_num(values)
+
+
+def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
+    """Sum rows over their groups, of which those without rows are left out; there may be none.
+
+    factors: of the groups of the blocks, (groups,) of str each. covariates: how many a row has.
+    """
+    groups = len(next(iter(factors.values())))
+    total = np.zeros((groups, len(exponents(covariates + 1))))
+    for block in blocks:
+        total += sums_of_rows(block, block.group, groups)
+    met = np.flatnonzero(total[:, 0])
+    sums = dict(zip(exponents(covariates + 1), total[met].T, strict=True))
+    return Moments({name: values[met] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
+
+
+def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:
+    """Sum the products of rating and covariates, by their `exponents`, over the rows with each key, (keys, products).
+
+    key: (rows,), from 0 to keys - 1.
+    """
+    values = [block.rating, *block.covariates]
+    sums = []
+    for powers in exponents(len(values)):
+        product = np.ones(len(key))
+        for value, power in zip(values, powers, strict=True):
+            for _ in range(power):  # a power by multiplication is many times as fast as by pow
+                product *= value
+        sums.append(np.bincount(key, product, keys))
+    return np.stack(sums, axis=1)
+
+
+def _with_groups(group: np.ndarray, total: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rising codes of groups and their totals, (groups, sums), with those of `met` too, whose totals are 0 if they are new."""
+    every = np.union1d(group, met)
+    if len(every) == len(group):
+        return group, total
+    grown = np.zeros((len(every), total.shape[1]))
+    grown[np.searchsorted(every, group)] = total
+    return every, grown
+
+
+def exponents(variables: int) -> list[tuple[int, ...]]:
+    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2.
+
+    That of the rows, all 0, is first.
+    """
+    products = np.ndindex(*(ORDER + 1,) * variables)
+    return [powers for powers in products if sum(powers) <= ORDER]
+
+
+def tensor_of(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:
+    """Lay sums keyed by exponents out as the symmetric tensor over u = (1, quantities...)."""
+    groups = len(next(iter(sums.values())))
+    tensor = np.empty((groups, *(variables,) * ORDER))
+    for places in np.ndindex(*(variables,) * ORDER):
+        powers = tuple(places.count(quantity) for quantity in range(1, variables))
+        tensor[:, *places] = sums[powers]
+    return tensor
+
+
+JUDGED_BY = "judged_by"  # the factor: 1 for each judge that rated the completion and 0 for each other one, by alphabet
+WORD = 52  # judges whose bits a double holds exactly
+
+
+def completions_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Number the kinds of completions of groups of rows, (groups,): those of one kind differ in nothing but the judge.
+
+    A completion is a prompt's of a model in a dimension and a dataset; for another reference, it is another one.
+    """
+    names = ["dimension", "dataset", "model", *(name for name in (REFERENCE_FAMILY, JUDGED_BY) if name in factors)]
+    codes = np.stack([np.unique(factors[name], return_inverse=True)[1] for name in names], axis=1)
+    return np.unique(codes, axis=0, return_inverse=True)[1]
+
+
+def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
+    """Sum the rows over their groups, apart by the judges that rated the completion; there may be none.
+
+    blocks: rows of whole prompts. factors: of their groups, (groups,) of str each. covariates: how many a row has.
+    """
+    groups, powers = len(factors["judge"]), exponents(covariates + 1)
+    totals: dict[str, np.ndarray] = {}
+    for block in blocks:
+        patterns, place = _patterns(block, factors)
+        sums = sums_of_rows(block, place * groups + block.group, len(patterns) * groups)
+        for pattern, found in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
+            totals[pattern] = totals.get(pattern, 0.0) + found
+    patterns = sorted(totals)
+    total = np.array([totals[pattern] for pattern in patterns]).reshape(-1, groups, len(powers))
+    group, pattern = np.nonzero(total[:, :, 0].T)
+    sums = dict(zip(powers, total[pattern, group].T, strict=True))
+    named = {JUDGED_BY: np.array(patterns, dtype=str)[pattern]} | {name: values[group] for name, values in factors.items()}
+    return Moments(named, tensor_of(sums, variables=covariates + 2))
+
+
+def blocks_by_judges(
+    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], numbered: Mapping[str, np.ndarray]
+) -> Iterator[RowBlock]:
+    """Yield the rows of the groups in `numbered`, which are apart by judges, with the number of their group in it."""
+    numbers = {key: number for number, key in enumerate(zip(*(numbered[name] for name in (JUDGED_BY, *factors)), strict=True))}
+    names = list(zip(*factors.values(), strict=True))
+    for block in blocks:
+        patterns, place = _patterns(block, factors)
+        known = np.array([[numbers.get((pattern, *name), -1) for name in names] for pattern in patterns], dtype=np.int32)
+        group = known.reshape(-1, len(names))[place, block.group]
+        kept = slice(None) if group.min(initial=0) >= 0 else np.flatnonzero(group >= 0)
+        yield RowBlock(block.prompt[kept], group[kept], block.rating[kept], [values[kept] for values in block.covariates])
+
+
+def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[list[str], np.ndarray]:
+    """The values of JUDGED_BY in a block, and the place among them of each row, (rows,)."""
+    kinds = completions_of(factors)
+    judges, judge = np.unique(factors["judge"], return_inverse=True)
+    key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]
+    _, completion = np.unique(key, return_inverse=True)
+    words = []
+    for first in range(0, len(judges), WORD):
+        bit = np.where((judge >= first) & (judge < first + WORD), 2.0 ** (judge - first), 0.0)
+        words.append(np.bincount(completion, bit[block.group]))
+    found, place = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
+    bits = [[int(word) >> shift & 1 for word in row for shift in range(WORD)][: len(judges)] for row in found]
+    return ["".join(map(str, row)) for row in bits], place[completion]

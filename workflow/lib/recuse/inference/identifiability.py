@@ -1,0 +1,179 @@
+"""Judge x model cells in words: short where they are many, and exact.
+
+Which judge x model cells carry each coefficient, and against which others they identify it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.data.moments import Moments
+from recuse.inference.idiosyncrasy import CellMeans, PlaceboDesign, Target, cell_means
+from recuse.model.design import Term
+from recuse.model.least_squares import IDENTIFIED, Solution, solve
+from recuse.model.spec import BIASES, C, Spec, estimand_of
+from recuse.model.study import Study
+from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms
+
+FEW = 2  # judges and models up to so many are named
+
+
+@dataclass(frozen=True)
+class CellWords:
+    """The cells of a slice, in the order of judge and model."""
+
+    judge: np.ndarray  # (cells,) of str
+    model: np.ndarray  # (cells,) of str
+    kin: np.ndarray  # (cells,) of bool: the model is the judge or of its family
+
+    def listed(self, chosen: np.ndarray, *, named: bool) -> str:
+        """Some of the cells, `chosen` (cells,) of bool, as in `A: all 9 models but B; the other 8 judges: all 9 models`.
+
+        All models are those that the judge rates. If not `named`, judges and models are counted: `8 judges: 3 of 9 models`.
+        """
+        phrases = {str(judge): self._models(self.judge == judge, chosen, named) for judge in np.unique(self.judge[chosen])}
+        sizes = Counter(phrases.values())
+        # The largest group comes last, so that it can be `the other judges`.
+        order = sorted(sizes, key=lambda phrase: named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values()))
+        of_all = len(phrases) == len(np.unique(self.judge))
+        return "; ".join(f"{self._judges(phrase, phrases, order, of_all, named)}: {phrase}" for phrase in order)
+
+    def _models(self, mine: np.ndarray, chosen: np.ndarray, named: bool) -> str:
+        rated, taken = self.model[mine], chosen[mine]
+        count = f"all {len(rated)} models"
+        if taken.all() and len(rated) > FEW:
+            return count
+        if not named:
+            return f"{taken.sum()} of {len(rated)} models"
+        if taken.any() and (taken == ~self.kin[mine]).all() and taken.sum() > FEW:
+            return "all models of other families"
+        if 0 < (~taken).sum() < taken.sum():
+            return f"{count} but {', '.join(rated[~taken])}"
+        return ", ".join(rated[taken])
+
+    @staticmethod
+    def _judges(phrase: str, phrases: dict[str, str], order: list[str], of_all: bool, named: bool) -> str:
+        judges = [judge for judge, own in phrases.items() if own == phrase]
+        if len(judges) > FEW and of_all and len(order) == 1:
+            return f"all {len(judges)} judges"
+        if not named:
+            return f"{len(judges)} judge{'s' if len(judges) > 1 else ''}"
+        if len(judges) > FEW and of_all and phrase == order[-1]:
+            return f"the other {len(judges)} judges"
+        return ", ".join(judges)
+
+
+NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell has hardly a part in it
+TIED = "not estimable: other terms account for it, see tied_to"
+
+
+def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
+    """Yield the rows of the identifiability table of a least-squares spec: of each coefficient of each slice.
+
+    A coefficient is a weighted sum of the ratings, with the weights l = x A e_k of the rows, A = (X'X)^-1. The cells that carry
+    it hold the rows of the term; those that identify it `against` are the others with a weight. The sum of l^2 is shared by the
+    cells that carry it, by others of their judges (same judge), by others of their models (same model), and by all others.
+    rank_deficiency: directions of the slice's design without information; tied_to: terms that a coefficient shares one with.
+    Cells are named where they carry or identify a self- or family-bias, and counted elsewhere: see CellWords.
+    """
+    for label, moments in study.slices(spec):
+        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+        if not len(moments.n):
+            yield {**where, "words": NO_SLICE}
+            continue
+        for quantity, term, reason in absent_terms(spec, moments.factors):
+            yield {**where, "quantity": quantity, "term": term, "words": reason}
+        terms = present_terms(spec, moments.factors)
+        if not terms:
+            yield {**where, "words": NO_TERM}
+            continue
+        for row in _of_design(moments, terms, spec):
+            yield {**where, **row}
+
+
+def identifiability_of_placebo(spec: Spec, study: Study) -> Iterator[dict]:
+    """Yield the same of estimand C on the slices of a spec; the weights are of cells, which all count alike."""
+    for label, moments in study.slices(spec):
+        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
+        if not len(moments.n):
+            yield {**where, "words": NO_SLICE}
+            continue
+        cells = cell_means(moments, reference=study.has_human_scores)
+        for target in PlaceboDesign(cells, seed=0, draws=0).targets:
+            yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(cells, target)}
+
+
+def _of_design(moments: Moments, terms: list[Term], spec: Spec) -> Iterator[dict]:
+    layout = layout_of(spec, terms, moments)
+    solution = solve(moments, layout)
+    factors = moments.factors
+    names, first, cell = np.unique(
+        np.stack([factors["judge"], factors["model"]], axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    kin = (factors["judge_family"] == factors["model_family"])[first]
+    cells = CellWords(names[:, 0], names[:, 1], kin)
+    squares = _squared_weights(moments, layout, solution, cell)
+    rows = np.bincount(cell, moments.n)
+    for place, term in enumerate(terms):
+        carried = np.bincount(cell, term.carried) > 0
+        row = {"quantity": term.quantity, "term": term.term, "n_term": round(moments.n[term.carried].sum())}
+        row |= {"n": solution.n, "rank_deficiency": solution.null.shape[1]}
+        if solution.identified[place]:
+            yield row | _described(cells, carried, squares[:, place], rows, named=term.quantity in BIASES)
+        else:
+            carried_by = cells.listed(carried, named=term.quantity in BIASES)
+            row |= {"cells": int(carried.sum()), "carried_by": carried_by, "tied_to": _tied(terms, solution, place)}
+            yield row | {"words": TIED}
+
+
+def _squared_weights(moments: Moments, layout: np.ndarray, solution: Solution, cell: np.ndarray) -> np.ndarray:
+    """Sum of the squared weights of the rows of each cell in each coefficient, (cells, terms)."""
+    others = [0, *range(2, moments.tensor.shape[1])]
+    gram = moments.tensor[:, 0, 0][:, others][:, :, others]
+    weights = layout @ solution.inverse  # (groups, v - 1, terms)
+    squares = np.zeros((cell.max() + 1, weights.shape[2]))
+    np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, gram @ weights))
+    return squares
+
+
+def _tied(terms: list[Term], solution: Solution, place: int) -> str:
+    """The other terms in the directions without information that a term has a part in, by quantity where all are tied."""
+    shared = np.abs(solution.null @ solution.null[place]) > IDENTIFIED
+    shared[place] = False
+    found = []
+    for quantity in dict.fromkeys(term.quantity for term in terms):
+        others = [number for number, term in enumerate(terms) if term.quantity == quantity and number != place]
+        tied = [terms[number].term for number in others if shared[number]]
+        if len(tied) == len(others) > FEW:
+            found.append(f"every {'other ' if terms[place].quantity == quantity else ''}{quantity}")
+        else:
+            found += [f"{quantity} of {name}" for name in tied]
+    return "; ".join(found)
+
+
+def _of_target(cells: CellMeans, target: Target) -> dict:
+    if target.reason:
+        return {"words": target.reason, "cells": target.cells}
+    words = CellWords(cells.judge, cells.model, cells.own | cells.same_family)
+    carried = target.contrast > 0  # of the placebo cells, some have a weight above 0 too
+    carried &= cells.own if target.quantity == "self_bias" else cells.same_family
+    described = _described(words, carried, target.contrast**2, cells.n, named=True)
+    return {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum()), **described}
+
+
+def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool) -> dict:
+    """Columns of a coefficient that some cells carry; squares: of the weights, rows: of ratings, (cells,) each."""
+    against = ~carried & (squares > NEGLIGIBLE * squares.sum())
+    same_judge = against & np.isin(cells.judge, cells.judge[carried])
+    same_model = against & ~same_judge & np.isin(cells.model, cells.model[carried])
+    kinds = {"same judge": same_judge, "same model": same_model, "others": against & ~same_judge & ~same_model}
+    shares = {name: float(squares[kind].sum() / squares.sum()) for name, kind in {"carried": carried, **kinds}.items()}
+    counts = ", ".join(f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}" for name, kind in kinds.items())
+    words = f"{carried.sum()} {'cell' if carried.sum() == 1 else 'cells'} {f'against {counts}' if against.any() else 'alone'}"
+    return {
+        "cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named),
+        "against": cells.listed(against, named=named), "n_against": round(rows[against].sum()), "words": words,
+        **{f"share_{name.replace(' ', '_')}": share for name, share in shares.items()},
+    }  # fmt: skip

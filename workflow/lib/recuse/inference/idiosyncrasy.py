@@ -1,0 +1,431 @@
+"""Mean rating of each judge for each model, less what the reference and the dimension account for.
+
+The additive fit: means of cells of a judge and a model by an effect of the judge and one of the model.
+
+What the tables of inference call things, for figures to look for: apart, so that a changed computation redraws none.
+
+Own-ness reassigned: which mean residual would judges have for models that are neither themselves nor of their family?
+
+Single judge x model cells beside what the placebo cells let one expect of them: what estimand C compares.
+
+Estimand C: self- and family-bias against the spread of the judge x model cells that are neither self nor family.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.model.design import ALL_JUDGES
+from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
+from recuse.model.spec import C, Spec
+from recuse.model.study import Study
+from recuse.model.terms import NO_ROWS, NO_SLICE
+
+OWN, FAMILY, PLACEBO = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
+RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
+HUMAN = "human"
+FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on
+HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
+NEVER = "never: the floor is above gamma"
+UNKNOWN_TASTE = "taste of judges for single models is not known, as too few cells are neither self nor family"
+OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
+
+
+NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
+
+
+@dataclass(frozen=True)
+class CellMeans:
+    """The judge x model cells of a slice, in the order of judge and model, those of a judge without slope left out."""
+
+    judge: np.ndarray  # (cells,) of str, as are the next three
+    model: np.ndarray
+    judge_family: np.ndarray
+    model_family: np.ndarray
+    mean: np.ndarray  # (cells,) in points of the unit scale
+    n: np.ndarray  # (cells,) rows
+    without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
+
+    @property
+    def own(self) -> np.ndarray:
+        """Cells of a judge and itself, (cells,) of bool."""
+        return self.judge == self.model
+
+    @property
+    def same_family(self) -> np.ndarray:
+        """Cells of a judge and another model of its family, (cells,) of bool."""
+        return (self.judge_family == self.model_family) & ~self.own
+
+    @property
+    def relation(self) -> np.ndarray:
+        """What the model of each cell is to its judge: OWN, FAMILY or PLACEBO, (cells,) of str."""
+        return np.select([self.own, self.same_family], [OWN, FAMILY], PLACEBO)
+
+
+def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
+    """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
+
+    The covariates are the reference, unless the rows have none, and, if there is one, the length. b_j is the least-squares
+    slope of judge j within its dimension x model cells, so that no taste of the judge is in it. The effects of dimensions,
+    common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
+    dimension, weighted by rows; their rows' mean is 0.
+    """
+    factors = moments.factors
+    names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
+    kinds, first, place = np.unique(names, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
+    np.add.at(sums, place, moments.tensor[:, 0, 0])
+    if not reference:
+        sums = np.delete(np.delete(sums, REFERENCE, axis=1), REFERENCE, axis=2)
+    judges, judge = np.unique(kinds[:, 0], return_inverse=True)
+    slopes, known = _slopes_within(sums, judge, len(judges))
+    n, kept = sums[:, 0, 0], known[judge]
+    adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes[judge])
+    cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
+    mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
+    where = first[kept][np.unique(cell, return_index=True)[1]]
+    families = (factors[name][where] for name in ("judge_family", "model_family"))
+    lost = {str(name): NO_SLOPE for name in judges[~known]}
+    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), lost)
+
+
+def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,).
+
+    sums: (kinds, v, v) over u = (1, rating, covariates...).
+    """
+    centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
+    # What does not vary within a kind leaves a difference of equal terms: rounding.
+    centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
+    total = np.zeros((judges, *centred.shape[1:]))
+    np.add.at(total, judge, centred)
+    slopes = np.zeros((judges, total.shape[1] - 1))
+    known = np.full(judges, not slopes.shape[1])  # where there is no covariate, nothing is to be determined
+    for place, product in enumerate(total):
+        if product[1:, 1:].any():
+            inverse, null = inverted(product[1:, 1:])
+            slopes[place], known[place] = inverse @ product[1:, 0], determined(null).all()
+    return slopes, known
+
+
+def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray) -> np.ndarray:
+    """Means over rows of `values` less the effects of dimensions, (cells,); the arguments are (kinds,)."""
+    _, level = np.unique(dimension, return_inverse=True)
+    rows = np.bincount(cell, n)
+    dummies = (level[:, None] == np.arange(level.max(initial=-1) + 1)).astype(float)
+    dummies -= np.average(dummies, axis=0, weights=n) if len(n) else 0.0
+    within = dummies - (_sums(dummies * n[:, None], cell) / rows[:, None])[cell]
+    centred = values - (np.bincount(cell, values * n) / rows)[cell]
+    effects = np.linalg.lstsq(within * np.sqrt(n)[:, None], centred * np.sqrt(n), rcond=1e-10)[0]
+    return np.bincount(cell, (values - dummies @ effects) * n) / rows
+
+
+def _sums(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Sums of the rows of `values`, (kinds, columns), by place."""
+    total = np.zeros((place.max(initial=-1) + 1, values.shape[1]))
+    np.add.at(total, place, values)
+    return total
+
+
+@dataclass(frozen=True)
+class AdditiveFit:
+    """Least squares of mean_jm = a_j + c_m on some cells, each as one observation."""
+
+    rows: np.ndarray  # (cells, judges + models) of all cells, those that are fitted and the others
+    inverse: np.ndarray  # (terms, fitted cells): with the means of the fitted cells, the shortest effects that fit them
+    free: np.ndarray  # (terms, directions) in which effects may move without a change of what is fitted
+
+    @classmethod
+    def of(cls, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> "AdditiveFit":
+        """Lay out the fit; judge, model: (cells,) of str; fitted: (cells,) of bool."""
+        rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
+        gram = rows[fitted].T @ rows[fitted]
+        inverse, null = inverted(gram)
+        free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]  # `inverted` speaks of columns of length 1
+        return cls(rows, inverse @ rows[fitted].T, free)
+
+    @property
+    def rank(self) -> int:
+        """Number of directions that the fitted cells tell of."""
+        return len(self.free) - self.free.shape[1]
+
+    def leftover(self, fitted: np.ndarray) -> np.ndarray:
+        """I - H of the fitted cells, (fitted cells, fitted cells): with their means, the residuals; fitted: as in `of`."""
+        return np.eye(int(fitted.sum())) - self.rows[fitted] @ self.inverse
+
+    def determined(self, sums: np.ndarray) -> np.ndarray:
+        """Which weighted sums of effects, (sums, terms), the fitted cells determine: (sums,) of bool."""
+        return determined(sums @ self.free)
+
+
+BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at most: few may hit the cells that they must
+SINGULAR = 1e-9  # smallest eigenvalue: below it, the cells that are left do not identify all that are assigned
+
+
+@dataclass(frozen=True)
+class Assignments:
+    """Random assignments of a model to each judge, none twice, all in the cells of an additive fit."""
+
+    cells: np.ndarray  # (draws, judges) places of the assigned cells among those of the fit
+    weights: np.ndarray  # (draws, judges) of the cells' residuals in the standardised mean
+
+    def means(self, residuals: np.ndarray) -> np.ndarray:
+        """Mean residual of the assigned cells from the fit to the others, in sd of a cell over its standard error, (draws,).
+
+        residuals: (cells,) of the fit to all. Those from a fit without a set T are M_TT^-1 e_T, M = I - H; their mean has the
+        variance 1' M_TT^-1 1 / |T|^2 in units of a cell's variance.
+        """
+        return (self.weights * residuals[self.cells]).sum(axis=1)
+
+
+def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, seed: int) -> Assignments:
+    """Draw assignments uniformly from those possible; fewer than `draws`, or none, where hardly any is.
+
+    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M = I - H of the fit.
+    """
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    judges, models = place.shape
+    found, count = [], 0
+    for _ in range(BATCHES if draws and 0 < judges <= models and (place >= 0).any(axis=1).all() else 0):
+        order = generator.permuted(np.tile(np.arange(models), (BATCH, 1)), axis=1)[:, :judges]
+        cells = place[np.arange(judges), order]
+        cells = cells[(cells >= 0).all(axis=1)]
+        blocks = leftover[cells[:, :, None], cells[:, None, :]]
+        found.append(cells[np.linalg.eigvalsh(blocks)[:, 0] > SINGULAR] if len(cells) else cells)
+        count += len(found[-1])
+        if count >= draws:
+            break
+    cells = np.concatenate([np.empty((0, judges), dtype=np.int64), *found])[:draws]
+    blocks = leftover[cells[:, :, None], cells[:, None, :]]
+    solved = np.linalg.solve(blocks, np.ones((*cells.shape, 1)))[..., 0]
+    return Assignments(cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True)))
+
+
+DRAWS = 10_000
+NO_CELL = "not estimable: no cell that is neither self nor family is of {what}"
+NOT_LINKED = "not estimable: cells that are neither self nor family do not link judge and model of {what}"
+NO_OTHER = "not estimable: no other cells that are neither self nor family link judge {judge} and model {model}"
+NO_ASSIGNMENT = "no randomisation: cells that are neither self nor family do not give each judge another model"
+NO_SPREAD = "not estimable: the cells that are neither self nor family leave no residual"
+
+
+@dataclass(frozen=True)
+class Placebo:
+    """One gap of own or family cells to what the placebo cells predict; NaN where there is none, with the reason."""
+
+    quantity: str  # self_bias or family_bias
+    term: str  # the judge or family, or ALL_JUDGES for the mean of all self-biases
+    cells: int  # judge x model cells that the gap is the mean of
+    estimate: float = math.nan
+    std_error: float = math.nan
+    df: int = 0
+    p_value: float = math.nan  # by t
+    randomisation_p_value: float = math.nan
+    draws: int = 0  # cells or assignments that the randomisation compares with
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Cells whose gap is asked for, and what it is made of; `reason` why there is none."""
+
+    quantity: str  # as in Placebo, or the relation of a single cell
+    term: str
+    contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
+    cells: int  # of the target
+    reason: str = ""
+
+
+class PlaceboDesign:
+    """What is the same for all means of the same cells: the additive fit a_j + c_m to the placebo cells, and its errors.
+
+    The gap of cells T is mean(r_T) - mean(a_j + c_m), with variance s^2 (1 / |T| + x'(X'X)^-1 x), x the mean row of T, and t
+    with as many degrees of freedom as there are placebo cells less the rank of X. The cells count alike, as taste, not the
+    number of prompts, is what sets most of them apart.
+    """
+
+    def __init__(self, cells: CellMeans, *, seed: int, draws: int = DRAWS) -> None:
+        """Lay out the fit; `draws` random assignments of models to judges are drawn with `seed`.
+
+        Without draws there are no randomisation tests.
+        """
+        self._cells, self._placebo = cells, ~cells.own & ~cells.same_family
+        self._fit = AdditiveFit.of(cells.judge, cells.model, self._placebo)
+        self._leftover = self._fit.leftover(self._placebo)
+        self.df = int(self._placebo.sum()) - self._fit.rank
+        self.targets = [*self._own(), *self._families()]
+        self._alone = {name: self._with_own(name) for name in self._known()} if draws else {}
+        self._pooled = self._mean_of_own()
+        self._assignments = self._assigned(draws, seed)
+
+    def test(self, mean: np.ndarray) -> list[Placebo]:
+        """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
+
+        The randomisation p-value of a judge is the share of its own and placebo cells whose studentised leave-one-out residual,
+        of an additive fit to the placebo cells and the own one, is at least the own one's in size: (1 + #) / (1 + cells).
+        That of all judges is the share of random assignments of a model to each judge, in placebo cells only, whose mean gap,
+        each from a fit without them and over its standard error, is at least the own one's: (1 + #) / (1 + draws).
+        """
+        residuals, spread = self._leftover @ mean[self._placebo], self.spread(mean)
+        found = [self._tested(target, mean, spread) for target in self.targets]
+        pooled = self._pooled
+        if pooled is None:
+            return found
+        own = pooled.contrast @ mean / np.linalg.norm(pooled.contrast)
+        drawn = self._assignments.means(residuals)
+        share = (1 + (np.abs(drawn) >= abs(own)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
+        return [*found, self._tested(pooled, mean, spread, (float(share), len(drawn)))]
+
+    def spread(self, mean: np.ndarray) -> float:
+        """Standard deviation s that the placebo cells leave, of means (cells,); NaN where they leave no residual."""
+        residuals = self._leftover @ mean[self._placebo]
+        return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
+
+    def of_cell(self, place: int) -> Target:
+        """One cell against the placebo cells; a placebo cell against the others, as if it had not been fitted."""
+        relation, judge, model = self._cells.relation[place], self._cells.judge[place], self._cells.model[place]
+        alone = np.arange(len(self._cells.n)) == place
+        if relation != PLACEBO:
+            return self._target(relation, judge, alone)
+        number = int(self._placebo[:place].sum())
+        free = self._leftover[number, number]
+        if self.df <= 0:
+            return Target(relation, judge, alone, 1, NO_SPREAD)
+        if free <= ALONE:
+            return Target(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
+        contrast = np.zeros(len(alone))
+        contrast[self._placebo] = self._leftover[number] / free
+        return Target(relation, judge, contrast, 1)
+
+    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised: tuple = (math.nan, 0)) -> Placebo:
+        if target.reason:
+            return Placebo(target.quantity, target.term, target.cells, reason=target.reason)
+        gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
+        if not error > 1e-10:
+            return Placebo(target.quantity, target.term, target.cells, gap, reason=NO_SPREAD)
+        if target.quantity == "self_bias" and target.term in self._alone:
+            randomised = _rank(*self._alone[target.term], mean)
+        p_value = wald_p_value(gap, error, self.df)
+        return Placebo(target.quantity, target.term, target.cells, gap, error, self.df, p_value, *randomised)
+
+    def _own(self) -> Iterator[Target]:
+        for judge in map(str, np.unique(self._cells.judge)):
+            yield self._target("self_bias", judge, self._cells.own & (self._cells.judge == judge))
+        for judge, reason in self._cells.without_slope.items():
+            yield Target("self_bias", judge, np.zeros(0), 0, reason)
+
+    def _families(self) -> Iterator[Target]:
+        for family in map(str, np.unique(self._cells.judge_family)):
+            yield self._target("family_bias", family, self._cells.same_family & (self._cells.judge_family == family))
+
+    def _target(self, quantity: str, term: str, among: np.ndarray) -> Target:
+        count = int(among.sum())
+        contrast = among / max(1, count)
+        row = contrast @ self._fit.rows
+        contrast[self._placebo] -= row @ self._fit.inverse
+        return Target(quantity, term, contrast, count, self._why_not(quantity, among, row))
+
+    def _why_not(self, quantity: str, among: np.ndarray, row: np.ndarray) -> str:
+        """Why the placebo cells do not predict the cells `among`, whose mean row of the additive fit is `row`; or ""."""
+        if not among.any():
+            return NO_ROWS[quantity]
+        for what, names in (("judge", self._cells.judge), ("model", self._cells.model)):
+            lacking = sorted(set(names[among]) - set(names[self._placebo]))
+            if lacking:
+                return NO_CELL.format(what=f"{what} {', '.join(lacking)}")
+        if not self._fit.determined(row[None])[0]:
+            return NOT_LINKED.format(what=", ".join(sorted(set(self._cells.judge[among]))))
+        return "" if self.df > 0 else NO_SPREAD
+
+    def _known(self) -> list[str]:
+        return [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
+
+    def _mean_of_own(self) -> Target | None:
+        """The mean of the self-biases that are estimable."""
+        own = self._cells.own & np.isin(self._cells.judge, self._known())
+        return self._target("self_bias", ALL_JUDGES, own) if own.any() else None
+
+    def _with_own(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places of the placebo cells and, last, the own one, I - H of an additive fit to them, and which are the judge's."""
+        own = np.flatnonzero(self._cells.own & (self._cells.judge == judge))
+        places = np.concatenate([np.flatnonzero(self._placebo), own])
+        judges, models = self._cells.judge[places], self._cells.model[places]
+        every = np.ones(len(places), dtype=bool)
+        return places, AdditiveFit.of(judges, models, every).leftover(every), judges == judge
+
+    def _assigned(self, draws: int, seed: int) -> Assignments:
+        """Draw assignments to the judges whose self-bias is estimable."""
+        judges, models = np.array(self._known(), dtype=str), np.unique(self._cells.model)
+        place = np.full((len(judges), len(models)), -1)
+        names = zip(self._cells.judge[self._placebo], self._cells.model[self._placebo], strict=True)
+        for number, (judge, model) in enumerate(names):
+            place[judges == judge, np.searchsorted(models, model)] = number
+        return draw_assignments(place, self._leftover, draws=draws, seed=seed)
+
+
+def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
+    """The share of a judge's cells whose studentised residual is at least that of the last, its own; and how many others.
+
+    Residuals over sqrt(1 - h) have the order of those from fits without the cell, over their own standard errors.
+    """
+    kept = mine & (leftover.diagonal() > ALONE)
+    sizes = np.abs(leftover @ mean[places])[kept] / np.sqrt(leftover.diagonal()[kept])
+    return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
+
+
+def placebo(moments: Moments, *, seed: int, draws: int = DRAWS, reference: bool = True) -> list[Placebo]:
+    """Estimate and test estimand C on the rows behind `moments`: self-bias by judge, family-bias, and the mean self-bias.
+
+    reference: whether the rows have one; without, the means are of the ratings less the effects of dimensions alone.
+    """
+    cells = cell_means(moments, reference=reference)
+    return PlaceboDesign(cells, seed=seed, draws=draws).test(cells.mean)
+
+
+def placebo_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
+    """Yield the rows of the placebo table of a least-squares spec: its rows, slices and covariates, whatever its terms."""
+    for label, moments in study.slices(spec):
+        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
+        if not len(moments.n):
+            yield {**where, "reason": NO_SLICE}
+            continue
+        for found in placebo(moments, seed=seed, draws=draws, reference=study.has_human_scores):
+            row = {"quantity": found.quantity, "term": found.term, "cells": found.cells, "reason": found.reason}
+            if not found.reason:
+                row |= wald_columns(found.estimate, found.std_error, df=found.df, confidence=confidence)
+                row |= {"randomisation_p_value": found.randomisation_p_value, "draws": found.draws}
+                row |= {"reason": NO_ASSIGNMENT} if found.term == ALL_JUDGES and not found.draws else {}
+            yield {**where, **row}
+
+
+def taste_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the table of tastes of a least-squares spec: a cell each, of its slices and covariates.
+
+    residual: the cell's mean less a_j + c_m of the additive fit to the placebo cells, points of the unit scale; for a placebo
+    cell, of the fit to the others. std_error: that of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that fit and
+    the s of the fit to all. The residual of a cell without bias is between -band and band with probability `confidence`, by t
+    with df.
+    """
+    for label, moments in study.slices(spec):
+        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
+        if not len(moments.n):
+            yield {**where, "reason": NO_SLICE}
+            continue
+        cells = cell_means(moments, reference=study.has_human_scores)
+        design = PlaceboDesign(cells, seed=0, draws=0)
+        spread = design.spread(cells.mean)
+        names = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
+        for place, (judge, model, relation, n) in enumerate(names):
+            row = {**where, "judge": judge, "model": model, "relation": relation, "n": round(n)}
+            target = design.of_cell(place)
+            if target.reason:
+                yield {**row, "reason": target.reason}
+                continue
+            error = spread * float((target.contrast @ target.contrast) ** 0.5)
+            numbers = {"residual": float(target.contrast @ cells.mean), "std_error": error, "df": design.df}
+            yield {**row, **numbers, "band": quantile(confidence, design.df) * error}
+        for judge, reason in cells.without_slope.items():
+            yield {**where, "judge": judge, "reason": reason}

@@ -1,0 +1,351 @@
+"""Leaderboards: scores of models before and after the estimated self- and family-bias is taken off, and their ranks.
+
+Mean rating that each judge gave each model, mean reference beside it, and the same in resamples of prompts.
+
+The ratings of a study with the estimated self- and family-bias taken off, row by row.
+
+Ranks of models, and sets of ranks that hold all true ones at once.
+
+Scores of models from the pairs of a judge and a model that are kept: a model is not paid for having mild judges.
+
+What the quantiles of a bootstrap over prompts lack where prompts are few.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recuse.base.database import connect, create_table, text
+from recuse.base.errors import ConfigError
+from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.inference.idiosyncrasy import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF, AdditiveFit
+from recuse.model.covariance import FEW
+from recuse.model.fit import Coefficient, fit_slice
+from recuse.model.prompt_sums import SliceCells, add_prompts, products
+from recuse.model.resampling import ResampledTotals, prompt_errors
+from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.study import Study
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of a judge and a model, of the rows of one slice: all judges by all models that it has."""
+
+    judges: np.ndarray  # (J,) of str
+    models: np.ndarray  # (M,) of str
+    pair: np.ndarray  # (groups,) place of each group's pair in the raveled (J, M)
+
+    @classmethod
+    def of(cls, moments: Moments) -> "Pairs":
+        """Number the pairs of the groups of `moments`."""
+        judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
+        models, model = np.unique(moments.factors["model"], return_inverse=True)
+        return cls(judges, models, judge * len(models) + model)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(J, M)."""
+        return len(self.judges), len(self.models)
+
+    def means(self, moments: Moments) -> np.ndarray:
+        """Means over the rows of each pair, (2, J, M), on the unit scale: rating, then reference; NaN without rows."""
+        sums = moments.tensor[:, 0, 0, 0]
+        found = [np.bincount(self.pair, sums[:, of], minlength=np.prod(self.shape)) for of in (0, RATING, REFERENCE)]
+        return _quotients(np.concatenate(found)).reshape(2, *self.shape)
+
+
+class PairMeans:
+    """Means of the pairs of one slice in resamples of its prompts, which come a few at a time, each with all its rows.
+
+    The resamples are those of a PromptBootstrap with the same seed, prompts and replicates.
+    """
+
+    def __init__(self, pairs: int, *, width: int, prompts: int, replicates: int, seed: int) -> None:
+        """Start without prompts; width: the rating's place, as in `products`; prompts: how many the study has."""
+        self._resampled = ResampledTotals(3 * pairs, prompts=prompts, replicates=replicates, seed=seed)
+        self._summed = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`, a cell for each pair."""
+        self._resampled.add(prompts, sums[:, self._summed].reshape(len(sums), -1))
+
+    def means(self) -> np.ndarray:
+        """Means of each pair in each replicate, (replicates, 2, pairs); NaN where its prompts have no row of the pair."""
+        return _quotients(self._resampled.totals())
+
+
+def resampled_means(spec: Spec, study: Study, *, replicates: int, seed: int) -> list[np.ndarray | None]:
+    """Means of the pairs of each slice of the spec, (replicates, 2, J, M), by one pass over the rows: ratings, then references.
+
+    None for a slice without rows.
+    """
+    moments = study.moments_for(spec)
+    width = moments.tensor.shape[1] - 1
+    takers, found = [], []
+    for _, mask in spec.slices(moments.factors):
+        pairs = Pairs.of(moments.select(mask))
+        size = int(np.prod(pairs.shape))
+        means = PairMeans(size, width=width, prompts=study.prompts, replicates=replicates, seed=seed) if size else None
+        if means is not None:
+            takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, size), [means]))
+        found.append((pairs.shape, means))
+    add_prompts(takers, study.row_blocks(spec, moments.factors) if takers else (), len(moments.n))
+    return [None if means is None else means.means().reshape(-1, 2, *shape) for shape, means in found]
+
+
+def _quotients(totals: np.ndarray) -> np.ndarray:
+    """Means (..., 2, pairs) of totals (..., 3 pairs): rows of all pairs, then ratings, then references; NaN without rows."""
+    rows, *sums = np.split(totals, 3, axis=-1)
+    return np.stack([np.divide(each, rows, out=np.full_like(each, np.nan), where=rows > 0) for each in sums], axis=-2)
+
+
+def expanded(z: float, prompts: int) -> float:
+    """Return sqrt(P / (P - 1)) t, with t as far out among t with P - 1 degrees of freedom as z among the normal.
+
+    Resamples of P prompts vary by (P - 1) / P of what samples do, and say nothing of how unsure that is itself: a quantile
+    that is z of their standard deviations out is to be taken this far out. Source: Hesterberg (2015), "What teachers should
+    know about the bootstrap", The American Statistician 69, section 5.3, expanded percentile intervals.
+    """
+    from scipy.stats import norm, t
+
+    return math.sqrt(prompts / (prompts - 1)) * float(t.isf(norm.sf(z), prompts - 1))
+
+
+def tail(confidence: float, prompts: int) -> float:
+    """Share of the replicates beyond each end of an interval of level `confidence`, (1 - confidence) / 2 with many prompts."""
+    from scipy.stats import norm
+
+    return float(norm.sf(expanded(norm.isf((1 - confidence) / 2), prompts)))
+
+
+SAME = 1e-9  # points of the unit scale: scores nearer to one another are equal but for rounding, as ratings are on a grid
+
+
+def ranks(scores: np.ndarray) -> np.ndarray:
+    """Rank scores, (models,), 1 the highest: 1 + number of higher ones, so that equal scores share the lower number."""
+    return 1 + (scores - scores[:, None] > SAME).sum(axis=1)
+
+
+def rank_sets(scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest number of the set of ranks that the bootstrap leaves each model, (models,) each.
+
+    With D_mk the difference of two scores, D*_mk that of a replicate and s_mk the standard deviation (n - 1) of D*_mk, and c
+    the `confidence` quantile over replicates of max over pairs |D*_mk - D_mk| / s_mk, `expanded` for the number of prompts, k
+    is surely above m where D_km > c s_mk. The set of m runs from 1 + (models above it) to models - (models below it); with
+    probability `confidence` every set holds the true rank. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for
+    ranks with applications to mobility across neighbourhoods and academic achievement across countries", section 3.
+
+    scores: (models,) without NaN; replicates: (replicates, models), two or more; prompts: two or more.
+    """
+    differences = scores[:, None] - scores
+    drawn = replicates[:, :, None] - replicates[:, None, :]
+    spread = drawn.std(axis=0, ddof=1)
+    varies = spread > SAME  # two models that no resample tells apart, or always by as much
+    studentised = np.abs(drawn - differences)[:, varies] / spread[varies]
+    critical = expanded(np.quantile(studentised.max(axis=1), confidence), prompts) if varies.any() else 0.0
+    above = -differences > np.maximum(critical * spread, SAME)  # (m, k): k is above m
+    return 1 + above.sum(axis=1), len(scores) - above.sum(axis=0)
+
+
+def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
+    """Weights w, (M, J, M), that make the scores of the means of pairs, sum of w[m] mean for model m; NaN if it has none.
+
+    The score is c_m + mean of a_j over the judges that are left, of the least-squares fit mean_jm = a_j + c_m to the kept
+    pairs, each as one observation: a pair that is not kept counts as the fit says. Where a model's judges are all kept for all
+    models it is the mean over judges of the mean over rows. Without this, a model whose severe judges are left out would rise.
+    The same holds of a model all of whose judges are kept. It is not estimable where no chain of kept pairs leads from model to
+    model.
+
+    kept: (J, M) of bool.
+    """
+    judges, models = kept.shape
+    judge, model = np.indices(kept.shape)
+    fit = AdditiveFit.of(judge.ravel(), model.ravel(), kept.ravel())
+    left = kept.any(axis=1)
+    mean = left / max(1, left.sum())
+    target = np.concatenate([np.tile(mean, (models, 1)), np.eye(models)], axis=1)
+    weights = np.zeros((models, judges, models))
+    weights[:, kept] = target @ fit.inverse
+    for whole in np.flatnonzero((kept == left[:, None]).all(axis=0)):  # what the fit says, but for rounding
+        weights[whole] = np.outer(mean, np.arange(models) == whole)
+    weights[~fit.determined(target)] = np.nan
+    return weights
+
+
+NO_CHAIN = "not estimable: the judges that are left do not compare this model with the others"
+NO_SPREAD = "no interval: all rows are of one prompt, or too few resamples determine every score"
+FEW_PROMPTS = "{prompts} prompts, fewer than {few}: intervals and sets of ranks may be too small, also with the t distribution"
+
+
+def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the rows of the leaderboard table: for each slice of the spec with a term, kind of score and model.
+
+    The score of a model is the mean over judges of the mean over rows, on the unit scale, in the pairs of judge and model that
+    the kind keeps (see additive_scores for pairs that are left out, and so is one whose bias the rows do not determine):
+      raw               rating
+      debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F, not the judge], of the spec
+      leave_self_out    rating, without judges' ratings of themselves
+      leave_family_out  rating, without judges' ratings of their families
+      human             human score, if the study has any
+    Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so that
+    they carry what is unsure of the biases; `few_prompts.tail` of the replicates is beyond each end. std_error is their
+    standard deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out
+    and counted. `change` is score - raw score, empty for the raw ones. Ranks and their sets: see rank_sets; a model without
+    score has none. What is taken off is all that the spec calls bias: under estimand A also what errors of the human scores put
+    in (see noisy_reference).
+
+    Raises ConfigError for a spec without terms of bias.
+    """
+    if spec.estimator != "least_squares" or not estimand_of(spec):
+        raise ConfigError(
+            f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares that could be taken off the "
+            "ratings; write a spec with the terms self and same_family"
+        )
+    drawing = replace(spec, bootstrap=replicates)
+    errors = prompt_errors(drawing, study, seed=seed)
+    resampled = resampled_means(spec, study, replicates=replicates, seed=seed)
+    for (label, rows), of_prompts, means in zip(study.slices(spec), errors, resampled, strict=True):
+        if of_prompts is None:
+            continue
+        pairs = Pairs.of(rows)
+        drawn = means if of_prompts.replicates is not None else means[:0]
+        values, human = np.concatenate([pairs.means(rows)[None], drawn]).swapaxes(0, 1)
+        human = human if study.has_human_scores else None
+        fitted = fit_slice(drawing, label, rows, of_prompts)
+        bias = _biases(spec, rows, pairs, fitted.coefficients, len(drawn))
+        about = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
+        for row in leaderboard(pairs, values, bias, _family(rows, pairs), **about):
+            estimand = estimand_of(spec) if row["scores"] == DEBIASED else ""
+            yield {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand, **row}
+
+
+def leaderboard(
+    pairs: Pairs,
+    means: np.ndarray,
+    bias: np.ndarray,
+    family: np.ndarray,
+    *,
+    human: np.ndarray | None,
+    prompts: int,
+    confidence: float,
+) -> Iterator[dict]:
+    """Yield the rows of one slice.
+
+    means: (1 + replicates, J, M) of the ratings, of all rows first; bias: the same shape, what is to be taken off; human: the
+    same of the human scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge);
+    prompts: how many the slice has.
+    """
+    there = ~np.isnan(means[0])
+    own = pairs.judges[:, None] == pairs.models
+    kinds = {
+        RAW: (means, there),
+        DEBIASED: (means - bias, there & ~np.isnan(bias[0])),
+        WITHOUT_SELF: (means, there & ~own),
+        WITHOUT_FAMILY: (means, there & ~own & ~family),
+    } | ({} if human is None else {HUMAN: (human, there)})
+    raw = None
+    for kind, (values, kept) in kinds.items():
+        scores = _scores(values, kept)
+        raw = scores if raw is None else raw
+        judges = kept.sum(axis=0)
+        for place, row in enumerate(_rows(kind, scores, raw, prompts, confidence)):
+            yield {"scores": kind, "model": str(pairs.models[place]), "judges": int(judges[place]), **row}
+
+
+def _biases(spec: Spec, rows: Moments, pairs: Pairs, coefficients: list[Coefficient], replicates: int) -> np.ndarray:
+    """What the spec's fit takes off each pair, in all rows and in each replicate: (1 + replicates, J, M)."""
+    found = np.zeros((1 + replicates, *pairs.shape))
+    flat = found.reshape(1 + replicates, -1)
+    fitted = {(each.quantity, each.term): each for each in coefficients}
+    for term in spec.terms_of(rows.factors):
+        if term.quantity in BIASES and term.carried.any():
+            coefficient = fitted[term.quantity, term.term]
+            drawn = coefficient.replicates if replicates else np.empty(0)
+            flat[:, np.unique(pairs.pair[term.carried])] = np.append(coefficient.estimate, drawn)[:, None]
+    return found
+
+
+def _family(rows: Moments, pairs: Pairs) -> np.ndarray:
+    """Pairs of one family, (J, M) of bool."""
+    found = np.zeros(np.prod(pairs.shape), dtype=bool)
+    found[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = True
+    return found.reshape(pairs.shape)
+
+
+def _scores(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Scores of the models, (1 + replicates, M); NaN where they are not determined."""
+    if not kept.any():
+        return np.full((len(values), kept.shape[1]), np.nan)
+    weights = score_weights_of_pairs(kept)[:, kept]
+    return values[:, kept] @ weights.T
+
+
+def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
+    """Yield what is said of the scores of each model, (1 + replicates, models)."""
+    known = ~np.isnan(scores[0])
+    found = _rows_of_known(kind, scores[:, known], raw[:, known], prompts, confidence)
+    yield from (next(found) if has else {"note": NO_CHAIN} for has in known)
+
+
+def _rows_of_known(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
+    changes = scores - raw
+    changes[np.abs(changes) < SAME] = 0.0
+    determined = ~np.isnan(changes).any(axis=1)  # of a raw score, too, where the other lacks the pair that is lost
+    drawn = np.flatnonzero(determined[1:]) + 1
+    enough = len(drawn) > 1 and scores.shape[1] > 0
+    sets = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence) if enough else ()
+    share = tail(confidence, prompts) if enough else 0.0
+    for number, rank in enumerate(ranks(scores[0])):
+        row = {"score": float(scores[0, number]), "rank": int(rank)}
+        if kind != RAW:
+            row["change"] = float(changes[0, number])
+        if not enough:
+            yield row | {"note": NO_SPREAD}
+            continue
+        error = scores[drawn, number].std(ddof=1) * np.sqrt(prompts / (prompts - 1))
+        row |= {"std_error": float(error), "replicates": len(drawn)}
+        row |= _ends("", scores[drawn, number], share)
+        row |= {end: int(of_set[number]) for end, of_set in zip(("rank_low", "rank_high"), sets, strict=True)}
+        row |= {} if kind == RAW else _ends("change_", changes[drawn, number], share)
+        yield row | ({"note": FEW_PROMPTS.format(prompts=prompts, few=FEW)} if prompts < FEW else {})
+
+
+def _ends(prefix: str, values: np.ndarray, share: float) -> dict:
+    """The interval that leaves so much of the values out at either end."""
+    low, high = np.quantile(values, [share, 1 - share])
+    return {f"{prefix}ci_low": float(low), f"{prefix}ci_high": float(high)}
+
+
+KEYS = ("dimension", "dataset", "prompt_id", "judge", "model")
+
+
+def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], path: str) -> None:
+    """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias and debiased_unit = rating_unit - bias.
+
+    bias is the estimate of the judge's self_bias on its own completions, of the family's family_bias on those of the family's
+    other models, 0 on the rest, on the unit scale; NULL, and so the debiased rating, where a term of the row is not determined.
+    A debiased rating may leave the scale. Rows are in the order of the canonical ratings.
+
+    estimates: rows of tables of estimates, of which those of the spec count, of the fit to all rows together (slice "").
+    """
+    own = [row for row in estimates if (row["spec"], row["slice"]) == (spec.name, "")]
+    found = {
+        quantity: [
+            (row["term"], float(row["estimate"]) if row["estimate"] else None) for row in own if row["quantity"] == quantity
+        ]
+        for quantity in BIASES
+    }
+    connection = connect()
+    for quantity, values in found.items():
+        create_table(connection, quantity, "term varchar, bias double", values)
+    bias = """case when model::varchar = judge::varchar then if(self_bias.term is null, 0, self_bias.bias)
+                   when model_family::varchar = judge_family::varchar then if(family_bias.term is null, 0, family_bias.bias)
+                   else 0 end"""
+    rows = f"""select {", ".join(KEYS)}, rating_unit, {bias} as bias
+               from ({spec.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
+               left join family_bias on family_bias.term = judge_family::varchar"""
+    connection.execute(
+        f"copy (select *, rating_unit - bias as debiased_unit from ({rows})) to {text(path)} (format parquet, compression zstd)"
+    )

@@ -1,0 +1,380 @@
+"""Studies like one that there is, with other numbers of prompts, raters and models: what they would detect.
+
+What a study can find before it is made: errors of a self-bias by design, the part that no number of prompts takes away.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+
+from recuse.data.moments import REFERENCE, Moments
+from recuse.inference.idiosyncrasy import NEVER, OVERSIZED, UNKNOWN_TASTE, AdditiveFit, PlaceboDesign, cell_means
+from recuse.model.design import CONSTANT, regressors_of, terms_of
+from recuse.model.design import REFERENCE as SLOPE
+from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
+from recuse.model.spec import A, B, C, Spec
+from recuse.model.study import Study
+from recuse.model.terms import layout_of, present_terms
+
+EQUATION = ("judge", "judge:reference", "self", "same_family")
+BY_MODEL = B.format("model")
+TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
+MOST = 20.0  # beyond the critical value, the noncentrality of a power that is as good as 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
+
+    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_taste_m + taste_jm + noise, with q a completion's quality,
+    normal about quality[m], independent by completion and dimension; reference = q + the mean of so many raters' errors. What
+    the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing: the estimates are gaps
+    between models.
+    """
+
+    judges: Sequence[str]  # (J,)
+    models: Sequence[str]  # (M,)
+    family: Sequence[str]  # (M,) of each model
+    quality: Sequence[float]  # (M,) means
+    slope: Sequence[float]  # (J,)
+    prompts: int
+    dimensions: int
+    raters: int  # of each completion
+    noise: Sequence[float]  # (J,) standard deviation of a rating given all else
+    taste: float  # standard deviation of a judge's liking of a model, beyond what quality says
+    shared_taste: float  # the same of a liking that all judges share
+    quality_spread: float  # standard deviation of q within a model
+    rater_error: float  # standard deviation of one rater's error
+
+    @property
+    def reference_variance(self) -> float:
+        """Variance within a model of the mean of the raters."""
+        return self.quality_spread**2 + self.rater_error**2 / self.raters
+
+    @property
+    def reliability(self) -> float:
+        """Share of it that is quality."""
+        return self.quality_spread**2 / self.reference_variance
+
+    @property
+    def factors(self) -> dict[str, np.ndarray]:
+        """Factors of the cells, judge by judge, (J M,) of str each."""
+        family = dict(zip(self.models, self.family, strict=True))
+        columns = {"judge": np.repeat(self.judges, len(self.models)), "model": np.tile(self.models, len(self.judges))}
+        families = {f"{who}_family": np.array([family[name] for name in names]) for who, names in columns.items()}
+        return columns | families
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect of one judge's self-bias under one estimand; NaN throughout where it is not estimable."""
+
+    std_error: float  # of the estimate
+    floor: float  # what is left of it with ever so many prompts
+    bias: float  # mean of the estimate less the planted bias
+    nominal: float  # the error that a study would report, on average
+    df: float  # of its t; infinite for a normal
+
+    def with_prompts(self, times: float) -> "Expected":
+        """Return what to expect with so many times the prompts: all of the variance but the floor goes as 1 / prompts."""
+        error = math.sqrt((self.std_error**2 - self.floor**2) / times + self.floor**2)
+        # Under C the spread that a study sees holds the floor, under A and B it does not.
+        nominal = self.nominal / math.sqrt(times) if math.isinf(self.df) else error
+        return replace(self, std_error=error, nominal=nominal)
+
+
+def expected(plan: Plan, judge: str, *, estimand: str) -> Expected:
+    """Errors in closed form of the self-bias of `judge`.
+
+    The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
+    row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less the prediction
+    a_j + c_m of the additive fit to the cells that are neither self nor family, of mean ratings less slope within cells times
+    mean reference. With v the variance of the reference within a model, r the reliability and h the mean of k + l reference in
+    the cell:
+      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
+                  + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   what they or raters do
+                  + floor^2,  floor^2 = taste^2 sum_jm (n h)^2 + shared_taste^2 sum_m (sum_j n h)^2
+      bias = n sum_jm slope_j (h quality_m + l v r), which is 0 with r = 1
+    For C the floor is taste sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit, and noise / sqrt(n) has the same
+      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
+    the fit leaves.
+    """
+    own = np.array(plan.judges)[:, None] == np.array(plan.models)
+    weights = _of_cells(plan, own, judge) if estimand == C else _of_rows(plan, own, judge, TERMS[estimand])
+    if weights is None:
+        return Expected(*[math.nan] * 5)
+    k, slant, df = weights  # (J, M) each, and the degrees of freedom
+    n, quality = plan.prompts * plan.dimensions, np.array(plan.quality)
+    slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
+    spread = plan.reference_variance
+    left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
+    height = k + slant * quality
+    square = height**2 + slant**2 * spread
+    together, tilt = (slope * height).sum(axis=0), (slope * slant).sum(axis=0)
+    floor = plan.taste**2 * ((n * height) ** 2).sum() + plan.shared_taste**2 * ((n * height).sum(axis=0) ** 2).sum()
+    variance = n * (noise**2 * square).sum() + left * n * (together**2 + tilt**2 * spread).sum() + floor
+    bias = n * (slope * (height * quality + slant * spread * plan.reliability)).sum()
+    blind = n * (square * (noise**2 + plan.taste**2 + slope**2 * left)).sum()
+    nominal = variance if estimand == C else blind
+    return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
+
+
+Weights = tuple[np.ndarray, np.ndarray, float]  # k and l of each cell, (J, M) each, and degrees of freedom
+
+
+def _of_rows(plan: Plan, own: np.ndarray, judge: str, names: Sequence[str]) -> Weights | None:
+    """Row of the judge's self-bias in (X'X)^-1 X'."""
+    terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
+    place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
+    layout = regressors_of(terms, own.size, 2)  # (cells, 2, terms)
+    quality = np.tile(plan.quality, len(plan.judges))
+    gram = np.ones((own.size, 2, 2))
+    gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
+    gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
+    inverse, null = inverted(plan.prompts * plan.dimensions * np.einsum("cak,cab,cbl->kl", layout, gram, layout, optimize=True))
+    if not place or not determined(null)[place[0]]:
+        return None
+    k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, *own.shape)
+    return k, slant, math.inf
+
+
+def _of_cells(plan: Plan, own: np.ndarray, judge: str) -> Weights | None:
+    """Own cell less the additive prediction, and what the slopes within cells add."""
+    factors, n = plan.factors, plan.prompts * plan.dimensions
+    placebo = factors["judge_family"] != factors["model_family"]
+    fit = AdditiveFit.of(factors["judge"], factors["model"], placebo)
+    cell = own.ravel() & (factors["judge"] == judge)
+    if not cell.any() or placebo.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
+        return None
+    contrast = cell.astype(float)
+    contrast[placebo] -= (fit.rows[cell] @ fit.inverse)[0]
+    contrast = contrast.reshape(own.shape)
+    quality = np.array(plan.quality)
+    moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
+    slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
+    return contrast / n - slant * quality, slant, float(placebo.sum() - fit.rank)
+
+
+def planned(
+    plan: Plan, *, judges: Sequence[str], prompts: Sequence[int], gamma: float, power: float, confidence: float
+) -> Iterator[dict]:
+    """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
+
+    size: probability that the study's own test at 1 - confidence rejects where there is no self-bias. detectable: the smallest
+    self-bias that a test of the right size finds with probability `power`, delta std_error, delta the noncentrality at which t
+    with df degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed: with which gamma is
+    detectable, ceil(prompts (std_error^2 - floor^2) / ((gamma / delta)^2 - floor^2)); infinite where the floor is above it.
+    size_needed: of the study's own test, with so many that gamma is detectable whichever judge it is of; NaN with infinitely
+    many. What is not estimable has no numbers.
+    """
+    for estimand in (*TERMS, C):
+        known = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
+        deltas = {judge: _delta(found, power=power, confidence=confidence) for judge, found in known.items()}
+        needed = {judge: _needed(plan, found, gamma / deltas[judge]) for judge, found in known.items()}
+        most = max((needed[judge] for judge, delta in deltas.items() if not math.isnan(delta)), default=math.inf)
+        for judge, found in known.items():
+            delta = deltas[judge]
+            of_most = found.with_prompts(most / plan.prompts) if most < math.inf else None
+            for count in prompts:
+                row = {"estimand": estimand, "judge": judge, "prompts": count}
+                if math.isnan(delta):
+                    yield row
+                    continue
+                then = found.with_prompts(count / plan.prompts)
+                yield row | {
+                    "std_error": then.std_error, "floor": found.floor, "bias": found.bias, "df": found.df, "delta": delta,
+                    "size": size(then, confidence=confidence), "detectable": delta * then.std_error,
+                    "prompts_needed": needed[judge],
+                    "size_needed": size(of_most, confidence=confidence) if of_most else math.nan,
+                }  # fmt: skip
+
+
+def _delta(found: Expected, *, power: float, confidence: float) -> float:
+    """The noncentrality that a bias must have, in standard errors; NaN where there is no estimate."""
+    return math.nan if math.isnan(found.std_error) else noncentrality(found.df, power=power, confidence=confidence)
+
+
+def _needed(plan: Plan, found: Expected, std_error: float) -> float:
+    """How many prompts bring the error down to `std_error`; infinitely many where the floor is above it."""
+    room = std_error**2 - found.floor**2
+    return math.ceil(plan.prompts * (found.std_error**2 - found.floor**2) / room) if room > 0 else math.inf
+
+
+def repeated(plan: Plan, times: int) -> Plan:
+    """Return the plan with every model, and judge, `times` times, of the same family: what more models would do."""
+
+    def copies(names: Sequence[str]) -> list[str]:
+        return [name if copy == 1 else f"{name} ({copy})" for copy in range(1, times + 1) for name in names]
+
+    again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
+    return replace(plan, judges=copies(plan.judges), models=copies(plan.models), **again)
+
+
+@cache
+def noncentrality(df: float, *, power: float, confidence: float) -> float:
+    """The mean of a t with df degrees of freedom that passes its (1 + confidence) / 2 quantile with probability `power`."""
+    if math.isinf(df):
+        return quantile(confidence) + NormalDist().inv_cdf(power)
+    from scipy.optimize import brentq
+    from scipy.stats import nct
+
+    critical = quantile(confidence, df)
+    return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, critical + MOST)
+
+
+def size(found: Expected, *, confidence: float) -> float:
+    """Probability that |estimate| passes the critical value times the error that the study reports, without self-bias."""
+    if math.isinf(found.df):
+        reach = quantile(confidence) * found.nominal
+        law = NormalDist(found.bias, found.std_error)
+        return law.cdf(-reach) + 1 - law.cdf(reach)
+    from scipy.stats import nct
+
+    critical, shift = quantile(confidence, found.df), found.bias / found.std_error
+    return float(nct.sf(critical, found.df, shift) + nct.cdf(-critical, found.df, shift))
+
+
+NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
+EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
+TOO_OFTEN = 2.0  # times the level: a test that rejects as often without self-bias is not of the size it claims
+
+
+def planned_like(
+    spec: Spec,
+    study: Study,
+    reliability: Sequence[Mapping[str, str]],
+    *,
+    gamma: float,
+    power: float,
+    prompts: Sequence[int],
+    raters: Sequence[int],
+    copies: Sequence[int],
+    confidence: float,
+) -> Iterator[dict]:
+    """Yield the rows of the planner's table, for each number of copies of the models, of raters and of prompts, and estimand.
+
+    Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one that
+    is farthest from 0; detectable_least is the smallest. floor is what is detectable with ever so many prompts. prompts_needed
+    is of a test of the right size. The note says where it is empty as the floor is above gamma, and where the study's own test
+    with that many prompts rejects TOO_OFTEN. Where the taste is not known, floor, size and prompts_needed are empty, and what
+    is detectable without taste is the least that can be. Nothing where no judge with a slope of its own is rated itself.
+    reliability: rows of the study's table; without rows the human scores are without error, and raters, of no matter, empty.
+    """
+    of_scores = over_dimensions(reliability)
+    plan = _plan_of(spec, study, of_scores)
+    if plan is None:
+        return
+    aim, known = {"gamma": gamma, "power": power}, not math.isnan(plan.taste)
+    plan = plan if known else replace(plan, taste=0.0)
+    for times in copies:
+        larger = repeated(plan, times)
+        found: dict[tuple, list[dict]] = {}
+        for number in raters if of_scores else [0]:
+            # Copies of a judge are as it is.
+            design = replace(larger, raters=number or 1)
+            for row in planned(design, judges=plan.judges, prompts=prompts, confidence=confidence, **aim):
+                found.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
+        for (estimand, number, count), rows in sorted(found.items()):
+            size = {"judges": len(larger.judges), "models": len(larger.models), "dimensions": plan.dimensions}
+            design = {"estimand": estimand, **size, "raters": number or None, "prompts": count}
+            yield design | aim | _of_every_judge(rows, known, 1 - confidence)
+
+
+def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) -> Plan | None:
+    """The plan of a study as it is; None without human scores."""
+    if not study.has_human_scores:
+        return None
+    ((_, moments),) = study.slices(spec)
+    return plan_like(spec, moments, *(of_scores or EXACT))
+
+
+def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) -> dict:
+    """Numbers that hold for every judge, of the rows of one design; level: of the tests."""
+    known = [row for row in rows if "std_error" in row]
+    if not known:
+        return {"note": NOT_ESTIMABLE}
+    detectable = [row["detectable"] for row in known]
+    bias = max((row["bias"] for row in known), key=abs)
+    found = {"detectable": max(detectable), "detectable_least": min(detectable), "bias": bias}
+    if not taste_known:
+        return found | {"note": UNKNOWN_TASTE}
+    found |= {"size": max(row["size"] for row in known), "floor": max(row["delta"] * row["floor"] for row in known)}
+    needed = max(row["prompts_needed"] for row in known)
+    if math.isinf(needed):
+        return found | {"note": NEVER}
+    too_often = max(row["size_needed"] for row in known) > TOO_OFTEN * level
+    return found | {"prompts_needed": needed} | ({"note": OVERSIZED} if too_often else {})
+
+
+def plan_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> Plan | None:
+    """Take all that a plan asks for from the rows behind `moments`; None where no judge with a slope is a model.
+
+    The noise is what the spec's fit leaves of a judge's ratings; the taste is what the spread of the placebo cells holds
+    beyond it, NaN where they leave no residual. Slopes are those of the fit over the reliability, which is too much where
+    models differ in quality. No taste is taken to be shared, as no data tell it from quality that the human scores miss.
+
+    reliability: of the human scores, the mean of so many raters.
+    """
+    if not len(moments.n):
+        return None
+    factors, sums = moments.factors, moments.tensor[:, 0, 0]
+    models, model = np.unique(factors["model"], return_inverse=True)
+    rows, total, squares = (np.bincount(model, sums[:, a, b]) for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE)))
+    quality = total / rows
+    variance = float((squares - rows * quality**2).sum() / rows.sum())
+    noise, slopes = _of_fit(spec, moments)
+    judges = [name for name in map(str, models) if name in slopes]
+    if not judges or not variance > 0 or not noise:
+        return None
+    first = [int(np.flatnonzero(model == place)[0]) for place in range(len(models))]
+    return Plan(
+        judges=judges,
+        models=list(map(str, models)),
+        family=[str(factors["model_family"][at]) for at in first],
+        quality=quality.tolist(),
+        slope=[slopes[judge] / reliability for judge in judges],
+        prompts=1,
+        dimensions=len(np.unique(factors["dimension"])),
+        raters=1,
+        noise=[noise[judge] for judge in judges],
+        taste=_taste(moments, noise),
+        shared_taste=0.0,
+        quality_spread=math.sqrt(reliability * variance),
+        rater_error=math.sqrt(raters * (1 - reliability) * variance),
+    )
+
+
+def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
+    """Means over dimensions of the reliability and the number of raters; None where no reliability is known."""
+    usable = [row for row in reliability if 0 < float(row["mean"]) <= 1]
+    if not usable:
+        return None
+    mean, raters = (float(np.mean([float(row[key]) for row in usable])) for key in ("mean", "raters"))
+    return mean, raters
+
+
+def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, float]]:
+    """Standard deviations of the residuals by judge, none where there is no residual, and slopes that are identified."""
+    terms = present_terms(spec, moments.factors)
+    layout = layout_of(spec, terms, moments)
+    solution = solve(moments, layout)
+    judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
+    left, rows = np.bincount(judge, residuals_squared(moments, layout, solution)), np.bincount(judge, moments.n)
+    df = solution.n - solution.rank
+    noise = np.sqrt(left / rows * solution.n / df) if df > 0 and left.any() else ()
+    numbers = zip(terms, solution.estimate, solution.identified, strict=True)
+    slopes = {term.term: float(value) for term, value, known in numbers if term.quantity == "slope" and known}
+    return {str(name): float(value) for name, value in zip(judges, noise, strict=False)}, slopes
+
+
+def _taste(moments: Moments, noise: Mapping[str, float]) -> float:
+    """The standard deviation of placebo cells about their additive fit, less what the noise gives them; NaN without any."""
+    cells = cell_means(moments)
+    spread = PlaceboDesign(cells, seed=0, draws=0).spread(cells.mean)
+    placebo = ~cells.own & ~cells.same_family
+    of_noise = [noise[judge] ** 2 / n for judge, n in zip(cells.judge[placebo], cells.n[placebo], strict=True)]
+    return spread if math.isnan(spread) else math.sqrt(max(0.0, spread**2 - float(np.mean(of_noise))))

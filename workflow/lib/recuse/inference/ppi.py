@@ -1,0 +1,265 @@
+"""How few human labels would do: intervals of models' human means from the labels of some prompts and the ratings of all.
+
+Prediction-powered inference: the mean human score of a model from few human scores and the ratings of all judges.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from recuse.inference.idiosyncrasy import FEW_LABELLED, HUMANS, JUDGES, STRATA
+from recuse.model.least_squares import quantile
+from recuse.model.prompt_sums import products, sum_by_prompt
+from recuse.model.spec import Spec
+from recuse.model.study import Study
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What humans and judges say of one model's completions, by prompt.
+
+    A part is a set of dimensions whose completions are taken together; a stratum is a set of ratings within a part, such as
+    those of its own family's judges.
+    """
+
+    human: np.ndarray  # (prompts, parts) mean human score of the prompt's completions; NaN without
+    judged: np.ndarray  # (prompts, strata) mean rating; NaN without
+    completions: np.ndarray  # (prompts, parts) how many the prompt has: known without any human score
+    part: np.ndarray  # (strata,) place of each stratum's part
+    ratings: np.ndarray  # (strata,) how many there are in all
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of each part in the completions, (parts,)."""
+        return self.completions.sum(axis=0) / self.completions.sum()
+
+    @property
+    def shares_of_part(self) -> np.ndarray:
+        """Share of each stratum in the ratings of its part, (strata,)."""
+        return self.ratings / np.bincount(self.part, self.ratings, minlength=self.human.shape[1])[self.part]
+
+
+@dataclass(frozen=True)
+class PoweredMean:
+    """A mean with its standard error, by prompt, and interval; NaN where a part has fewer than two labelled prompts."""
+
+    estimate: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    tuning: np.ndarray  # (strata,) how far each stratum is believed, on average over the labelled prompts
+
+
+def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, folds: int = 1) -> PoweredMean:
+    """Estimate the mean human score over all completions, where only the `labelled` prompts' are read.
+
+    With w_d the share of part d in the completions, ybar_d its mean over labelled prompts and f_s the mean rating of stratum s,
+    of part d(s), over labelled (L) or unlabelled (U) prompts:
+      estimate  sum_d w_d ybar_d + sum_s lambda_s w_d(s) (f_s,U - f_s,L)
+    Prompts are the units: with a_p, g_ps and c_ps what prompt p adds to sum_d w_d ybar_d, w_d(s) f_s,L and w_d(s) f_s,U beyond
+    their means,
+      std_error^2  sum over L of (a_p - sum_s lambda_s g_ps)^2 + sum over U of (sum_s lambda_s c_ps)^2
+    and the interval is estimate -+ z std_error. Power tuning: lambda_s = kappa r_s max(0, b_s), cut to 0..1, with r_s the share
+    of the stratum in its part's ratings, b_s what is best for its part if it is alone, and kappa the factor that is then best
+    for the whole, as the strata of a prompt vary together. To fit all lambda_s jointly takes more labels than the strata save.
+    With one part and one stratum these are the numbers of ppi_mean_ci of ppi-python. Source: Angelopoulos, Duchi and Zrnic
+    (2023), PPI++ (arXiv 2311.01453), section 6; strata: Fisch et al. (2024), Stratified PPI (arXiv 2406.04291).
+
+    So tuned, lambda makes the squares of these very prompts small, and std_error too small where labels are few. With two
+    `folds` or more it is cross-fitted: lambda of a labelled prompt comes from the labelled prompts of the other folds, and its
+    mean is that of the unlabelled ones. Then each sum of squares over n prompts is times n / (n - 1), and z is a quantile of t
+    with one degree of freedom less than there are labelled prompts. Source: Zrnic and Candes (2024), Cross-prediction-powered
+    inference (arXiv 2309.16598), for the folds.
+
+    labelled: (prompts,) of bool. A stratum that fewer than two labelled or two unlabelled prompts have is not believed.
+    """
+    part, shares = scores.part, scores.shares
+    size = scores.completions.astype(float)
+    labels = _Weighed(scores.human[labelled], size[labelled])
+    judged, own, rest = (_Weighed(scores.judged[rows], size[rows][:, part]) for rows in (slice(None), labelled, ~labelled))
+    if (labels.count < 2).any():
+        return PoweredMean(*[np.nan] * 4, np.full(len(part), np.nan))
+    # The variance of f_U - f_L from all prompts, as they vary alike: they are more than those with labels.
+    factor = (own.count / own.total**2 + rest.count / rest.total**2) / np.maximum(judged.count - 1, 1)
+    moved = np.where((own.count > 1) & (rest.count > 1), judged.beyond * shares[part] * np.sqrt(factor), 0.0)
+    tuning = _cross_fitted(scores, np.flatnonzero(labelled), moved, folds)  # (labelled, strata)
+    believed = (own.share * tuning).sum(axis=0)
+    estimate = shares @ labels.mean + shares[part] @ (believed * (rest.mean - own.mean) - (own.added * tuning).sum(axis=0))
+    human, shown, others = (each.added * _small_sample(each.count, folds) for each in (labels, own, rest))
+    of_labelled, of_rest = human @ shares - (shown * tuning) @ shares[part], others @ (shares[part] * believed)
+    error = np.sqrt(of_labelled @ of_labelled + of_rest @ of_rest)
+    reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
+    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), believed)
+
+
+class _Weighed:
+    """Weighted means of columns, over the rows that are not NaN; 0 of a column without such rows."""
+
+    def __init__(self, values: np.ndarray, weight: np.ndarray) -> None:
+        weight = np.where(np.isnan(values), 0.0, weight)
+        values = np.where(np.isnan(values), 0.0, values)
+        self.count = (weight > 0).sum(axis=0)
+        self.total = np.where(self.count > 0, weight.sum(axis=0), 1.0)
+        self.mean = (weight * values).sum(axis=0) / self.total
+        self.beyond = weight * (values - self.mean)  # (rows, columns)
+        self.added = self.beyond / self.total  # what each row adds to the mean, beyond it
+        self.share = weight / self.total  # of each row in the mean
+
+
+def _small_sample(count: np.ndarray, folds: int) -> np.ndarray:
+    """Root of n / (n - 1) by column, where the tuning is cross-fitted."""
+    return np.sqrt(count / np.maximum(count - 1, 1)) if folds > 1 else np.ones(len(count))
+
+
+def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds: int) -> np.ndarray:
+    """Tune the strata for each labelled prompt by the labels of the other folds, (labelled, strata); with one fold, by all.
+
+    A fold is every so many-th of the labelled prompts, so that it has some of each stretch of the data.
+    """
+    fold = np.arange(len(labelled)) % folds
+    tuning = np.empty((len(labelled), len(scores.part)))
+    for number in range(folds) if len(scores.part) else ():
+        others = labelled[fold != number] if folds > 1 else labelled
+        human = _Weighed(scores.human[others], scores.completions[others].astype(float)).added * scores.shares
+        shown = _Weighed(scores.judged[others], scores.completions[others][:, scores.part].astype(float)).added
+        # Sums over these prompts of what all labelled ones would add to the means.
+        tuning[fold == number] = _tuning(scores, human, shown * scores.shares[scores.part] * len(others) / len(labelled), moved)
+    return tuning
+
+
+def _tuning(scores: Scores, human: np.ndarray, shown: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Tune the strata, (strata,).
+
+    human: (labelled, parts) and shown: (labelled, strata), what labelled prompts add to the means; moved: (prompts, strata),
+    whose sums of squares and products are the variance of f_U - f_L.
+    """
+    alone = (moved**2).sum(axis=0)
+    explained = (shown * human[:, scores.part]).sum(axis=0)
+    slopes = np.divide(explained, alone, out=np.zeros(len(alone)), where=alone > 0)
+    slopes = np.maximum(slopes, 0.0) * scores.shares_of_part
+    together = moved @ slopes
+    cost = together @ together
+    kappa = (shown @ slopes) @ human.sum(axis=1) / cost if cost > 0 else 0.0
+    return np.clip(slopes * kappa, 0.0, 1.0)
+
+
+SELF, FAMILY, OTHERS = range(3)  # whose ratings of a model: its own, those of its family's other judges, the rest
+FOLDS = 5  # of the labelled prompts: how far to believe the judges is told by the others
+FEW_PROMPTS = f"fewer than {FEW_LABELLED} labelled prompts"
+NO_DRAW = "no draw has two labelled prompts in each dimension"
+NO_SPREAD = "nothing to save: the human scores of the labelled prompts are all equal"
+
+
+@dataclass(frozen=True)
+class PromptScores:
+    """Sums over the rows of each prompt, model, dimension and relation of judge and model."""
+
+    models: np.ndarray  # (M,) of str
+    n: np.ndarray  # (prompts, M, D, 3) rows; the last axis is SELF, FAMILY, OTHERS
+    human: np.ndarray  # the same shape: sum of the human scores, on the unit scale
+    rating: np.ndarray  # the same shape: sum of the ratings
+
+    def of(self, model: int) -> Mapping[str, Scores]:
+        """Lay out the scores of a model for each way of using the judges."""
+        n, human, rating = (values[:, model] for values in (self.n, self.human, self.rating))  # (prompts, D, 3)
+        dimensions = n.any(axis=(0, 2))
+        n, human, rating = n[:, dimensions], human[:, dimensions], rating[:, dimensions]
+        completions = n.any(axis=2)
+        by_dimension = _quotient(human.sum(axis=2), n.sum(axis=2))
+        # A completion counts once, however many judges rated it.
+        whole = completions.sum(axis=1, keepdims=True)
+        mean = _quotient(np.nansum(by_dimension, axis=1, keepdims=True), whole)
+        judged = _quotient(rating.sum(axis=(1, 2))[:, None], n.sum(axis=(1, 2))[:, None])
+        strata = np.flatnonzero(n.any(axis=0))  # of (dimension, relation)
+        flat = _quotient(rating, n).reshape(len(n), -1)[:, strata]
+        counts = n.sum(axis=0).ravel()[strata]
+        return {
+            HUMANS: Scores(mean, judged[:, :0], whole, np.zeros(0, dtype=int), np.zeros(0)),
+            JUDGES: Scores(mean, judged, whole, np.zeros(1, dtype=int), np.array([n.sum()])),
+            STRATA: Scores(by_dimension, flat, completions, strata // 3, counts),
+        }
+
+
+def prompt_scores(spec: Spec, study: Study) -> PromptScores:
+    """Sum the rows of the spec's subset by prompt, in one pass; holds 9 numbers for each prompt, model and dimension."""
+    moments = study.moments_for(spec)
+    ((_, mask),) = Spec(spec.name, subset=spec.subset).slices(moments.factors)
+    factors = {factor: values[mask] for factor, values in moments.factors.items()}
+    models, model = np.unique(factors["model"], return_inverse=True)
+    dimensions, dimension = np.unique(factors["dimension"], return_inverse=True)
+    same = factors["model_family"] == factors["judge_family"]
+    relation = np.select([factors["model"] == factors["judge"], same], [SELF, FAMILY], OTHERS)
+    shape = (len(models), len(dimensions), 3)
+    cell = np.full(len(mask), -1)
+    cell[mask] = np.ravel_multi_index((model, dimension, relation), shape)
+    width = moments.tensor.shape[1] - 1
+    wanted = [products(width).index(pair) for pair in ((0, 0), (0, 1), (0, width))]
+    found = [
+        sums[:, wanted]
+        for block in study.row_blocks(spec, moments.factors)
+        for _, sums in sum_by_prompt(block, cell, int(np.prod(shape)))
+    ]
+    sums = np.concatenate([np.empty((0, len(wanted), np.prod(shape))), *found])  # there may be no rows
+    n, human, rating = sums.swapaxes(0, 1).reshape(len(wanted), len(sums), *shape)
+    return PromptScores(models, n, human, rating)
+
+
+def widths(scores: PromptScores, *, labelled: Sequence[int], draws: int, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the rows of the table of few labels: for each model, way of using the judges and number of labelled prompts.
+
+    Prompts are drawn at random, `draws` times, the same for all models and ways; a larger set holds the smaller ones. Estimates
+    are cross-fitted, with FOLDS, and all ways have the draws in which each of them determines one, which are `draws`. Columns:
+    prompts; means over draws of labels (completions that humans score) and of the width of the interval; the root mean squares
+    of std_error and, as rmse, of the error; covered, the share of draws whose interval holds the truth; and saved, the share of
+    labels that the judges save, 1 - (std_error / that of humans alone)^2, below 0 where they cost some.
+    A draw is of the study's own prompts, and its error is known about their mean, `full_mean`, alone. An interval is about the
+    mean of ever so many prompts. So rmse^2 has the variance of full_mean added, and what `covered` counts has it taken from
+    std_error^2. Numbers of prompts beyond half of all are left out.
+    """
+    prompts, how = len(scores.n), {"confidence": confidence, "folds": FOLDS}
+    generator = np.random.default_rng(seed)
+    orders = [generator.permutation(prompts) for _ in range(draws)]
+    for place, model in enumerate(scores.models):
+        ways = scores.of(place)
+        full = powered_mean(ways[HUMANS], np.ones(prompts, dtype=bool), **how)
+        for count in (count for count in labelled if count <= prompts // 2):
+            sets = [np.isin(np.arange(prompts), order[:count]) for order in orders]
+            found = {way: [powered_mean(each, own, **how) for own in sets] for way, each in ways.items()}
+            known = [all(not np.isnan(means[draw].estimate) for means in found.values()) for draw in range(draws)]
+            labels = [ways[HUMANS].completions[own].sum() for own, kept in zip(sets, known, strict=True) if kept]
+            rows = {way: _over_draws(list(compress(means, known)), full) for way, means in found.items()}
+            alone = rows[HUMANS].get("std_error", 0.0)
+            for way, row in rows.items():
+                about = {"model": str(model), "method": way, "prompts": count, "draws": len(labels), "full_mean": full.estimate}
+                about |= {"labels": float(np.mean(labels))} if labels else {}
+                about |= {"saved": 1 - (row["std_error"] / alone) ** 2} if alone > 0 else {}
+                yield about | row | {"note": _note(count, len(labels), alone)}
+
+
+def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, float]:
+    """What estimates say together; nothing where there is none."""
+    if not means:
+        return {}
+    estimate, error, width = np.array([(mean.estimate, mean.std_error, mean.ci_high - mean.ci_low) for mean in means]).T
+    beyond = estimate - full.estimate
+    reach = np.divide(width / 2, error, out=np.zeros(len(error)), where=error > 0)  # in standard errors
+    covered = np.abs(beyond) <= reach * np.sqrt(np.maximum(error**2 - full.std_error**2, 0.0))
+    numbers = {
+        "std_error": np.sqrt((error**2).mean()), "width": width.mean(), "covered": covered.mean(),
+        "rmse": np.sqrt((beyond**2).mean() + full.std_error**2),
+    }  # fmt: skip
+    return {column: float(value) for column, value in numbers.items()}
+
+
+def _note(prompts: int, draws: int, alone: float) -> str:
+    if not draws:
+        return NO_DRAW
+    notes = [] if alone > 0 else [NO_SPREAD]
+    return "; ".join([*notes, FEW_PROMPTS] if prompts < FEW_LABELLED else notes)
+
+
+def _quotient(total: np.ndarray, count: np.ndarray) -> np.ndarray:
+    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)

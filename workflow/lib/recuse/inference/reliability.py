@@ -1,0 +1,100 @@
+"""Reliability of the human scores: the share of their variance that is of the completions, and not of who rated them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.base.database import connect, files, text
+from recuse.base.errors import ConfigError
+from recuse.base.tables import read_table
+from recuse.data.registry import RATERS
+
+OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # where a reliability is from
+ALPHA = "krippendorff_alpha"  # the fact, in the table of facts
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Reliability of one rater, and of the mean of so many, in one dimension."""
+
+    single: float
+    raters: float  # their harmonic mean over completions
+    mean: float
+    origin: str  # OF_RATERS or OF_ALPHA
+
+
+def spearman_brown(single: float, raters: float) -> float:
+    """Compute the reliability k r / (1 + (k - 1) r) of the mean of k raters, of that of one, r.
+
+    Source: Spearman (1910) and Brown (1910), British Journal of Psychology 3.
+
+    >>> round(spearman_brown(0.31, 3), 4)
+    0.5741
+    """
+    return raters * single / (1 + (raters - 1) * single)
+
+
+def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliability | None:
+    """Compute the reliability from raters: the intraclass correlation of a one-way analysis of variance, ICC(1).
+
+    single = (MSB - MSW) / (MSB + (k0 - 1) MSW) with the mean squares between and within completions, and
+    k0 = (N - sum k^2 / N) / (completions - 1) of N scores. Negative where completions differ less than raters do by chance.
+    None where no completion has two raters, there is one completion only, or all scores are equal.
+    count, total, squares: (completions,) scores of each completion, their sum and their sum of squares.
+    Source: Shrout and Fleiss (1979), case 1; Donner (1986) for unequal numbers of raters.
+    """
+    scores, completions = count.sum(), len(count)
+    if completions < 2 or scores <= completions:
+        return None
+    within = float(np.maximum(squares - total**2 / count, 0.0).sum() / (scores - completions))
+    means = total / count
+    between = float((count * (means - total.sum() / scores) ** 2).sum() / (completions - 1))
+    raters = float((scores - (count**2).sum() / scores) / (completions - 1))
+    spread = between + (raters - 1) * within
+    if not spread > 0:
+        return None
+    single, harmonic = (between - within) / spread, float(1 / np.mean(1 / count))
+    return Reliability(single, harmonic, spearman_brown(single, harmonic), OF_RATERS)
+
+
+def reliability_of_raters(path: str) -> dict[str, Reliability]:
+    """Compute the reliability by dimension from the canonical raters (parquet), without the gold team.
+
+    A dimension that does not allow it, as by `one_way`, is left out.
+    """
+    query = f"""
+        select dimension, prompt_id, model, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
+        from {files([path])} where team = {text(RATERS)} group by all order by all"""
+    rows = connect().execute(query).fetchnumpy()
+    sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]
+    dimension = rows["dimension"].astype(str)
+    found = {str(level): one_way(*(column[dimension == level] for column in sums)) for level in np.unique(dimension)}
+    return {level: reliability for level, reliability in found.items() if reliability is not None}
+
+
+def reliability_of_alphas(alphas: Mapping[str, float], *, raters: int) -> dict[str, Reliability]:
+    """Take Krippendorff's alpha, at the interval level, for the reliability of one rater, by dimension.
+
+    Both are 1 - (variance within completions) / (variance of all scores), but for terms of the order 1 / scores.
+    """
+    return {
+        dimension: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA) for dimension, alpha in alphas.items()
+    }
+
+
+def published_alphas(path: str) -> dict[str, float]:
+    """Read Krippendorff's alpha by dimension from the table of facts on the published ratings (CSV)."""
+    return {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
+
+
+def check_reliability(reliability: Mapping[str, float], dimensions: np.ndarray) -> None:
+    """Raise ConfigError where a dimension has no reliability, or one that is not above 0 and at most 1."""
+    for dimension in map(str, np.unique(dimensions)):
+        if dimension not in reliability:
+            known = ", ".join(sorted(reliability)) or "none"
+            raise ConfigError(f"reliability: dimension '{dimension}' has none, known are {known}; write its value, in (0, 1]")
+        if not 0 < reliability[dimension] <= 1:
+            raise ConfigError(
+                f"reliability: {dimension}: found {reliability[dimension]}, which is not in (0, 1]; leave the dimension out"
+            )

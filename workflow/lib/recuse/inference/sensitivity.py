@@ -1,0 +1,185 @@
+"""A spec fitted to given rows, slice by slice, with errors by prompt.
+
+How strong what was left out of a fit must be to explain a bias away, beside how strong the length of completions is.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.base.errors import ConfigError
+from recuse.data.moments import Moments, RowBlock
+from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters, clustered
+from recuse.model.design import COLLINEAR, Term
+from recuse.model.least_squares import LeastSquares, Solution, inverted, quantile, residuals_squared, solve, wald_columns
+from recuse.model.prompt_sums import add_prompts
+from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.study import Study
+from recuse.model.terms import designs_of, layout_of
+
+NO_ERROR = "no standard error: the rows leave no residual, or there are no more of them than terms, or all are of one prompt"
+
+
+@dataclass(frozen=True)
+class Refit:
+    """The least-squares fit of one slice, with errors CR1."""
+
+    label: str
+    terms: Sequence[Term]
+    n_terms: Sequence[int]  # rows that carry each
+    solution: Solution
+    result: LeastSquares
+    prompts: int
+
+
+def refit(spec: Spec, moments: Moments, blocks: Iterable[RowBlock]) -> list[Refit]:
+    """Fit the slices of a spec, without what it absorbs, to `moments`; blocks: the rows behind these.
+
+    A slice without rows, or without a term that they carry, is left out.
+    """
+    found = []
+    for label, rows, design in designs_of(spec, moments):
+        if design is not None:
+            n_terms = [round(float(rows.n[term.carried].sum())) for term in design.terms]
+            solution = solve(rows, design.regressors)
+            found.append((label, design, n_terms, solution, Clusters(design.layouts, solution)))
+    add_prompts([(design, [clusters]) for _, design, *_, clusters in found], blocks if found else (), len(moments.n))
+    return [
+        Refit(label, design.terms, n_terms, solution, clustered(solution, clusters), clusters.prompts)
+        for label, design, n_terms, solution, clusters in found
+    ]
+
+
+def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidence: float) -> dict:
+    """Columns as by `wald_columns` of an estimate with an error CR1; `reason` where there is none, `note` of few prompts.
+
+    df: P - 1, of P prompts.
+    """
+    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
+    if not std_error > 0:
+        return columns | {"reason": NO_ERROR}
+    return columns | ({"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)} if df + 1 < FEW else {})
+
+
+NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
+LENGTH_IS_HALF = "no bias as by length: this explains half of the term or more, and nothing else can explain as much"
+
+
+class Strength(NamedTuple):
+    """Partial R2 of something left out with a term, given the others, and with the rating, given the term and the others."""
+
+    with_term: float
+    with_rating: float
+
+
+def robustness_value(f: float) -> float:
+    """Compute RV = (sqrt(f^4 + 4 f^2) - f^2) / 2, with f the partial Cohen's f of a term and the rating, |t| / sqrt(df).
+
+    What is left out must explain this share of the residual variance of both the term and the rating to bring the estimate to
+    0, or by less than f sqrt(df) standard errors. t is the classical one: f is a partial correlation, whatever the errors are.
+    Source: Cinelli and Hazlett (2020), J. R. Stat. Soc. B 82, equation 18.
+    """
+    return (math.sqrt(f**4 + 4 * f**2) - f**2) / 2 if f > 0 else 0.0
+
+
+def bias_in_errors(strength: Strength, df: float) -> float:
+    """Compute the bias by what is left out, in classical standard errors: sqrt(df R2_rating R2_term / (1 - R2_term)).
+
+    Source: Cinelli and Hazlett (2020), equation 12.
+    """
+    return math.sqrt(df * strength.with_rating * strength.with_term / (1 - strength.with_term))
+
+
+def as_strong_as(known: Strength) -> Strength | None:
+    """Bound the strength of what is left out, and is as strong as known covariates that the fit has; R2 at most 1.
+
+    As strong means that it explains as much of the term and of the rating as these do, given all other covariates. None where
+    these explain half of the term or more: nothing else can explain as much.
+    Source: Cinelli and Hazlett (2020), section 4.4 and appendix B.1 (k = 1), as in their sensemakr.
+    """
+    ratio = known.with_term / (1 - known.with_term)
+    if ratio >= 1:
+        return None
+    # The R2 of what is left out with these covariates, given the term, is ratio^2.
+    excess = (1 + ratio) / math.sqrt(1 - ratio**2)
+    return Strength(ratio, min(1.0, excess**2 * known.with_rating / (1 - known.with_rating)))
+
+
+def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the sensitivity table of a least-squares spec: of each bias of each slice.
+
+    robustness_value: to bring the estimate to 0. robustness_value_significance: to bring it within its interval's half width,
+    t times the error CR1, of 0. Of a spec with length, length_with_term and length_with_rating are the partial R2 of the length
+    of the judges that carry the bias, and bias_as_length is how far what is left out can move the estimate if it is as strong;
+    the interval of errors CR1, wider by that on both sides, is from as_length_ci_low to as_length_ci_high.
+    """
+    if spec.absorb is not None or spec.estimator != "least_squares":
+        raise ConfigError(f"spec {spec.name}: found absorb or another estimator than least_squares; take another spec")
+    moments = study.moments_for(spec)
+    slices = {label: moments.select(mask) for label, mask in spec.slices(moments.factors)}
+    for each in refit(spec, moments, study.row_blocks(spec, moments.factors)):
+        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
+        yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
+
+
+def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iterator[dict]:
+    solution, result = each.solution, each.result
+    df = solution.n - solution.rank
+    residual = float(residuals_squared(rows, layout_of(spec, each.terms, rows), solution).sum())
+    for place, term in enumerate(each.terms):
+        if term.quantity not in BIASES:
+            continue
+        row = {"quantity": term.quantity, "term": term.term}
+        if not solution.identified[place]:
+            yield row | {"reason": COLLINEAR}
+            continue
+        estimate, error = float(result.estimate[place]), float(result.std_error[place])
+        by_prompt = columns_by_prompt(estimate, error, df=result.df, confidence=confidence)
+        row |= {name: value for name, value in by_prompt.items() if name in ("estimate", "std_error", "reason", "note")}
+        if not residual > 0 or df < 1:
+            yield row | {"reason": NO_RESIDUAL}
+            continue
+        classical = math.sqrt(solution.inverse[place, place] * residual / df)
+        half = quantile(confidence, result.df) * error if error > 0 else math.nan
+        row |= {"classical_std_error": classical, "df": df} | _robustness(estimate / classical, half / classical, df)
+        if spec.length is not None:
+            row |= _as_length(_strength_of_length(rows, each.terms, place, solution, residual), estimate, half, classical, df)
+        yield row
+
+
+def _robustness(estimate: float, half: float, df: int) -> dict:
+    """Columns of the robustness values; estimate and half the width of its interval (NaN: unknown) in classical errors."""
+    f = abs(estimate) / math.sqrt(df)
+    row = {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
+    if math.isnan(half):
+        return row
+    return row | {"robustness_value_significance": robustness_value((abs(estimate) - half) / math.sqrt(df))}
+
+
+def _as_length(known: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
+    """Columns of what is left out and is as strong as length; half the width of the interval may be NaN."""
+    row = {"length_with_term": known.with_term, "length_with_rating": known.with_rating}
+    if (strength := as_strong_as(known)) is None:
+        return row | {"reason": LENGTH_IS_HALF}
+    row["bias_as_length"] = moved = bias_in_errors(strength, df) * classical
+    if math.isnan(half):
+        return row
+    return row | {"as_length_ci_low": estimate - moved - half, "as_length_ci_high": estimate + moved + half}
+
+
+def _strength_of_length(rows: Moments, terms: Sequence[Term], place: int, solution: Solution, residual: float) -> Strength:
+    """Compute the partial R2 of the length terms of the judges whose rows carry the term at `place`.
+
+    With A = (X'X)^-1, 1 / A_kk is the residual sum of squares of term k on all others; that of the rating is y'y - b'X'y.
+    """
+    judges = set(map(str, rows.factors["judge"][terms[place].carried]))
+    kept = [number for number, term in enumerate(terms) if term.quantity != "length" or term.term not in judges]
+    cross = solution.gram @ solution.estimate  # X'y
+    inverse, _ = inverted(solution.gram[np.ix_(kept, kept)])
+    own = kept.index(place)
+    with_term = 1 - inverse[own, own] / solution.inverse[place, place]
+    explained = solution.estimate @ cross - cross[kept] @ inverse @ cross[kept]
+    return Strength(max(0.0, float(with_term)), max(0.0, float(explained / (residual + explained))))

@@ -1,0 +1,322 @@
+"""Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line.
+
+Penalised least squares on grouped rows: coefficients, errors of the rows, and how strongly to penalise.
+
+P-splines: B-splines on equidistant knots, and the differences of their coefficients that are penalised.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recuse.data.cells import Cells
+from recuse.model.design import Term
+from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING
+
+# Strengths of the penalty tried by cross-validation, per row, the strongest first. The score of a curve on the ten or so values
+# that a reference takes often falls all the way to interpolation; below the last, a curve only swings more between values.
+STRENGTHS = 10.0 ** np.arange(3.0, -4.25, -0.25)
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Rows with the same regressors put together: the regressors, and number, mean and spread of the responses behind each."""
+
+    matrix: np.ndarray  # (groups, columns)
+    n: np.ndarray  # (groups,)
+    mean: np.ndarray  # (groups,)
+    within: np.ndarray  # (groups,) sum of squares about the mean
+
+    def select(self, mask: np.ndarray) -> "Grouped":
+        """Keep the groups where `mask`, (groups,) of bool, is true."""
+        return Grouped(self.matrix[mask], self.n[mask], self.mean[mask], self.within[mask])
+
+
+@dataclass(frozen=True)
+class Penalised:
+    """A fit: coefficients of the columns, their covariance, and the directions that neither rows nor penalty determine."""
+
+    coefficients: np.ndarray  # (columns,)
+    covariance: np.ndarray  # (columns, columns)
+    null: np.ndarray  # (columns, open directions), each of length 1
+    edofs: np.ndarray  # (columns,) effective degrees of freedom of each
+
+    def combine(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, standard error and whether it is determined, each (n,), of linear combinations (n, columns).
+
+        Value and error are NaN where it is not, and for a combination of nothing.
+        """
+        length = np.linalg.norm(directions, axis=1)
+        identified = (np.abs(directions @ self.null) < IDENTIFIED * length[:, None]).all(axis=1) & (length > 0)
+        error = np.sqrt(np.clip(((directions @ self.covariance) * directions).sum(axis=1), 0.0, None))
+        error = np.where(error < NEGLIGIBLE, 0.0, error)
+        return np.where(identified, directions @ self.coefficients, np.nan), np.where(identified, error, np.nan), identified
+
+
+def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Penalised:
+    """Minimise sum e^2 + b'Pb over the coefficients b, with e the residuals of the n single rows.
+
+    penalty: P, (columns, columns). covariance: with A = (X'X + P)^-1 and edof = trace(A X'X),
+      HC0        A (sum x x' e^2) A
+      HC1        HC0 * n / (n - edof)
+      classical  A * sum e^2 / (n - edof), the posterior covariance (Wood 2017, Generalized Additive Models, section 6.10)
+    HC1 and classical are NaN when n <= edof.
+    """
+    matrix, n = rows.matrix, rows.n.sum()
+    gram = matrix.T @ (matrix * rows.n[:, None])
+    inverse, null = _inverse(gram + penalty)
+    coefficients = inverse @ (matrix.T @ (rows.n * rows.mean))
+    # One step of refinement on the residuals takes off what rounding of the inverse leaves.
+    rest = matrix.T @ (rows.n * (rows.mean - matrix @ coefficients)) - penalty @ coefficients
+    coefficients = coefficients + inverse @ rest
+    squares = rows.within + rows.n * (rows.mean - matrix @ coefficients) ** 2  # (groups,): sum of e^2
+    edofs = (inverse * gram).sum(axis=1)
+    left = n - edofs.sum()
+    per_row_left = 1 / left if left > IDENTIFIED else np.nan
+    if covariance == "classical":
+        spread = inverse * (squares.sum() * per_row_left)
+    else:
+        spread = inverse @ (matrix.T * squares) @ matrix @ inverse
+        if covariance == "HC1":
+            spread = spread * (n * per_row_left)
+    return Penalised(coefficients, spread, null, edofs)
+
+
+def _inverse(penalised: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Invert X'X + P, (columns, columns), on the directions that hold information; list the others, (columns, directions)."""
+    diagonal = penalised.diagonal()
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(penalised * np.outer(scale, scale))
+    informed = values > RANK_TOLERANCE * values.max()
+    kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
+    null = vectors[:, ~informed] * scale[:, None]
+    return kept @ kept.T, null / np.linalg.norm(null, axis=0)
+
+
+def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
+    """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation score.
+
+    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), with the n and the residuals of the single rows, not of the groups; the
+    strongest of equals. In a basis in which X'X + n P is 1 and n P is diagonal, rho, X'X is 1 - rho, so that each strength
+    costs one division.
+    """
+    used = rows.matrix.any(axis=0) | penalty.any(axis=0)
+    n = rows.n.sum()
+    matrix, penalty = rows.matrix[:, used], n * penalty[np.ix_(used, used)]
+    response = rows.mean - np.average(rows.mean, weights=rows.n)  # less to lose by rounding; the columns hold a constant
+    values, vectors = np.linalg.eigh(matrix.T @ (matrix * rows.n[:, None]) + penalty)
+    informed = values > RANK_TOLERANCE * values.max()
+    basis = vectors[:, informed] / np.sqrt(values[informed])
+    rho, rotation = np.linalg.eigh(basis.T @ penalty @ basis)
+    projected = (basis @ rotation).T @ (matrix.T @ (rows.n * response))
+    shrunk = 1 / (1 - rho + STRENGTHS[:, None] * rho)  # (strengths, basis)
+    explained = (shrunk * (2 - (1 - rho) * shrunk)) @ projected**2
+    squares = rows.within.sum() + (rows.n * response**2).sum() - explained
+    left = n - shrunk @ (1 - rho)
+    # What rounding leaves of a perfect fit must not choose.
+    scores = np.maximum(squares, ROUNDING * n) / np.where(left > IDENTIFIED, left, np.nan) ** 2
+    return float(n * STRENGTHS[np.argmin(np.where(np.isnan(scores), np.inf, scores))])
+
+
+@dataclass(frozen=True)
+class Spline:
+    """A basis of B-splines between two ends: `functions` of them, of an order from 0 (constant) to functions - 1.
+
+    The knots are equidistant, functions - order intervals from `low` to `high` and `order` more beyond each end; between the
+    ends, the functions add up to 1. Source: Eilers and Marx (1996). It is the basis and the penalty of pygam's `s`, which takes
+    half a second to import.
+    """
+
+    low: float
+    high: float
+    functions: int
+    order: int
+
+    def basis(self, values: np.ndarray) -> np.ndarray:
+        """Values of the functions, (n, functions), at `values`, (n,), between the ends."""
+        intervals = self.functions - self.order
+        place = (values - self.low) / (self.high - self.low if self.high > self.low else 1.0) * intervals
+        interval = np.clip(place.astype(int), 0, intervals - 1)  # the last one holds its upper end
+        inside = place - interval
+        # De Boor's recursion over the functions that are not 0 in the interval, m of them of order m - 1.
+        local = np.ones((1, len(values)))
+        for m in range(1, self.order + 1):
+            j = np.arange(m)[:, None]
+            wider = np.zeros((m + 1, len(values)))
+            wider[:-1] = (1 - inside + j) * local
+            wider[1:] += (inside + m - 1 - j) * local
+            local = wider / m
+        columns = np.zeros((len(values), self.functions))
+        np.put_along_axis(columns, interval[:, None] + np.arange(self.order + 1), local.T, axis=1)
+        return columns
+
+    def penalty(self) -> np.ndarray:
+        """P with b'Pb the sum of squared second differences of coefficients b, (functions, functions)."""
+        differences = np.diff(np.eye(self.functions), n=2, axis=0)
+        return differences.T @ differences
+
+
+ORDER = 3  # of the splines: cubic
+SPLINES = 10  # basis functions of a judge, mgcv's default
+POINTS = 61  # of a curve
+SHAPES = ("a constant", "a straight line", "a quadratic")  # by order, where it is less than cubic
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a judge is expected to rate a completion of another family, by reference; both on the unit scale.
+
+    Where the judge's rows are of several dimensions, it is averaged over them.
+    """
+
+    judge: str
+    reference: np.ndarray  # (points,) rising, from the lowest to the highest of the judge's rows
+    value: np.ndarray  # (points,)
+    std_error: np.ndarray  # (points,)
+    smoothing: float  # lambda
+    edof: float  # effective degrees of freedom, the judge's intercept among them
+
+
+@dataclass(frozen=True)
+class GamFit:
+    """A fit: estimates and standard errors in the order of the terms, NaN where there is none, and a curve for each judge.
+
+    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. A slope has no
+    estimate: the curve stands in its place, and the note says of what kind it is. A judge whose curve the rows do not determine
+    has none.
+    """
+
+    estimate: np.ndarray  # (terms,)
+    std_error: np.ndarray  # (terms,)
+    identified: np.ndarray  # (terms,) of bool, False for slopes
+    n: int  # rows
+    edof: float  # effective degrees of freedom of the whole fit
+    curves: tuple[Curve, ...]
+    notes: tuple[str, ...]  # (terms,) empty where there is nothing to say
+
+
+@dataclass(frozen=True)
+class _Smooth:
+    """The curve of one judge in the design."""
+
+    judge: str
+    rows: np.ndarray  # (rows,) of bool: the judge's
+    reference: np.ndarray  # (rows of the judge,)
+    spline: Spline
+    columns: slice  # of its basis functions
+
+
+def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
+    """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
+
+    rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline with equidistant
+    knots over the judge's references (Eilers and Marx 1996), as pygam makes it. It holds the judge's intercept, as B-splines
+    add up to 1. The coefficients have the least sum e^2 + sum_j lambda_j |second differences of those of s_j|^2 over the rows
+    behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j alone. A judge with 3 distinct
+    references or fewer has a spline of lower order: a quadratic, a straight line, a constant.
+
+    terms: of Equation 1 as by design.terms_of, each carried by some group. covariance: HC0, HC1 or classical, as by
+    penalised.penalised_fit, from the residuals of the rows. What the rows do not determine is NaN. Source: an ablation of Play
+    Favorites (arXiv 2508.06709); the model is that of R's mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
+    """
+    slopes = [term for term in terms if term.quantity == "slope"]
+    linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
+    judge, reference, rows = _distinct_rows(cells, slopes, linear)
+    smooths = _smooths(slopes, judge, reference, start=len(linear))
+    rows = _with_bases(rows, smooths)
+    penalties, strengths = _penalties(rows, smooths)
+    # Not by pygam's own fit: that takes a cell for one observation in its errors, drops directions where there are fewer cells
+    # than columns, and does not converge where every rating is 0.
+    fitted = penalised_fit(rows, np.tensordot(strengths, penalties, axes=1), covariance=covariance)
+    levels = [np.average(rows.matrix[smooth.rows], axis=0, weights=rows.n[smooth.rows]) for smooth in smooths]
+    estimate, std_error, identified = fitted.combine(_directions(terms, smooths, levels))
+    dimensions = np.flatnonzero([term.quantity == "dimension" for term in linear])
+    curves = [_curve(*smooth, dimensions, fitted) for smooth in zip(smooths, levels, strengths, strict=True)]
+    notes = {smooth.judge: _note(smooth.spline) for smooth in smooths}
+    return GamFit(
+        estimate,
+        std_error,
+        identified,
+        n=round(float(rows.n.sum())),
+        edof=float(fitted.edofs.sum()),
+        curves=tuple(curve for curve in curves if not np.isnan(curve.value).any()),
+        notes=tuple(notes[term.term] if term.quantity == "slope" else "" for term in terms),
+    )
+
+
+def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tuple[np.ndarray, np.ndarray, Grouped]:
+    """Put cells with the same regressors together: a dimension, judge, kind of model (self, family, other) and reference.
+
+    Return the place of each row's judge among the slopes, its reference, and the rows with their linear terms.
+    """
+    judge = np.argmax([term.carried for term in slopes], axis=0)
+    kinds, kind = np.unique(np.vstack([judge, *(term.carried for term in linear)]), axis=1, return_inverse=True)
+    references, reference = np.unique(cells.reference, return_inverse=True)
+    keys, row = np.unique(kind[cells.group] * len(references) + reference, return_inverse=True)
+    kinds = kinds[:, keys // len(references)]
+    n = np.bincount(row, weights=cells.n)
+    unit = cells.ratings_unit
+    mean = np.bincount(row, weights=(cells.counts * unit).sum(axis=1)) / n
+    within = np.bincount(row, weights=(cells.counts * (unit - mean[row][:, None]) ** 2).sum(axis=1))
+    return kinds[0], references[keys % len(references)], Grouped(kinds[1:].T.astype(float), n, mean, within)
+
+
+def _smooths(slopes: list[Term], judge: np.ndarray, reference: np.ndarray, *, start: int) -> list[_Smooth]:
+    """Give each judge a spline over its references, with no more basis functions than there are distinct ones."""
+    smooths = []
+    for place, slope in enumerate(slopes):
+        own = reference[judge == place]
+        count = min(SPLINES, len(np.unique(own)))
+        spline = Spline(float(own.min()), float(own.max()), functions=count, order=min(ORDER, count - 1))
+        smooths.append(_Smooth(slope.term, judge == place, own, spline, slice(start, start + count)))
+        start += count
+    return smooths
+
+
+def _with_bases(rows: Grouped, smooths: list[_Smooth]) -> Grouped:
+    """Put the values of each judge's basis functions beside the linear terms."""
+    bases = np.zeros((len(rows.n), smooths[-1].columns.stop - smooths[0].columns.start))
+    matrix = np.hstack([rows.matrix, bases])
+    for smooth in smooths:
+        matrix[smooth.rows, smooth.columns] = smooth.spline.basis(smooth.reference)
+    return replace(rows, matrix=matrix)
+
+
+def _penalties(rows: Grouped, smooths: list[_Smooth]) -> tuple[np.ndarray, list[float]]:
+    """Sum of squared second differences of each judge's coefficients, (judges, columns, columns), and its strength lambda."""
+    penalties = np.zeros((len(smooths), *(rows.matrix.shape[1],) * 2))
+    for smooth, penalty in zip(smooths, penalties, strict=True):
+        penalty[smooth.columns, smooth.columns] = smooth.spline.penalty()
+    return penalties, [
+        cross_validated(rows.select(smooth.rows), penalty) for smooth, penalty in zip(smooths, penalties, strict=True)
+    ]
+
+
+def _directions(terms: list[Term], smooths: list[_Smooth], levels: list[np.ndarray]) -> np.ndarray:
+    """Each term as a combination of the coefficients, (terms, columns); of none for a slope."""
+    means = {smooth.judge: (smooth.columns, level[smooth.columns]) for smooth, level in zip(smooths, levels, strict=True)}
+    directions, column = np.zeros((len(terms), len(levels[0]))), 0
+    for place, term in enumerate(terms):
+        if term.quantity == "intercept":
+            columns, mean = means[term.term]
+            directions[place, columns] = mean
+        elif term.quantity != "slope":
+            directions[place, column] = 1.0
+            column += 1
+    return directions
+
+
+def _curve(smooth: _Smooth, level: np.ndarray, strength: float, dimensions: np.ndarray, fitted: Penalised) -> Curve:
+    """Lay out a judge's curve; `level` is the mean of its rows of the design, `dimensions` the columns of the dimensions."""
+    reference = np.unique(np.linspace(smooth.reference.min(), smooth.reference.max(), POINTS))
+    directions = np.zeros((len(reference), len(level)))
+    directions[:, dimensions] = level[dimensions]
+    directions[:, smooth.columns] = smooth.spline.basis(reference)
+    value, std_error, _ = fitted.combine(directions)
+    return Curve(smooth.judge, reference, value, std_error, strength, float(fitted.edofs[smooth.columns].sum()))
+
+
+def _note(spline: Spline) -> str:
+    if spline.order == ORDER:
+        return ""
+    return f"the curve is {SHAPES[spline.order]}: the judge has {spline.functions} distinct reference score(s)"

@@ -1,0 +1,225 @@
+"""Least squares from group moments, with White's robust errors: the same numbers as from the rows.
+
+What the t or the normal distribution says of an estimate and its standard error.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+
+from recuse.base.errors import DesignError
+from recuse.data.moments import RATING, Moments
+
+RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
+ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
+NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of ratings leaves of 0
+IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
+LEVERAGED = {"HC2": 1, "HC3": 2}  # covariance -> power of 1 - leverage that a squared residual is divided by
+ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """A fit: coefficients and covariance (NaN where a coefficient is not identified), all in the order of the terms."""
+
+    estimate: np.ndarray  # (terms,)
+    covariance: np.ndarray  # (terms, terms)
+    identified: np.ndarray  # (terms,) of bool
+    n: int  # rows
+    rank: int
+    df: float = math.inf  # of the t distribution of estimate / std_error; infinite: the normal one
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Standard errors, (terms,); exactly 0 where the rows leave no residual variation."""
+        errors = np.sqrt(np.clip(self.covariance.diagonal(), 0.0, None))
+        return np.where(errors < NEGLIGIBLE, 0.0, errors)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The coefficients of a fit, and what its errors are made of, all in the order of the terms."""
+
+    estimate: np.ndarray  # (terms,) the shortest of the solutions, where there are several
+    inverse: np.ndarray  # (terms, terms) of X'X, on the directions that hold information
+    null: np.ndarray  # (terms, directions) that hold none, as by `inverted`
+    n: int  # rows
+    gram: np.ndarray  # (terms, terms) X'X
+
+    @property
+    def identified(self) -> np.ndarray:
+        """Coefficients that the rows determine, (terms,) of bool."""
+        return determined(self.null)
+
+    @property
+    def rank(self) -> int:
+        """Number of directions that hold information."""
+        return len(self.null) - self.null.shape[1]
+
+    def with_covariance(self, spread: np.ndarray) -> LeastSquares:
+        """Put the covariance (terms, terms) beside the coefficients, and NaN where they are not identified."""
+        estimate = np.where(self.identified, self.estimate, np.nan)
+        spread = np.where(np.outer(self.identified, self.identified), spread, np.nan)
+        return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
+
+    def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
+        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores.
+
+        A variance that is rounding of the terms it is a sum of is 0.
+        """
+        spread = self.inverse @ meat @ self.inverse
+        size = ((np.abs(self.inverse) @ np.abs(meat)) * np.abs(self.inverse)).sum(axis=1)
+        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # also where it is below 0, or not known: for others to judge
+        return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
+
+
+def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
+    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
+
+    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
+    covariance: with A = (X'X)^-1 and residuals e of n rows,
+      HC0        A (sum x x' e^2) A            (White 1980; what Play Favorites reports)
+      HC1        HC0 * n / (n - rank)
+      HC2, HC3   A (sum x x' e^2 / (1 - h)^power) A, h = x' A x, of power 1 (HC2) or 2 (HC3; MacKinnon and White 1985)
+      classical  A * sum e^2 / (n - rank)
+    HC1 and classical are NaN when n <= rank. Where X'X is singular, coefficients that no combination of rows determines are
+    NaN, and the others are as they would be under any choice of the free ones. Errors clustered by prompt need the rows, see
+    recuse.model.covariance. solution: what `solve` says, where it is known.
+    HC2 and HC3 need groups of rows with one reference, as by moments.moments_by_cell: DesignError where they are others. They
+    are NaN of coefficients that some row alone determines.
+    """
+    solution = solution or solve(moments, regressors)
+    groups, width, terms = regressors.shape
+    n, rank = solution.n, solution.rank
+    if covariance == "classical":
+        total = residuals_squared(moments, regressors, solution).sum()
+        return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
+    squares = _residual_squares(moments, regressors, solution)
+    known = np.ones(terms, dtype=bool)
+    if covariance in LEVERAGED:
+        squares, known = _by_leverage(squares, moments, regressors, solution, LEVERAGED[covariance])
+    meat = regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
+    found = solution.sandwich(meat, (n / (n - rank) if n > rank else np.nan) if covariance == "HC1" else 1.0)
+    return replace(found, covariance=np.where(np.outer(known, known), found.covariance, np.nan))
+
+
+def solve(moments: Moments, regressors: np.ndarray) -> Solution:
+    """Solve for the coefficients of `fit`."""
+    groups, width, terms = regressors.shape
+    others = _others(moments)
+    second = moments.tensor[:, 0, 0]  # (groups, v, v): sums of u u'
+    gram = second[:, others][:, :, others]  # (groups, v - 1, v - 1)
+    flat = regressors.reshape(groups * width, terms)
+    total = flat.T @ (gram @ regressors).reshape(groups * width, terms)
+    inverse, null = inverted(total)
+    cross = second[:, others, RATING]  # (groups, v - 1): sums of regressor * rating
+    estimate = inverse @ (flat.T @ cross.ravel())
+    # One step of refinement on the residual sums brings the solution to the precision of a QR decomposition.
+    fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]
+    estimate = estimate + inverse @ (flat.T @ (cross - fitted).ravel())
+    return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
+
+
+def _others(moments: Moments) -> list[int]:
+    """Places in u of what is not the rating."""
+    return [place for place in range(moments.tensor.shape[1]) if place != RATING]
+
+
+def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Invert X'X, (terms, terms), on the directions that hold information.
+
+    Returns the inverse, (terms, terms), and the directions that hold none, (terms, directions), orthonormal, for columns of X
+    of length 1.
+    """
+    scale = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1.0))
+    values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
+    informed = values > RANK_TOLERANCE * values.max(initial=0.0)
+    kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
+    return kept @ kept.T, vectors[:, ~informed]
+
+
+def determined(null: np.ndarray) -> np.ndarray:
+    """Coefficients that have no part in directions without information, (terms, directions): (terms,) of bool."""
+    return (np.abs(null) < IDENTIFIED).all(axis=1)
+
+
+def residuals_squared(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
+    """Sum the squared residuals of each group's rows, (groups,); arguments as of `fit`."""
+    return _residual_squares(moments, regressors, solution)[:, 0, 0]
+
+
+def _residual_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
+    """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted w."""
+    tensor, others, fitted = moments.tensor, _others(moments), regressors @ solution.estimate
+    residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
+    residual[:, RATING] = 1.0
+    residual[:, others] = -fitted
+    squares = np.einsum("gijkl,gi,gj->gkl", tensor, residual, residual, optimize=True)
+    # Where the rows lie on the fit, the sum is a difference of equal terms: what is left of it is rounding.
+    size = np.einsum("gij,gi,gj->g", np.abs(tensor[:, 0, 0]), np.abs(residual), np.abs(residual))
+    squares[squares[:, 0, 0] < ROUNDING * size] = 0.0
+    return squares[:, others][:, :, others]
+
+
+def _by_leverage(
+    squares: np.ndarray, moments: Moments, regressors: np.ndarray, solution: Solution, power: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Divide each group's squares by (1 - leverage)^power, and say which coefficients no row alone determines, (terms,).
+
+    Without a row of leverage 1, coefficients that have a part in A x are not determined: it has no residual that would count.
+    """
+    second = moments.tensor[:, 0, 0][:, _others(moments)][:, :, _others(moments)]
+    means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
+    size = np.einsum("gaa->ga", second) / moments.n[:, None]
+    if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():
+        raise DesignError("HC2 and HC3 need the leverage of each row, and these groups of rows have several references")
+    x = np.einsum("gw,gwt->gt", means, regressors)
+    room = 1 - ((x @ solution.inverse) * x).sum(axis=1)
+    alone = room < ALONE
+    free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
+    divided = squares / np.where(alone, np.inf, room)[:, None, None] ** power
+    return divided, determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
+
+
+def quantile(confidence: float, df: float = math.inf) -> float:
+    """Half the width of an interval in standard errors: the (1 + confidence) / 2 quantile of t with `df` degrees of freedom.
+
+    >>> round(quantile(0.90), 4), round(quantile(0.90, 29), 4)
+    (1.6449, 1.6991)
+    """
+    if math.isinf(df):
+        return NormalDist().inv_cdf((1 + confidence) / 2)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + confidence) / 2))
+
+
+def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
+    """Two-sided p-value of the hypothesis that the estimated quantity is 0: 2 T(-|value / error|), T of t with `df`.
+
+    Of infinitely many degrees of freedom, the normal distribution: erfc(|value / error| / sqrt 2).
+
+    >>> round(wald_p_value(0.0196, 0.01), 4)
+    0.05
+    """
+    if math.isinf(df):
+        return math.erfc(abs(value / error) / math.sqrt(2))
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -abs(value / error)))
+
+
+def wald_columns(estimate: float, std_error: float, *, df: float, confidence: float) -> dict[str, float]:
+    """Columns of a table: estimate, std_error, df, ci_low, ci_high and p_value of the hypothesis of 0.
+
+    The last four are missing where the standard error is 0 or unknown; df where it is infinite.
+    """
+    row = {"estimate": float(estimate), "std_error": float(std_error)}
+    if std_error > 0:
+        half = quantile(confidence, df) * row["std_error"]
+        row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half}
+        row["p_value"] = wald_p_value(row["estimate"], row["std_error"], df)
+        row |= {"df": df} if math.isfinite(df) else {}
+    return row

@@ -1,0 +1,541 @@
+"""The likelihood of the proportional-odds model on counts, and its maximum by Newton's method.
+
+The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1.
+
+Which coefficients a logistic likelihood determines, and which it drives to infinity: from design and counts alone.
+
+What a coefficient of the ordinal fit means in points of the rating scale.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from recuse.base.errors import DesignError
+from recuse.data.cells import Cells
+from recuse.model.design import COLLINEAR, Term, distinct_layouts, regressors_of
+
+RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled C'C: below it, a direction changes no contrast
+SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
+
+
+def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split the parameter space into directions that change some contrast and directions that change none.
+
+    gram: C'C of the contrasts C, (contrasts, parameters). Returns (parameters, r) and (parameters, parameters - r), r the rank;
+    the largest entry of each direction of the second kind is 1.
+    """
+    norms = np.sqrt(gram.diagonal())
+    scale = 1 / np.where(
+        norms > SEPARATION_ROUNDING * norms.max(initial=0.0), norms, 1.0
+    )  # what is 0 but for rounding stays so
+    values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
+    informed = values > RANK_TOLERANCE * values.max(initial=0.0)
+    directions = scale[:, None] * vectors
+    free = directions[:, ~informed]
+    return directions[:, informed], free / np.abs(free).max(axis=0, initial=0.0)
+
+
+def determined(contrasts: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Contrasts, (contrasts, parameters), that no direction of `free`, as `span` returns it, changes: (contrasts,) of bool."""
+    return (np.abs(contrasts @ free) < SEPARATION_ROUNDING).all(axis=1)
+
+
+def recession(gains: np.ndarray) -> np.ndarray:
+    """Find a direction d along which a separated likelihood rises for ever; zeros where it is not separated.
+
+    The log-likelihood is a sum of concave terms that rise towards 0 with g p, g the rows of `gains`, (terms, parameters). It
+    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and not 0 for all. The d returned has g d >= 1
+    for every term that any such direction moves: in the limit these are 0, and the others, with g d = 0, have a maximum.
+    Source: Albert and Anderson (1984); found by linear programming, Konis (2007); the limit, Geyer (2009).
+    The program is: maximise sum t, 0 <= t <= 1, gains @ d >= t, without the terms that no direction moves.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    gains = gains[(np.abs(gains) > SEPARATION_ROUNDING).any(axis=1)]
+    rows, parameters = gains.shape
+    solution = linprog(
+        np.repeat([0.0, -1.0], [parameters, rows]),
+        A_ub=hstack([csr_array(-gains), eye_array(rows)]).tocsr(),
+        b_ub=np.zeros(rows),
+        bounds=[(None, None)] * parameters + [(0.0, 1.0)] * rows,
+        method="highs",
+    )
+    if not solution.success:
+        raise DesignError(f"the linear program that looks for separated ratings was not solved: {solution.message}")
+    return solution.x[:parameters]
+
+
+def reached_on_both_sides(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Largest v, (places,), that some value of the kind up to the place reaches, and some value from the place on too.
+
+    values, kind: (places,) of int, kind rising.
+    """
+    offset = kind * (np.ptp(values) + 1)  # the values of a later kind are all above those of an earlier one
+    before = np.maximum.accumulate(values + offset) - offset
+    after = np.maximum.accumulate((values - offset)[::-1])[::-1] + offset
+    return np.minimum(before, after)
+
+
+DECREMENT = 1e-18  # squared distance to the maximum, in standard errors, at which Newton's method stops
+LIKELIHOOD_ROUNDING = 1e-13  # of the log-likelihood: a smaller loss is none
+ITERATIONS = 200
+MOVED = 0.5  # a direction of recession moves a term by at least 1, or not at all
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    """Compute 1 / (1 + exp(-x)) without overflow, to full relative precision also where it is near 0."""
+    small = np.exp(-np.abs(x))
+    return np.where(x < 0, small, 1.0) / (1 + small)
+
+
+@dataclass(frozen=True)
+class ProportionalOdds:
+    """The likelihood of p = (coefficients, thresholds) given outcomes: rows of one kind, reference and rating.
+
+    Rows of one kind carry the same terms: their covariates are x = (1, reference) @ layouts[kind]. With F logistic and
+    P(rating <= k) = F(a_k), a_k = threshold_k - x coefficients, for every rating between two thresholds
+      P(rating = k) = F(a_k) - F(a_(k-1)) = F(a_k) F(-a_(k-1)) (1 - exp(-(a_k - a_(k-1)))),
+    in which the last factor knows the gap between the thresholds alone: nothing is lost to cancellation in the tails, and
+      log-likelihood = sum over sides rows log F(sign a) + sum over gaps between log(1 - exp(-gap)),
+    the sides of an outcome being the thresholds just above its rating (sign 1) and just below it (sign -1). As an outcome has
+    two sides at most, and sums over the outcomes of a kind are sums of 1, reference and reference^2, no array is larger than
+    (sides,), (kinds, thresholds) or (parameters, parameters).
+    """
+
+    layouts: np.ndarray  # (kinds, 2, terms)
+    kind: np.ndarray  # (outcomes,)
+    reference: np.ndarray  # (outcomes,)
+    rating: np.ndarray  # (outcomes,) 0 to thresholds; sorted by kind, reference, rating
+    rows: np.ndarray  # (outcomes,) how many
+    outcome: np.ndarray  # (sides,)
+    threshold: np.ndarray  # (sides,)
+    sign: np.ndarray  # (sides,)
+    between: np.ndarray  # (gaps,) rows with the rating between two thresholds
+
+    @classmethod
+    def of(
+        cls, layouts: np.ndarray, kind: np.ndarray, reference: np.ndarray, rating: np.ndarray, rows: np.ndarray
+    ) -> "ProportionalOdds":
+        """Lay out outcomes, sorted by kind, reference and rating, in which each rating from 0 is used."""
+        thresholds = rating.max()
+        upper, lower = np.flatnonzero(rating < thresholds), np.flatnonzero(rating > 0)
+        return cls(
+            layouts, kind, reference, rating, rows,
+            outcome=np.concatenate([upper, lower]),
+            threshold=np.concatenate([rating[upper], rating[lower] - 1]),
+            sign=np.repeat([1.0, -1.0], [len(upper), len(lower)]),
+            between=np.bincount(rating, weights=rows)[1:-1],
+        )  # fmt: skip
+
+    @property
+    def terms(self) -> int:
+        """Number of terms."""
+        return self.layouts.shape[2]
+
+    @cached_property
+    def thresholds(self) -> int:
+        """Number of thresholds."""
+        return int(self.rating.max())
+
+    def covariates(self, chosen: np.ndarray | slice, terms: slice | int = slice(None)) -> np.ndarray:
+        """Covariates of the outcomes that `chosen` indexes, (chosen, terms), or (chosen,) of one term."""
+        layouts = self.layouts[..., terms]
+        constant, slope = layouts[:, 0][self.kind[chosen]], layouts[:, 1][self.kind[chosen]]
+        return constant + (slope.T * self.reference[chosen]).T
+
+    def start(self) -> np.ndarray:
+        """Parameters without effects: the thresholds are the cumulative log odds."""
+        below = np.bincount(self.rating, weights=self.rows).cumsum()[:-1] / self.rows.sum()
+        return np.concatenate([np.zeros(self.terms), np.log(below / (1 - below))])
+
+    def design(self) -> np.ndarray:
+        """C'C of the contrasts that the likelihood depends on, those of sides (a) and gaps, (parameters, parameters)."""
+        return self._gram(self.outcome, self.threshold, np.ones(len(self.outcome)), (self.between > 0).astype(float))
+
+    def recession(self, basis: np.ndarray) -> np.ndarray:
+        """Find a direction along which the likelihood rises for ever, (parameters,); zeros where it has a maximum.
+
+        basis: (parameters, r), directions of the parameters that the likelihood depends on. A cell is the outcomes of one kind
+        and reference: as all gaps rise, the upper side of its lowest rating and the lower side of its highest say it all. What
+        cells fix (`_fixed`) mostly leaves nothing free, and no linear program is solved.
+        """
+        new = (np.diff(self.kind) != 0) | (np.diff(self.reference) != 0)
+        first, last = np.flatnonzero(np.append(True, new)), np.flatnonzero(np.append(new, True))
+        _, free = span(basis.T @ self._fixed(first, last) @ basis)
+        if not free.size:
+            return np.zeros(len(basis))
+        coefficients, thresholds = np.split(basis @ free, [self.terms])
+        low, high = first[self.rating[first] < self.thresholds], last[self.rating[last] > 0]
+        upper = thresholds[self.rating[low]] - self._predictor(coefficients, low)
+        lower = self._predictor(coefficients, high) - thresholds[self.rating[high] - 1]
+        return basis @ free @ recession(np.concatenate([upper, lower, np.diff(thresholds, axis=0)]))
+
+    def _fixed(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """C'C of contrasts c that have c d = 0 for every direction of recession d, (parameters, parameters).
+
+        first, last: (cells,), the outcomes of a cell's lowest and highest rating. Along d, x coefficients is at most the upper
+        threshold of the lowest rating and at least the lower threshold of the highest; being linear in the reference, between
+        two cells of its kind it is at most the higher and at least the lower of their thresholds. A cell for which that says
+        threshold_j <= x coefficients <= threshold_i with i <= j fixes all three, and the gaps from i to j.
+        """
+        kind = self.kind[first]
+        least = reached_on_both_sides(self.rating[last], kind) - 1
+        most = -reached_on_both_sides(-self.rating[first], kind)
+        fixed = least >= most
+        starts, ends = (np.bincount(part[fixed], minlength=self.thresholds) for part in (most, least))
+        gaps = np.cumsum(starts - ends)[:-1] > 0
+        return self._gram(first[fixed], most[fixed], np.ones(fixed.sum()), gaps.astype(float))
+
+    def limit(self, direction: np.ndarray) -> "ProportionalOdds":
+        """Drop the terms that reach log 1 = 0 in the limit along a direction of recession: what is left has a maximum."""
+        kept = self._inside(direction) <= MOVED
+        sides = {key: getattr(self, key)[kept] for key in ("outcome", "threshold", "sign")}
+        return replace(self, **sides, between=np.where(self._gaps(direction) > MOVED, 0.0, self.between))
+
+    def value(self, point: np.ndarray) -> float:
+        """Compute the log-likelihood at `point`, (parameters,); -inf where thresholds are out of order."""
+        inside, gap = self._inside(point), self._gaps(point)[self.between > 0]
+        if (gap <= 0).any():
+            return -np.inf
+        logs = np.minimum(inside, 0.0) - np.log1p(np.exp(-np.abs(inside)))
+        return float(self.rows[self.outcome] @ logs + self.between[self.between > 0] @ np.log(-np.expm1(-gap)))
+
+    def gradient(self, point: np.ndarray) -> np.ndarray:
+        """Compute the derivative of the log-likelihood, (parameters,)."""
+        pull = self.sign * self.rows[self.outcome] * logistic(-self._inside(point))
+        kind = self.kind[self.outcome]
+        constant = np.bincount(kind, pull, len(self.layouts))
+        slope = np.bincount(kind, pull * self.reference[self.outcome], len(self.layouts))
+        inner = -np.diff(self.between * self._gap_slope(point), prepend=0.0, append=0.0)[: self.thresholds]
+        thresholds = np.bincount(self.threshold, pull, self.thresholds) + inner
+        return np.concatenate([-(constant @ self.layouts[:, 0] + slope @ self.layouts[:, 1]), thresholds])
+
+    def information(self, point: np.ndarray) -> np.ndarray:
+        """Compute the observed information, minus the Hessian of the log-likelihood, (parameters, parameters)."""
+        inside, slope = self._inside(point), self._gap_slope(point)
+        weights = self.rows[self.outcome] * logistic(inside) * logistic(-inside)
+        return self._gram(self.outcome, self.threshold, weights, self.between * slope * (1 + slope))
+
+    def score_squares(self, point: np.ndarray) -> np.ndarray:
+        """Sum score score' over rows, (parameters, parameters): the score of a row is the gradient of its log-probability.
+
+        That of an outcome is -(u - v) x + (u + g) e_k - (v + g) e_(k-1): u, v and g are the derivatives of log F(a_k), of
+        log F(-a_(k-1)) in -a_(k-1) and of log(1 - exp(-gap)); e_k is the unit vector of the threshold k.
+        """
+        sides, upper = logistic(-self._inside(point)), self.sign > 0
+        u, v = (np.bincount(self.outcome[side], sides[side], len(self.rows)) for side in (upper, ~upper))
+        g = np.concatenate([[0.0], self._gap_slope(point), [0.0]])[self.rating]
+        thresholds, moved = self.thresholds, self.rows * (u - v)
+        above, below = self.rating < thresholds, self.rating > 0
+        outcome = np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+        threshold = np.concatenate([self.rating[above], self.rating[below] - 1])
+        own = np.concatenate([(u + g)[above], -(v + g)[below]])
+        squares = np.bincount(threshold, self.rows[outcome] * own**2, thresholds)
+        inner = np.bincount(self.rating, self.rows * (u + g) * (v + g), thresholds + 1)[1:-1]
+        return _assembled(
+            self._products(np.arange(len(self.rows)), moved * (u - v)),
+            self._cross(outcome, threshold, moved[outcome] * own),
+            squares,
+            -inner,
+        )
+
+    def _gram(self, outcome: np.ndarray, threshold: np.ndarray, weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """Sum weight c c' over contrasts c, (parameters, parameters): a of these outcomes and thresholds, and all gaps."""
+        inner = np.append(0.0, gaps) + np.append(gaps, 0.0)
+        diagonal = np.bincount(threshold, weights, self.thresholds) + inner[: self.thresholds]
+        products, cross = self._products(outcome, weights), self._cross(outcome, threshold, weights)
+        return _assembled(products, cross, diagonal, -gaps)
+
+    def _products(self, outcome: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Sum weight x x' over outcomes, (terms, terms)."""
+        kind, reference = self.kind[outcome], self.reference[outcome]
+        powers = (np.bincount(kind, weights * reference**power, len(self.layouts)) for power in (0, 1, 2))
+        one, first, second = (power[:, None] for power in powers)
+        constant, slope = self.layouts[:, 0], self.layouts[:, 1]
+        return constant.T @ (one * constant + first * slope) + slope.T @ (first * constant + second * slope)
+
+    def _cross(self, outcome: np.ndarray, threshold: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Sum -weight x by threshold, (terms, thresholds)."""
+        shape = (len(self.layouts), self.thresholds)
+        place = self.kind[outcome] * self.thresholds + threshold
+        one = np.bincount(place, weights, np.prod(shape)).reshape(shape)
+        first = np.bincount(place, weights * self.reference[outcome], np.prod(shape)).reshape(shape)
+        return -(self.layouts[:, 0].T @ one + self.layouts[:, 1].T @ first)
+
+    def _predictor(self, coefficients: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+        """Compute x coefficients of outcomes, (outcomes, ...), of coefficients (terms, ...)."""
+        constant, slope = (self.layouts[:, power] @ coefficients for power in (0, 1))
+        kind = self.kind[outcome]
+        return constant[kind] + (slope[kind].T * self.reference[outcome]).T
+
+    def _inside(self, point: np.ndarray) -> np.ndarray:
+        """How far each side's rows are on their own side of the threshold, sign a, (sides,)."""
+        return self.sign * (point[self.terms :][self.threshold] - self._predictor(point[: self.terms], self.outcome))
+
+    def _gaps(self, point: np.ndarray) -> np.ndarray:
+        return np.diff(point[self.terms :])
+
+    def _gap_slope(self, point: np.ndarray) -> np.ndarray:
+        """Derivative of log(1 - exp(-gap)), (gaps,); 0 for a gap that no rating stands in."""
+        return 1 / np.expm1(np.where(self.between > 0, self._gaps(point), np.inf))
+
+
+def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Put (parameters, parameters) together from its blocks; that of the thresholds is tridiagonal."""
+    k, places = len(terms), len(terms) + np.arange(len(diagonal))
+    matrix = np.zeros((k + len(diagonal),) * 2)
+    matrix[:k, :k], matrix[:k, k:], matrix[k:, :k] = terms, cross, cross.T
+    matrix[places, places] = diagonal
+    matrix[places[:-1], places[1:]] = matrix[places[1:], places[:-1]] = beside
+    return matrix
+
+
+def maximise(likelihood: ProportionalOdds, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Maximise a likelihood that has a maximum along the columns of `basis`, (parameters, r).
+
+    Newton's method with step halving; returns the maximum, the inverse of the information on the basis, (parameters,
+    parameters), and the number of steps. Raises DesignError if it does not arrive.
+    """
+    point = likelihood.start()
+    value = likelihood.value(point)
+    for iteration in range(ITERATIONS):
+        inverse = basis @ np.linalg.inv(basis.T @ likelihood.information(point) @ basis) @ basis.T
+        gradient = likelihood.gradient(point)
+        step = inverse @ gradient
+        if gradient @ step <= DECREMENT:
+            return point, inverse, iteration
+        while (new := likelihood.value(point + step)) < value - LIKELIHOOD_ROUNDING * abs(value):
+            step = step / 2
+        point, value = point + step, new
+    raise DesignError(f"the ordinal fit is not at its maximum after {ITERATIONS} steps of Newton's method")
+
+
+def average_effect(
+    covariates: np.ndarray, rows: np.ndarray, ratings_unit: np.ndarray, *, place: int, point: np.ndarray, covariance: np.ndarray
+) -> tuple[float, float]:
+    """Average marginal effect of an indicator term on the rows that carry it, and its standard error, on the unit scale.
+
+    With eta a row's linear predictor and b the term's coefficient,
+      effect = mean of E[rating | eta] - E[rating | eta - b],  E[rating | eta] = r_K - sum_k (r_(k+1) - r_k) F(a_k),
+    over the rows with the term; r_0 < ... < r_K are the ratings, a_k = threshold_k - eta. With p all parameters,
+      d effect / dp = mean of sum_k (r_(k+1) - r_k) (f(a_k + b) d(a_k + b)/dp - f(a_k) da_k/dp),  f = F (1 - F),
+    and the variance is (d effect / dp)' covariance (d effect / dp): delta method, the rows taken as given.
+    covariates: (cells, terms) of the cells that carry the term; rows: (cells,); ratings_unit: (ratings,); place: of b in
+    `point`, (parameters,), coefficients before thresholds; covariance: (parameters, parameters).
+    """
+    steps = np.diff(ratings_unit)
+    share = rows / rows.sum()
+    coefficients, thresholds = np.split(point, [covariates.shape[1]])
+    without = covariates.copy()
+    without[:, place] = 0.0  # d(a_k + b)/dp: it does not depend on b
+    effect, gradient = 0.0, np.zeros(len(point))
+    for carried, sign in ((without, 1.0), (covariates, -1.0)):
+        a = thresholds - (carried @ coefficients)[:, None]  # (cells, thresholds)
+        below = logistic(a)
+        effect += sign * float(share @ below @ steps)
+        weights = share[:, None] * below * logistic(-a) * steps
+        gradient += sign * np.concatenate([-(weights.sum(axis=1) @ carried), weights.sum(axis=0)])
+    return effect, float(np.sqrt(gradient @ covariance @ gradient))
+
+
+FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
+EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
+REFERENCE = "reference level: 0, as the thresholds are free"
+ONE_RATING = "not estimable: all {n} rows of the fit have the rating {rating}"
+ALONE = "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
+TOGETHER = "no finite estimate: together with {others} it tells some ratings without error"
+NO_EFFECT = "no marginal effect: its rows have other terms without finite estimate"
+UNUSED = "no row has the {ratings}: thresholds stand between the ratings in use"
+SEPARATED = "fitted in the limit of the terms without finite estimate, where the ratings that they tell have probability 1"
+
+
+@dataclass(frozen=True)
+class OrdinalFit:
+    """Coefficients (log odds) and thresholds, in this order `parameters`; NaN, with a note, where there is no number."""
+
+    estimate: np.ndarray  # (terms,)
+    std_error: np.ndarray  # (terms,)
+    identified: np.ndarray  # (terms,) of bool: has a finite estimate
+    notes: tuple[str, ...]  # (terms,) what has no number, and why; "" normally
+    effect: np.ndarray  # (terms,) average marginal effect on the unit scale, of self_bias and family_bias; else NaN
+    effect_std_error: np.ndarray  # (terms,)
+    reference: int | None  # place of the term that is no parameter, the first judge's intercept
+    threshold_labels: tuple[str, ...]  # (thresholds,) "0|1" between the ratings 0 and 1
+    threshold_estimate: np.ndarray  # (thresholds,)
+    threshold_std_error: np.ndarray  # (thresholds,)
+    threshold_notes: tuple[str, ...]  # (thresholds,)
+    covariance: np.ndarray  # (parameters, parameters)
+    point: np.ndarray  # (parameters,) finite values whose log-likelihood is `log_likelihood`, to 1e-12 a row
+    log_likelihood: float  # the maximum; the supremum where a term has no finite estimate
+    n: int  # rows
+    rank: int  # parameters that the likelihood determines, thresholds included
+    iterations: int
+    remarks: tuple[str, ...]  # on the fit as a whole
+
+
+def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0") -> OrdinalFit:
+    """Fit P(rating <= k) = F(threshold_k - eta), F logistic and eta the sum of the terms, by maximum likelihood.
+
+    cells: the rows of one slice, on one scale (else DesignError); terms: those that some group carries, of (1, reference). The
+    first judge's intercept is 0, because the thresholds are free. Ratings that no row has are left out, with their thresholds.
+    covariance: with I the observed information and s the score of each of n rows, k the number of parameters determined,
+      classical  I^-1                    (Hessian errors; what Play Favorites reports)
+      HC0        I^-1 (sum s s') I^-1    (White 1982)
+      HC1        HC0 * n / (n - k), NaN when n <= k
+    Where terms separate the ratings, the likelihood has no maximum: it rises for ever in some directions. What stays the same
+    along all of these is fitted in the limit, where ratings told without error have probability 1 and leave the likelihood;
+    what does not has no numbers. So it is with terms that the design does not determine, and with all, where all rows have
+    one rating. Source: Play Favorites (arXiv 2508.06709), ordinal ablation; McCullagh (1980); separation.recession.
+    """
+    rows = _collapse(cells, terms)
+    basis, free = span(rows.likelihood.design())
+    in_design = determined(np.eye(len(basis)), free)
+    direction = rows.likelihood.recession(basis)
+    likelihood = rows.likelihood.limit(direction)
+    if direction.any():
+        basis, free = span(likelihood.design())
+    point, inverse, iterations = maximise(likelihood, basis)
+    spread = _covariance(likelihood, point, inverse, basis.shape[1], covariance)
+    known = determined(np.eye(len(point)), free)
+    notes = _notes(rows, known, in_design)
+    effects = _effects(rows, free, point, spread, notes)
+    shown, spread = np.where(known, point, np.nan), np.where(np.outer(known, known), spread, np.nan)
+    errors, k = np.sqrt(spread.diagonal()), len(terms)
+    return OrdinalFit(
+        estimate=shown[:k], std_error=errors[:k], identified=known[:k], notes=tuple(notes[:k]),
+        effect=effects[:, 0], effect_std_error=effects[:, 1], reference=rows.fixed, threshold_labels=rows.labels,
+        threshold_estimate=shown[k:], threshold_std_error=errors[k:], threshold_notes=tuple(notes[k:]),
+        covariance=spread, point=point + FAR * direction, log_likelihood=likelihood.value(point), n=rows.n,
+        rank=basis.shape[1], iterations=iterations,
+        remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a slice, collapsed: those with the same terms, human score and rating are one outcome."""
+
+    terms: Sequence[Term]
+    likelihood: ProportionalOdds
+    ratings: np.ndarray  # (ratings in use,)
+    scale: np.ndarray  # (2,) lowest and highest
+    fixed: int | None  # place of the intercept that is 0
+    remarks: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        return int(self.likelihood.rows.sum())
+
+    @property
+    def unit(self) -> np.ndarray:
+        """The ratings in use on the unit scale."""
+        low, high = self.scale
+        return (self.ratings - low) / (high - low)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{low}|{high}" for low, high in zip(self.ratings[:-1], self.ratings[1:], strict=True))
+
+    def carried(self, place: int) -> np.ndarray:
+        """Places of the outcomes in which a term is not 0."""
+        return np.flatnonzero(self.likelihood.covariates(slice(None), place))
+
+
+def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
+    if not len(cells.scale) or (cells.scale != cells.scale[0]).any():
+        found = ", ".join(f"{low} to {high}" for low, high in np.unique(cells.scale, axis=0)) or "no row"
+        raise DesignError(f"an ordinal fit needs rows of one rating scale, found {found}: write `slice: dimension`")
+    intercepts = [p for p, term in enumerate(terms) if term.quantity == "intercept"]
+    fixed = min(intercepts, key=lambda p: terms[p].term, default=None)
+    # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ in their references alone.
+    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
+    if fixed is not None:
+        layout[:, :, fixed] = 0.0
+    kinds, kind = distinct_layouts(layout)
+    kind = kind[cells.group]
+    order = np.lexsort([cells.reference, kind])
+    new = np.append(True, (np.diff(kind[order]) != 0) | (np.diff(cells.reference[order]) != 0))
+    counts = np.add.reduceat(cells.counts[order], np.flatnonzero(new), axis=0)
+    used = np.flatnonzero(counts.any(axis=0))
+    place, rating = np.nonzero(counts[:, used])
+    first = order[new][place]
+    likelihood = ProportionalOdds.of(layout[kinds], kind[first], cells.reference[first], rating, counts[place, used[rating]])
+    return _Rows(terms, likelihood, cells.ratings[used], cells.scale[0], fixed, _unused(cells.ratings, used, cells.scale[0]))
+
+
+def _unused(ratings: np.ndarray, used: np.ndarray, scale: np.ndarray) -> tuple[str, ...]:
+    """Name the ratings of the scale that no row has, neighbours as a range: one remark, or none."""
+    unused = np.setdiff1d(ratings[(ratings >= scale[0]) & (ratings <= scale[1])], ratings[used])
+    if not len(unused):
+        return ()
+    runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
+    named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return (UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"),)
+
+
+def _covariance(likelihood: ProportionalOdds, point: np.ndarray, inverse: np.ndarray, rank: int, covariance: str) -> np.ndarray:
+    if covariance == "classical":
+        return inverse
+    spread = inverse @ likelihood.score_squares(point) @ inverse
+    if covariance == "HC1":
+        n = likelihood.rows.sum()
+        spread = spread * (n / (n - rank) if n > rank else np.nan)
+    return spread
+
+
+def _notes(rows: _Rows, known: np.ndarray, in_design: np.ndarray) -> list[str]:
+    """Say of each parameter why it has no number: `known` and `in_design` are (parameters,) of bool."""
+    names = [f"{term.quantity} of {term.term}" for term in rows.terms] + [f"threshold {label}" for label in rows.labels]
+    infinite = [name for name, finite, kept in zip(names, known, in_design, strict=True) if kept and not finite]
+    notes = []
+    for place, name in enumerate(names):
+        others = ", ".join(other for other in infinite if other != name)
+        if place == rows.fixed:
+            notes.append(REFERENCE)
+        elif known[place]:
+            notes.append("")
+        elif len(rows.ratings) == 1:
+            notes.append(ONE_RATING.format(n=rows.n, rating=rows.ratings[0]))
+        elif not in_design[place]:
+            notes.append(COLLINEAR)
+        else:
+            notes.append(_alone(rows, place) or TOGETHER.format(others=others))
+    return notes
+
+
+def _alone(rows: _Rows, place: int) -> str:
+    """Why a parameter is infinite by itself: all rows of the term are at one end. Else ""."""
+    if place >= len(rows.terms):
+        return ""
+    carried, likelihood = rows.carried(place), rows.likelihood
+    given = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
+    for end, at in (("lowest", 0), ("highest", -1)):
+        if given[at] == given.sum():
+            return ALONE.format(n=given.sum(), rating=rows.ratings[at], end=end)
+    return ""
+
+
+def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]) -> np.ndarray:
+    """Average marginal effects and their standard errors, (terms, 2); a term whose effect is not finite gets a note."""
+    effects = np.full((len(rows.terms), 2), np.nan)
+    for place, term in enumerate(rows.terms):
+        if term.quantity in EFFECTS and notes[place] == "":
+            carried = rows.carried(place)
+            covariates = rows.likelihood.covariates(carried)
+            if _finite(covariates, free):
+                weights = rows.likelihood.rows[carried]
+                effects[place] = average_effect(covariates, weights, rows.unit, place=place, point=point, covariance=spread)
+            else:
+                notes[place] = NO_EFFECT
+    return effects
+
+
+def _finite(covariates: np.ndarray, free: np.ndarray) -> bool:
+    """Whether threshold_k - x coefficients is determined for every threshold k and row x of `covariates`, (rows, terms)."""
+    eta, thresholds = covariates @ free[: covariates.shape[1]], free[covariates.shape[1] :]
+    furthest = np.maximum(thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - thresholds.min(axis=0))
+    return bool((furthest < SEPARATION_ROUNDING).all())

@@ -1,0 +1,459 @@
+"""Wild cluster bootstrap of single coefficients: a test, and its inversion, that hold up with few or unequal prompts.
+
+The passes over a study's rows that errors clustered by prompt and the bootstrap by prompt take, for all slices of a spec.
+
+Bootstrap by prompt of a linear fit: resampled totals of the prompts' Gram matrices instead of refits on resampled rows.
+
+Errors by the jackknife over prompts: what leaving each prompt out in turn changes of the coefficients.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from recuse.base.log import steps
+from recuse.data.moments import Moments
+from recuse.model.covariance import Clusters, TwoWay, small_sample_factor
+from recuse.model.least_squares import NEGLIGIBLE, LeastSquares, Solution, determined, inverted, solve
+from recuse.model.prompt_sums import Pieces, add_prompts, gram_and_score_weights, gram_places, mapped, size_of
+from recuse.model.spec import BIASES, Spec
+from recuse.model.study import Study
+from recuse.model.terms import SliceDesign, designs_of
+
+DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
+WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
+APART = 2  # in the key of a seed: other draws than those of the bootstrap by prompt
+SAME = 1 - 1e-9  # |t*| from so much of |t| on counts as no smaller: for rounding
+WIDEST, HALVINGS = 2**12, 48  # of the search for the ends of an interval, in standard errors
+
+
+@dataclass(frozen=True)
+class WildTest:
+    """Draws of one coefficient b: of its t statistic with any value as the null hypothesis, b_0.
+
+    With delta = (b - b_0) / A_kk, the numerator of t* is linear and the square of its denominator quadratic in delta.
+    """
+
+    estimate: float  # b
+    unit: float  # A_kk
+    std_error: float  # CR1
+    numerators: np.ndarray  # (draws, 2) coefficients of 1, delta
+    squares: np.ndarray  # (draws, 3) coefficients of 1, delta, delta^2
+
+    def statistics(self, null: float = 0.0) -> np.ndarray:
+        """t* of each draw under the hypothesis that the coefficient is `null`, (draws,)."""
+        delta = (self.estimate - null) / self.unit
+        square = self.squares @ [1.0, delta, delta**2]
+        # Without residuals that would vary there is no scale: such a draw counts as large.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.numerators @ [1.0, delta] / np.sqrt(np.maximum(square, 0.0))
+        return np.where(np.isnan(found), np.inf, found)
+
+    def p_value(self, null: float = 0.0) -> float:
+        """Two-sided: (1 + number of draws with |t*| >= |t|) / (1 + draws)."""
+        own = abs(self.estimate - null) / self.std_error
+        return float((1 + (np.abs(self.statistics(null)) >= SAME * own).sum()) / (1 + len(self.squares)))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Values about the estimate that a test of level 1 - confidence does not reject, up to an end on either side.
+
+        At an end the test begins to reject. Where it rejects a value, and does not reject one further off, there are several
+        ends, and any of them may be found. NaN for an end that is further than WIDEST standard errors.
+        """
+        return self._end(-self.std_error, confidence), self._end(self.std_error, confidence)
+
+    def _end(self, step: float, confidence: float) -> float:
+        kept, rejected = 0.0, 1.0
+        while self.p_value(self.estimate + rejected * step) >= 1 - confidence:
+            kept, rejected = rejected, 2 * rejected
+            if rejected > WIDEST:
+                return np.nan
+        for _ in range(HALVINGS):
+            middle = (kept + rejected) / 2
+            if self.p_value(self.estimate + middle * step) >= 1 - confidence:
+                kept = middle
+            else:
+                rejected = middle
+        return float(self.estimate + kept * step)
+
+
+class WildBootstrap:
+    """Draws of t statistics of one slice, with the null hypothesis imposed.
+
+    Prompts come a few at a time, each with all its rows. For the coefficient k, a the row k of A = (X'X)^-1 and b_0 the null
+    hypothesis, the restricted fit is b - a' delta, delta = (b_k - b_0) / A_kk. With G_p = X'X and s_p = X'(y - X b) over the
+    rows of prompt p, and H_p = a G_p, the scores of the restricted fit are r_p = s_p + H_p' delta, and u_p = a r_p. A draw
+    gives each prompt one of Webb's six weights w_p, and with c, the small-sample factor of CR1,
+      t* = sum w_p u_p / sqrt(c sum (w_p u_p - H_p A sum_q w_q r_q)^2).
+    What is known of a draw is sums over prompts of w_p and w_p^2 times what the prompt sums up to: about three numbers for each
+    coefficient in question and each term that A joins to it, and one piece of the prompts. The weights of a draw belong to the
+    prompts of the study: they are the same in whatever slice of whatever spec.
+    Source: Cameron, Gelbach and Miller (2008), the wild cluster restricted bootstrap; Webb (2014); Roodman et al. (2019).
+    """
+
+    def __init__(
+        self, layouts: np.ndarray, solution: Solution, places: Sequence[int], *, prompts: int, draws: int, seed: int
+    ) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice.
+
+        places: of the coefficients that are tested, among the terms. prompts: how many the study has, of which some will come.
+        """
+        self._solution, self._of_study, self._seed = solution, prompts, seed
+        self._rows = solution.inverse[places]  # (tested, terms)
+        self._places = list(places)
+        self._gram = gram_places(layouts)
+        self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
+        tested, terms = self._rows.shape
+        # What a coefficient is made of lies among the terms joined to it, of a slice by dimension those of its judges' family.
+        self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
+        self._of, self._term = np.nonzero(self._joined)
+        self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
+        self._own = np.zeros(tested)  # sum over prompts of u^2, unweighted
+        self._pieces = Pieces()
+        self._prompts = 0  # with rows in the slice
+        self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
+        self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums) each, as by `_weighed`
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        self._prompts += len(prompts)
+        for piece in self._pieces.add(prompts, mapped(sums, self._weights)):
+            self._draw(*piece)
+
+    def tests(self) -> dict[int, WildTest]:
+        """The draws of each coefficient in question, by its place, after the last prompt.
+
+        There is none of a coefficient that the rows do not determine, or that has no error CR1.
+        """
+        for piece in self._pieces.rest():
+            self._draw(*piece)
+        factor = small_sample_factor(self._prompts, self._solution)
+        known = self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE)
+        tested = np.flatnonzero(known)
+        found = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
+        return {
+            self._places[number]: WildTest(
+                estimate=float(self._solution.estimate[self._places[number]]),
+                unit=float(self._rows[number, self._places[number]]),
+                std_error=float(np.sqrt(factor * self._own[number])),
+                numerators=np.concatenate([numerators for numerators, _ in of_parts]),
+                squares=factor * np.concatenate([squares for _, squares in of_parts]),
+            )
+            for number, of_parts in zip(tested, zip(*found, strict=True), strict=True)
+        }
+
+    def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
+        """Add the prompts at `places` of a piece to the sums of all draws."""
+        summands, size = self._summands(values), size_of(piece, self._of_study)
+        shown = steps(self._parts, "wild bootstrap", unit="draws", each=DRAWS, total=self._parts[-1].stop)
+        for number, part in enumerate(shown):
+            weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
+            self._sums[number] += _weighed(weights, *summands)
+
+    def _summands(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the draws weigh of some prompts, by w and by w^2, (prompts, sums) each.
+
+        values: (prompts, entries of G and of s). By w come s, then H, u H and v H, with u = a s and v = a H', of the terms
+        joined to each coefficient; by w^2 u^2, u v and v^2.
+        """
+        row, column = self._gram
+        entries, scores = np.split(values, [len(row)], axis=1)
+        terms = len(scores.T)
+        grams = np.zeros((len(values), terms, terms))
+        grams[:, row, column] = grams[:, column, row] = entries
+        h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
+        u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)
+        self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
+        self._own += (u * u).sum(axis=0)
+        h = h[:, self._of, self._term]
+        return np.concatenate([scores, h, u[:, self._of] * h, v[:, self._of] * h], axis=1), np.hstack([u * u, u * v, v * v])
+
+    def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numerators and squares, as a WildTest has them, of a coefficient in some draws; the squares but for the factor."""
+        tested, terms = self._rows.shape
+        of_scores, *by_joined, of_squares = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
+        own, joined = self._of == number, self._joined[number]
+        of_scores, (of_h, of_uh, of_vh) = of_scores[:, joined], (each[:, own] for each in by_joined)
+        uu, uv, vv = of_squares.reshape(-1, 3, tested)[:, :, number].T
+        inverse, products = (each[np.ix_(joined, joined)] for each in (self._solution.inverse, self._products[number]))
+        still, moving = of_scores @ inverse, of_h @ inverse  # A sum w r = still + delta moving
+        spread_still, spread_moving = still @ products, moving @ products
+        squares = [
+            uu - 2 * (of_uh * still).sum(axis=1) + (spread_still * still).sum(axis=1),
+            2 * (uv - (of_uh * moving + of_vh * still).sum(axis=1) + (spread_still * moving).sum(axis=1)),
+            vv - 2 * (of_vh * moving).sum(axis=1) + (spread_moving * moving).sum(axis=1),
+        ]
+        row = self._rows[number, joined]
+        return np.stack([of_scores @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
+
+
+def _weighed(weights: np.ndarray, linear: np.ndarray, squared: np.ndarray) -> np.ndarray:
+    """Sums over prompts by weight and by squared weight, (draws, sums)."""
+    return np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
+
+
+def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
+    """Which terms X'X, of entries at `places`, joins directly or through others, (terms, terms) of bool: those of a block.
+
+    Between blocks its inverse is 0.
+    """
+    known = np.eye(terms, dtype=bool)
+    known[places] = known[places[::-1]] = True
+    while ((further := known @ known) != known).any():
+        known = further
+    return known
+
+
+def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:
+    """Webb's six-point weights, (draws, prompts); key: the numbers of the piece of prompts and of the first draw."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, APART)))
+    return np.concatenate([WEBB, -WEBB])[random.integers(6, size=(draws, prompts))]
+
+
+REPLICATES = 250  # drawn at a time: of it depends which resamples a seed gives, and what memory they take
+CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
+SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is looked at by itself
+
+
+class ResampledTotals:
+    """Totals over resamples of prompts of what prompts sum up to, quantity by quantity: sum over p of c_p values_p.
+
+    In a replicate prompt p counts c_p times, by `Resamples`. What is held is a total for each replicate, and one piece of the
+    prompts.
+    """
+
+    def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
+        """Start without prompts; `prompts` is the number of all of the study, of which some will come."""
+        self._totals = np.zeros((replicates, quantities))
+        self._resamples = Resamples(prompts, replicates=replicates, seed=seed)
+        self._pieces = Pieces()
+
+    def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
+        """Add the next prompts, with their codes and values, (prompts, quantities)."""
+        for piece in self._pieces.add(prompts, values):
+            self._draw(*piece)
+
+    def totals(self) -> np.ndarray:
+        """Totals of each replicate after the last prompt, (replicates, quantities)."""
+        for piece in self._pieces.rest():
+            self._draw(*piece)
+        return self._totals
+
+    def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
+        for number, times in enumerate(self._resamples.of_piece(piece)):
+            self._totals[number * REPLICATES :][: len(times)] += times[:, places] @ values
+
+
+class PromptBootstrap:
+    """Refits of one slice to resamples of its prompts, which come a few at a time, each with all its rows.
+
+    The coefficients of a replicate, in which prompt p counts c_p times, are b + (sum c_p G_p)^-1 (sum c_p s_p), with G_p = X'X
+    and s_p = X'(y - X b) over the rows of p and b the fit to all rows.
+    Source: Efron and Tibshirani (1993); Cameron, Gelbach and Miller (2008), the pairs cluster bootstrap.
+    """
+
+    def __init__(self, layouts: np.ndarray, solution: Solution, *, prompts: int, replicates: int, seed: int) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; prompts: how many the study has."""
+        self._solution, self._places = solution, gram_places(layouts)
+        self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
+        self._resampled = ResampledTotals(self._weights.shape[-1], prompts=prompts, replicates=replicates, seed=seed)
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        self._resampled.add(prompts, mapped(sums, self._weights))
+
+    def estimates(self) -> np.ndarray:
+        """Coefficients of each replicate, (replicates, terms); NaN where its prompts do not determine one."""
+        totals = self._resampled.totals()
+        shifts = [
+            shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
+            for start in steps(range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), each=REPLICATES)
+        ]
+        return np.where(self._solution.identified, self._solution.estimate + np.concatenate(shifts), np.nan)
+
+
+class Resamples:
+    """How often each replicate draws each prompt of a study: as many as there are, with replacement.
+
+    A slice takes those of its prompts. So the same replicate is of the same prompts in all slices, and specs, of the study,
+    and what these say varies together as far as they share prompts.
+    """
+
+    def __init__(self, prompts: int, *, replicates: int, seed: int) -> None:
+        """Draw from the codes below `prompts`."""
+        self._prompts, self._seed = prompts, seed
+        self._left = prompts  # codes of the pieces to come
+        self._undrawn = np.full(replicates, prompts)  # prompts that a replicate has yet to draw
+        self._next = 0  # piece
+
+    def of_piece(self, piece: int) -> Iterator[np.ndarray]:
+        """Yield the draws of a piece for all replicates, (at most REPLICATES, codes of the piece) each.
+
+        Pieces are asked for in rising order, some may be left out.
+        """
+        totals = [self._totals_of_next() for _ in range(self._next, piece + 1)][-1]
+        count = size_of(piece, self._prompts)
+        for start in range(0, len(totals), REPLICATES):
+            times = totals[start : start + REPLICATES]
+            drawn = _generator(self._seed, piece, start).integers(count, size=times.sum())
+            drawn += np.repeat(np.arange(len(times)) * count, times)
+            yield np.bincount(drawn, minlength=len(times) * count).reshape(len(times), count).astype(float)
+
+    def _totals_of_next(self) -> np.ndarray:
+        """How many prompts each replicate draws from the next piece, (replicates,)."""
+        count = size_of(self._next, self._prompts)
+        totals = _generator(self._seed, self._next).binomial(self._undrawn, count / self._left)
+        self._undrawn, self._left, self._next = self._undrawn - totals, self._left - count, self._next + 1
+        return totals
+
+
+def _generator(seed: int, *key: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
+    """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
+
+    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
+    directions) without information in any replicate: filling them up leaves what is determined as it is.
+    """
+    row, column = places
+    entries, scores = np.split(totals, [len(row)], axis=1)
+    scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
+    terms = scores.shape[1]
+    # The scores as one more row: the factor ends with their forward substitution. Cholesky's method reads the lower triangle.
+    scaled = np.zeros((len(totals), terms + 1, terms + 1))
+    scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
+    if null.size:
+        scaled[:, :terms, :terms] += null @ null.T
+    scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
+    try:
+        factor = np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:  # of one replicate at least: numpy does not say which
+        if len(totals) == 1:
+            return _singular_shift(entries[0], places, scores[0])[None]
+        half = len(totals) // 2
+        return np.concatenate([shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))])
+    shifts = _back_substituted(factor) * scale
+    pivots = np.einsum("rtt->rt", factor)[:, :terms]
+    for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
+        shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
+    return shifts
+
+
+def _back_substituted(factor: np.ndarray) -> np.ndarray:
+    """Solve L'x = y of each replicate, (replicates, terms); factor: (replicates, terms + 1, terms + 1), L with y' below."""
+    terms = factor.shape[1] - 1
+    solved = factor[:, terms, :terms].copy()
+    for term in reversed(range(terms)):
+        solved[:, term] /= factor[:, term, term]
+        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
+    return solved
+
+
+def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
+    gram = np.zeros((len(score),) * 2)
+    gram[places], gram[places[::-1]] = entries, entries
+    inverse, null = inverted(gram)
+    return np.where(determined(null), inverse @ score, np.nan)
+
+
+LEFT = 1e-10  # share of a term's squares that is left without a prompt: below it, what is left is rounding of 0
+
+
+class Jackknife:
+    """Squares of what leaving out each prompt of a slice changes, added up prompt by prompt.
+
+    Prompts come a few at a time, each with all its rows. With G = X'X, the fit without prompt p is
+    b_(-p) = b - (G - G_p)^-1 s_p, of G_p = X'X and s_p = X'(y - X b) over the rows of p.
+    """
+
+    def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice."""
+        terms = layouts.shape[2]
+        self.squares = np.zeros((terms, terms))  # sum over prompts of (b_(-p) - b)(b_(-p) - b)', NaN where b_(-p) is not known
+        self.prompts = 0  # with rows in the slice, be it that they carry no term
+        self._solution, self._places = solution, gram_places(layouts)
+        self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        values = mapped(sums, self._weights)
+        self.prompts += len(prompts)
+        for start in range(0, len(values), REPLICATES):
+            changes = self._changes(values[start : start + REPLICATES])
+            self.squares += changes.T @ changes
+
+    def _changes(self, values: np.ndarray) -> np.ndarray:
+        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p."""
+        row, column = self._places
+        entries, scores = np.split(values, [len(row)], axis=1)
+        entries = self._solution.gram[self._places] - entries
+        left = entries[:, row == column] > LEFT * self._solution.gram.diagonal()
+        entries *= left[:, row] & left[:, column]
+        return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
+
+
+def jackknifed(solution: Solution, clusters: Jackknife) -> LeastSquares:
+    """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
+
+    NaN with fewer than two prompts, and of coefficients that the rows do not determine without some prompt. Source: Bell and
+    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), Fast and reliable jackknife and bootstrap methods for cluster-robust
+    inference, CV3J centred at b.
+    """
+    prompts = clusters.prompts
+    spread = clusters.squares * ((prompts - 1) / prompts if prompts > 1 else np.nan)
+    return replace(solution.with_covariance(spread), df=prompts - 1)
+
+
+@dataclass(frozen=True)
+class PromptErrors:
+    """The fit of a slice, and what its prompts say of the errors."""
+
+    solution: Solution
+    clusters: Clusters | Jackknife | TwoWay
+    replicates: np.ndarray | None  # (replicates, terms) coefficients of the bootstrap, if the spec asks for one and it can be
+    wild: Mapping[int, WildTest] = field(default_factory=dict)  # by place of the term, if the spec asks for one
+
+
+def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
+    """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
+
+    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
+    both are summed up in is not held at once.
+    """
+    moments = study.moments_for(spec)
+    apart = "judge" if spec.covariance == "two_way" else None
+    slices = [(design, design and solve(rows, design.regressors)) for _, rows, design in designs_of(spec, moments, apart=apart)]
+    found = [each for each in slices if each[0] is not None]
+    if not found:
+        return [None] * len(slices)
+    clusters = [_clusters(spec, moments, *each) for each in found]
+    wild = [[] if spec.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in found]
+    takers = [(design, [own, *draws]) for (design, _), own, draws in zip(found, clusters, wild, strict=True)]
+    add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
+    tests = [draws[0].tests() if draws else {} for draws in wild]
+    del takers, wild
+    replicates = [None] * len(found)
+    if spec.bootstrap is not None:
+        bootstraps = [
+            PromptBootstrap(design.layouts, solution, prompts=study.prompts, replicates=spec.bootstrap, seed=seed)
+            for design, solution in found
+        ]
+        takers = [(design, [own]) for (design, _), own in zip(found, bootstraps, strict=True)]
+        add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
+        replicates = [each.estimates() if known.prompts > 1 else None for each, known in zip(bootstraps, clusters, strict=True)]
+    errors = map(PromptErrors, (solution for _, solution in found), clusters, replicates, tests)
+    return [None if design is None else next(errors) for design, _ in slices]
+
+
+def _clusters(spec: Spec, moments: Moments, design: SliceDesign, solution: Solution) -> Clusters | Jackknife | TwoWay:
+    if spec.covariance == "two_way":
+        return TwoWay(design.layouts, solution, moments.factors["judge"][design.first])
+    return (Jackknife if spec.covariance == "CR3" else Clusters)(design.layouts, solution)
+
+
+def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
+    places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
+    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.wild, seed=seed)

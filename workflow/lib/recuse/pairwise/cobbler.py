@@ -1,0 +1,409 @@
+"""The released files of CoBBLEr, read and checked: win counts, shares of human biases, the table of the judges' shares.
+
+CoBBLEr's rankings: rank-biased overlap of the judges' rankings with the annotators', and of a list that sees no answer.
+
+CoBBLEr's released files: the judges' quoted shares, the human shares, and the rates of valid verdicts.
+
+Rank-biased overlap of two rankings of the same systems.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recuse.base.errors import DataError
+from recuse.data.registry import HUMAN
+from recuse.pairwise.cognitive import CLOSED_FORM, against_random
+from recuse.pairwise.questions import percentile_intervals
+from recuse.pairwise.sources import read_entries
+
+BATCHES = "competitive-llms/human/batches"
+QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"
+JUDGES = {  # name in the released files: name in the paper
+    "gpt4": "GPT-4", "chatgpt": "ChatGPT", "instructgpt": "InstructGPT", "llamav2": "LLaMAv2", "llama": "LLaMA",
+    "cohere": "Cohere", "falcon": "Falcon", "alpaca": "Alpaca", "vicuna": "Vicuna", "openassist": "OpenAssist",
+    "dolly": "DollyV2", "baize": "Baize", "koala": "Koala", "wizardlm": "WizardLM", "mpt": "MPT", "redpajama": "RedPajama",
+    "mistral": "Mistral", "olmo": "OLMo",
+}  # fmt: skip
+SYSTEMS = (  # whose answers are compared
+    "vicuna", "baize", "koala", "wizardlm", "chatgpt", "instructgpt", "gpt4", "cohere", "dolly", "openassist", "redpajama",
+    "mpt", "alpaca", "falcon", "llama",
+)  # fmt: skip
+NEWER_SYSTEMS = tuple(system for system in SYSTEMS if system not in ("dolly", "redpajama"))  # of the files named new
+SYSTEMS_OF = {  # judges that compared others
+    "llamav2": (*SYSTEMS, "llamav2"),
+    "mistral": (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo"),
+    "olmo": (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo"),
+}
+RELEASED_NAMES = {"distraction": "attentional"}  # biases that the paper names otherwise
+NO_MODEL = "random"  # the authors' simulated judge, among the judges' files
+INSTRUCTIONS = 50
+# Runs that the authors ended early: released folder and judge, and the instructions that there are.
+ENDED_EARLY = {
+    ("model_bias/compassion", "dolly"): 29,
+    ("model_bias/distraction", "dolly"): 7,
+    ("model_bias/selective", "baize"): 9,
+    ("model_bias/selective", "openassist"): 11,
+}
+HUMAN_INSTRUCTIONS, HUMAN_ANNOTATORS = 25, 3  # of the tests of human biases
+
+
+@dataclass(frozen=True)
+class Wins:
+    """How many comparisons each system won under each instruction: `counts` is (instructions, systems)."""
+
+    systems: tuple[str, ...]  # in the order of the file
+    counts: np.ndarray
+
+    @property
+    def pairs(self) -> int:
+        """Comparisons of one instruction: each pair of systems once."""
+        return len(self.systems) * (len(self.systems) - 1) // 2
+
+    def of(self, systems: Sequence[str]) -> np.ndarray:
+        """The counts of `systems`, in their order."""
+        return self.counts[:, [self.systems.index(system) for system in systems]]
+
+
+def win_count_files(raw: Sequence[str], folder: str) -> list[tuple[str, str]]:
+    """Released folder and judge, as in (`model_bias/order`, `gpt4`), of the judges' win counts among the files `raw`.
+
+    The simulated judge `random` is left out. DataError where another name is no judge of the study.
+    """
+    pattern = re.compile(
+        re.escape(f"{folder}/{BATCHES}/") + r"(model_bias/\w+|model_annotations(?:/new)?)/nC2_preferences_(\w+)\.json"
+    )
+    found = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
+    for of, judge in found:
+        if judge not in {*JUDGES, NO_MODEL}:
+            raise DataError(
+                f"{folder}/{BATCHES}/{of}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}"
+            )
+    return [(of, judge) for of, judge in found if judge != NO_MODEL]
+
+
+def wins_of_judge(folder: str, of: str, judge: str) -> Wins:
+    """Win counts by a judge: of the released folder `of`, as in `model_bias/order`; see read_wins."""
+    path = f"{folder}/{BATCHES}/{of}/nC2_preferences_{judge}.json"
+    return read_wins(path, SYSTEMS_OF.get(judge, SYSTEMS), instructions=ENDED_EARLY.get((of, judge), INSTRUCTIONS))
+
+
+def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCTIONS) -> Wins:
+    """Read a released file of win counts: a list of objects {system: wins}, one for each instruction.
+
+    DataError unless it is, with `instructions` objects of just these `systems`, in any order, and with no more wins than there
+    are pairs of them.
+    """
+    objects = _objects(path, instructions)
+    for number, wins in enumerate(objects, 1):
+        where = f"{path}: instruction {number}"
+        missing, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
+        if missing or more:
+            said = f"no wins of '{missing[0]}'" if missing else f"wins of '{more[0]}', which is not among them"
+            raise DataError(f"{where}: found {said}; needed the wins of {', '.join(systems)}")
+        for system, count in wins.items():
+            if type(count) is not int or count < 0:
+                raise DataError(f"{where}: found {count!r} wins of '{system}'; needed a whole number from 0")
+    found = tuple(objects[0])
+    table = Wins(found, np.array([[wins[system] for system in found] for wins in objects]))
+    for number, total in enumerate(table.counts.sum(axis=1), 1):
+        if total > table.pairs:
+            raise DataError(
+                f"{path}: instruction {number}: found {total} wins; needed {table.pairs} at most, one for each pair"
+            )
+    return table
+
+
+def read_human_shares(path: str, key: str) -> np.ndarray:
+    """Read the shares of one human bias, (instructions, annotators), from a released file: {`key`: [three shares], ...} each.
+
+    DataError unless there are 25 instructions with three shares from 0 to 1 each.
+    """
+    objects = _objects(path, HUMAN_INSTRUCTIONS)
+    for number, shares in enumerate(objects, 1):
+        where = f"{path}: instruction {number}"
+        found = shares.get(key)
+        if not isinstance(found, list) or len(found) != HUMAN_ANNOTATORS:
+            raise DataError(f"{where}: found {found!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
+        for share in found:
+            if type(share) not in (int, float) or not 0 <= share <= 1:
+                raise DataError(f"{where}: found {share!r} under '{key}'; needed a share from 0 to 1")
+    return np.array([shares[key] for shares in objects], float)
+
+
+def read_quoted(folder: str) -> list[dict]:
+    """Read the released table of the judges' shares: judge (name in the files), size, bias (the paper's name), share, valid.
+
+    The valid rate of salience is not released: None. DataError unless every judge has every bias once, with shares from 0 to 1.
+    """
+    path = f"{folder}/{QUOTED}"
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such file; fetch it")
+    columns = ("model", "size", "bias", "score", "valid")
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != columns:
+            raise DataError(
+                f"{path}, line 1: found {', '.join(reader.fieldnames or ())}; needed the columns {', '.join(columns)}"
+            )
+        rows = [_quoted_row(line, f"{path}, line {number}") for number, line in enumerate(reader, 2)]
+    known = [(row["judge"], row["bias"]) for row in rows]
+    for key in known:
+        if known.count(key) > 1:
+            raise DataError(f"{path}: found {' and '.join(key)} twice; keep one row")
+    for judge in dict.fromkeys(judge for judge, _ in known):
+        missing = [bias for bias in CLOSED_FORM if (judge, bias) not in known]
+        if missing:
+            raise DataError(f"{path}: found no row of {judge} and {missing[0]}; every judge has every bias once")
+    return rows
+
+
+def _quoted_row(line: dict[str, str], where: str) -> dict:
+    bias = RELEASED_NAMES.get(line["bias"], line["bias"])
+    for value, known, column in ((line["model"], JUDGES, "model"), (bias, CLOSED_FORM, "bias")):
+        if value not in known:
+            raise DataError(f"{where}, column {column}: found '{value}'; needed one of {', '.join(known)}")
+    share = _share(line["score"], f"{where}, column score")
+    valid = None if bias == "salience" else _share(line["valid"], f"{where}, column valid")
+    return {"judge": line["model"], "size": line["size"], "bias": bias, "share": share, "valid": valid}
+
+
+def _share(text: str, where: str) -> float:
+    try:
+        share = float(text)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise DataError(f"{where}: found '{text}'; needed a share from 0 to 1")
+    return share
+
+
+def _objects(path: str, count: int) -> list[dict]:
+    """The objects of a JSON file, which must be `count`, one for each instruction."""
+    objects = [entry for _, entry in read_entries(path)]
+    if len(objects) != count:
+        raise DataError(f"{path}: found {len(objects)} instructions where {count} were released; fetch the file again")
+    return objects
+
+
+PERSISTENCE = 0.8  # of CoBBLEr
+
+
+def places(wins: np.ndarray) -> np.ndarray:
+    """Place of each system, 0 for the one with most wins; systems with equal wins stand in the order of their columns.
+
+    wins: (..., systems). Returns integers of the same shape.
+
+    >>> places(np.array([3, 7, 3]))
+    array([1, 0, 2])
+    """
+    ranking = np.argsort(-wins, axis=-1, kind="stable")
+    return np.argsort(ranking, axis=-1, kind="stable")
+
+
+def rank_biased_overlap(
+    first: np.ndarray, second: np.ndarray, *, extrapolated: bool, persistence: float = PERSISTENCE
+) -> np.ndarray:
+    """Rank-biased overlap of rankings that rank the same k systems (Webber, Moffat and Zobel 2010, equations 4 and 23).
+
+    truncated: (1 - p) sum_{d=1..k} p^(d-1) A_d, where A_d is the share of the d best of one that are among the d best of the
+    other; it cannot exceed 1 - p^k. extrapolated: with p^k A_k more, and A_k = 1 as both rank the same systems.
+
+    first, second: places from 0, (..., systems), of shapes that fit together. Returns (...). A system is among the d best of
+    both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d: no loop over depths.
+    ValueError unless each ranking holds every place once.
+
+    >>> float(rank_biased_overlap(np.array([0, 1]), np.array([1, 0]), extrapolated=True).round(2))
+    0.8
+    """
+    systems = first.shape[-1]
+    for ranking in (first, second):
+        if ranking.shape[-1] != systems or (np.sort(ranking, axis=-1) != np.arange(systems)).any():
+            raise ValueError(f"a ranking of {systems} systems must hold each of the places 0 to {systems - 1} once")
+    depth = np.arange(1, systems + 1)
+    of_depth = (1 - persistence) * persistence ** (depth - 1) / depth
+    of_place = np.cumsum(of_depth[::-1])[::-1]
+    truncated = of_place[np.maximum(first, second)].sum(axis=-1)
+    return truncated + persistence**systems if extrapolated else truncated
+
+
+ANNOTATORS = 6
+# Of the files without `new` in their names, and of those with it, which rank two systems fewer by other judges. LLaMAv2 is no
+# judge of the former: the authors' aggregate is without it.
+JUDGES_OF_15 = tuple(judge for judge in JUDGES if judge in SYSTEMS)
+JUDGES_OF_13 = tuple(judge for judge in JUDGES if judge not in ("dolly", "redpajama"))
+FORMS = ("truncated", "extrapolated")
+LISTED, BY_NAME = "listed", "by name"
+BLIND = {  # statistic of the judges: that of the systems as listed, with the same annotators
+    "judges_with_annotators": "listing_order",
+    "judges_with_annotators_together": "listing_order_with_annotators_together",
+}
+DECIMALS = 3  # to which the published code rounds the mean of each pair of rankers
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release of rankings: the annotators' files and the judges' folder, of what judges, of what systems."""
+
+    annotations: str
+    judges_folder: str
+    judges: tuple[str, ...]
+    systems: tuple[str, ...]
+
+
+RELEASES = (
+    Release("annot_{}.json", "model_annotations", JUDGES_OF_15, SYSTEMS),
+    Release("annot_{}_new.json", "model_annotations/new", JUDGES_OF_13, NEWER_SYSTEMS),
+)
+
+
+def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]:
+    """Return the rank-biased overlap of the released rankings: rows of schemas.RBO, without the study.
+
+    Systems are ranked by wins under each of 50 instructions, of equal wins the first in the files' order (ties `listed`) or by
+    the alphabet of their names in the files (`by name`). form: truncated or extrapolated, see rank_biased_overlap; p = 0.8.
+    statistic:
+
+    * aggregate: the ranking by the wins of all judges together with that by the wins of the six annotators together.
+    * judges_with_annotators: each judge with each annotator; judge is empty in the mean over judges.
+    * judges_with_annotators_together: each judge with the ranking by the wins of the six annotators together, which is what the
+      bars of the authors' figure show.
+    * inter_annotator: each pair of annotators.
+    * listing_order: the systems in the files' order, whatever they answered, with each annotator.
+    * listing_order_with_annotators_together: the same with the ranking by the wins of the six annotators together.
+
+    value is the mean over rankers and instructions, rankings the number of pairs of rankings that it is a mean of. as_coded is
+    what the published code prints: the mean over instructions of each pair of rankers, rounded to three decimals, then
+    averaged; empty of the aggregate, which is of one pair. above_list, of a judge: its value minus that of the listing order
+    with the same annotators, with its percentile interval by a bootstrap over the instructions (the annotators are kept).
+    """
+    rows = []
+    for release in RELEASES:
+        numbers = range(1, ANNOTATORS + 1)
+        paths = [f"{folder}/{BATCHES}/human_annotations/{release.annotations.format(number)}" for number in numbers]
+        ranked = [read_wins(path, release.systems) for path in paths]
+        listed = ranked[0].systems
+        annotators = np.stack([wins.of(listed) for wins in ranked])
+        judges = np.stack([wins_of_judge(folder, release.judges_folder, judge).of(listed) for judge in release.judges])
+        for ties in (LISTED, BY_NAME):
+            columns = np.arange(len(listed)) if ties == LISTED else np.argsort(listed)
+            for form in FORMS:
+                tables = _overlaps(annotators[..., columns], judges[..., columns], columns, extrapolated=form == FORMS[1])
+                same = {"form": form, "systems": len(listed), "ties": ties}
+                above = {name: _above(tables, name, confidence=confidence, seed=seed) for name in BLIND}
+                rows += [{**same, **row} for row in _rows(tables, above, [JUDGES[judge] for judge in release.judges])]
+    return rows
+
+
+def _overlaps(annotators: np.ndarray, judges: np.ndarray, listing: np.ndarray, *, extrapolated: bool) -> dict[str, np.ndarray]:
+    """Overlap by statistic, (one ranker, the other, instructions); the wins are (rankers, instructions, systems)."""
+    human, judged = places(annotators), places(judges)
+    together = places(annotators.sum(axis=0)), places(judges.sum(axis=0))
+    one, other = np.triu_indices(len(human), k=1)
+    compared = {
+        "aggregate": together,
+        "judges_with_annotators": (judged[:, None], human),
+        "judges_with_annotators_together": (judged[:, None], together[0]),
+        "inter_annotator": (human[one], human[other]),
+        "listing_order": (listing, human),
+        "listing_order_with_annotators_together": (listing, together[0]),
+    }
+    overlaps = {name: rank_biased_overlap(*pair, extrapolated=extrapolated) for name, pair in compared.items()}
+    return {name: overlap[(None,) * (3 - overlap.ndim)] for name, overlap in overlaps.items()}
+
+
+def _above(overlaps: dict[str, np.ndarray], statistic: str, *, confidence: float, seed: int) -> list[dict[str, float]]:
+    """Overlap of each judge minus that of the listing order, with its interval."""
+    difference = (overlaps[statistic] - overlaps[BLIND[statistic]]).mean(axis=1).T  # (instructions, judges)
+    ends = percentile_intervals(difference, lambda totals: totals / len(difference), confidence=confidence, seed=seed)
+    columns = zip(difference.mean(axis=0), *ends, strict=True)
+    return [dict(zip(("above_list", "ci_low", "ci_high"), map(float, numbers), strict=True)) for numbers in columns]
+
+
+def _rows(overlaps: dict[str, np.ndarray], above: dict[str, list], judges: Sequence[str]) -> Iterator[dict]:
+    for statistic, overlap in overlaps.items():
+        of_pairs = overlap.mean(axis=-1)  # (one ranker, the other)
+        coded = np.round(of_pairs, DECIMALS)
+        for number, judge in enumerate(judges if statistic in BLIND else ()):
+            value, rounded = float(of_pairs[number].mean()), float(coded[number].mean())
+            row = {"statistic": statistic, "judge": judge, "value": value, "as_coded": rounded, "rankings": overlap[0].size}
+            yield row | above[statistic][number]
+        row = {"statistic": statistic, "value": float(of_pairs.mean()), "rankings": overlap.size}
+        yield row if statistic == "aggregate" else {**row, "as_coded": float(coded.mean())}
+
+
+HUMAN_SHARES = {  # bias: the released file and the name of its shares
+    "order_first": ("order/all_bias_order.json", "first-order"),
+    "order_last": ("order/all_bias_order.json", "last_order"),
+    "salience": ("salience/all_bias_salience.json", "longer"),
+    "bandwagon": ("bandwagon/all_bias_bandwagon.json", "bandwagon"),
+    "attentional": ("distraction/all_bias_distraction.json", "distraction"),
+}
+# Released folder of win counts: the bias beside which the authors' table gives the valid rate of the same prompt.
+QUOTED_BESIDE = {
+    "model_bias/bandwagon": "bandwagon",
+    "model_bias/compassion": "compassion_first",
+    "model_bias/distraction": "attentional",
+    "model_bias/order": "order_first",
+    "model_annotations": "order_first",
+    "model_annotations/new": "order_first",
+}
+ROUNDING = 1e-9  # quoted rates have ten decimals
+
+
+def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
+    """Return the released shares of each bias: rows of schemas.COGNITIVE_BIASES, without the study.
+
+    Of the judges (origin `quoted`) the release holds one table of shares and valid rates, without counts and intervals. Of the
+    humans (`released shares`) it holds the share of each of three annotators under each of 25 instructions: share is their
+    mean, ci_low and ci_high a percentile interval by a bootstrap over the instructions.
+    """
+    quoted = read_quoted(folder)
+    names = sorted({row["judge"] for row in quoted}, key=list(JUDGES).index)
+    quoted.sort(key=lambda row: (names.index(row["judge"]), list(CLOSED_FORM).index(row["bias"])))
+    rows = [
+        {**row, "judge": JUDGES[row["judge"]], "origin": "quoted", **against_random(row["bias"], row["share"])}
+        for row in quoted
+    ]
+    return rows + list(_human_biases(folder, confidence=confidence, seed=seed))
+
+
+def _human_biases(folder: str, *, confidence: float, seed: int) -> Iterator[dict]:
+    for bias, (path, key) in HUMAN_SHARES.items():
+        shares = read_human_shares(f"{folder}/{BATCHES}/human_bias/{path}", key)
+        of_instruction = shares.mean(axis=1)
+        intervals = percentile_intervals(
+            of_instruction[:, None], lambda totals: totals / HUMAN_INSTRUCTIONS, confidence=confidence, seed=seed
+        )
+        low, high = (float(end[0]) for end in intervals)
+        share = against_random(bias, float(of_instruction.mean()))
+        yield {"judge": HUMAN, "bias": bias, "origin": "released shares", **share, "ci_low": low, "ci_high": high}
+
+
+def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
+    """Return how many comparisons each judge gave a valid verdict on: rows of schemas.VALID, without the study.
+
+    prompt is the released folder of the win counts; those of `model_annotations` are of the prompt `order` too. A comparison is
+    a pair of systems under one instruction, judged in both orders, and has one winner at most: comparisons = instructions
+    k (k - 1) / 2 with k systems (105 of each instruction with 15, 120 with 16), valid is the sum of the wins, rate = valid /
+    comparisons. quoted is the valid rate of the same prompt in the authors' table, empty where there is none; agrees says
+    whether it equals rate.
+    """
+    quoted = {(row["judge"], row["bias"]): row["valid"] for row in read_quoted(folder)}
+    return [
+        _valid_rate(folder, of, judge, quoted.get((judge, QUOTED_BESIDE.get(of)))) for of, judge in win_count_files(raw, folder)
+    ]
+
+
+def _valid_rate(folder: str, of: str, judge: str, quoted: float | None) -> dict:
+    wins = wins_of_judge(folder, of, judge)
+    comparisons, valid = wins.pairs * len(wins.counts), int(wins.counts.sum())
+    row = {"judge": JUDGES[judge], "prompt": of.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
+    row["rate"] = valid / comparisons
+    if quoted is not None:
+        row |= {"quoted": quoted, "agrees": "yes" if abs(row["rate"] - quoted) <= ROUNDING else "no"}
+    return row

@@ -1,0 +1,230 @@
+"""The cognitive biases of CoBBLEr for any comparisons: order, compassion, egocentric, salience, bandwagon and attentional.
+
+What a judge that chooses at random scores on each cognitive bias: the RANDOM threshold of CoBBLEr.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recuse.base.database import connect, files
+from recuse.base.tables import ORDERS
+from recuse.pairwise.questions import Group, Shares, create_pairs, in_groups, quotient, share_intervals
+
+CHOICE = 0.5  # of either place, in each of the two passes of a comparison
+BOTH = CHOICE**2  # a given answer, or a given place, in both passes: they are independent
+# The order of every table and figure. A place in both passes, the own answer in both, or the one that a statement favours in
+# both: BOTH. Salience is asked of verdicts that name one answer in both passes, which either answer is as likely to be.
+CLOSED_FORM = {
+    "order_first": BOTH,
+    "order_last": BOTH,
+    "compassion_first": BOTH,
+    "compassion_last": BOTH,
+    "egocentric_order": BOTH,
+    "egocentric_comp": BOTH,
+    "salience": BOTH / (BOTH + BOTH),
+    "bandwagon": BOTH,
+    "attentional": BOTH,
+}
+REPLICATES = 1_000_000
+
+
+def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
+    """Return the threshold of each bias in closed form and by simulation: rows of schemas.RANDOM, without the study.
+
+    A judge that chooses either place with probability 1/2, in both passes independently, is biased in the share closed_form of
+    comparisons (CoBBLEr, arXiv 2309.17012, section 3). simulated is that share in `replicates` simulated comparisons, whose
+    own, longer and favoured answers are drawn at random too; std_error = sqrt(s (1 - s) / n) with s = simulated and n the
+    comparisons that count: all, of salience those with one answer in both passes.
+    """
+    generator = np.random.default_rng(seed)
+    rows = []
+    for bias, closed_form in CLOSED_FORM.items():
+        among, biased = _simulated(bias, generator, replicates)
+        share = biased / among
+        rows.append(
+            {
+                "bias": bias,
+                "closed_form": closed_form,
+                "simulated": share,
+                "std_error": math.sqrt(share * (1 - share) / among),
+                "replicates": replicates,
+            }
+        )
+    return rows
+
+
+def _simulated(bias: str, generator: np.random.Generator, replicates: int) -> tuple[int, int]:
+    """How many of `replicates` simulated comparisons count for a bias, and how many of these are biased."""
+    first_ab, first_ba, marked_ab, marked_ba = generator.integers(2, size=(4, replicates), dtype=np.int8).astype(bool)
+    a_ab, a_ba = first_ab, ~first_ba  # whether the choice is the answer of model_a, which is shown last in the second pass
+    if bias.endswith(("_first", "_last")):
+        place = bias.endswith("_first")
+        return replicates, int(((first_ab == place) & (first_ba == place)).sum())
+    if bias in ("bandwagon", "attentional"):  # each pass has a statement of its own
+        return replicates, int(((a_ab == marked_ab) & (a_ba == marked_ba)).sum())
+    consistent = a_ab == a_ba
+    marked = consistent & (a_ab == marked_ab)  # the own or the longer answer, the same in both passes
+    return (int(consistent.sum()) if bias == "salience" else replicates), int(marked.sum())
+
+
+CONDITIONS = {  # the conditions of comparisons that each test reads
+    "order": "condition in ('', 'order')",  # the same prompt
+    "compassion": "condition = 'compassion'",
+    "bandwagon": "condition = 'bandwagon'",
+    "attentional": "condition = 'attentional'",
+}
+# SQL over `pairs`: in which comparisons a bias is looked for, which of them tell, and what shows it.
+ALL = "true"
+SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
+SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
+OWN = "(judge = model_a) <> (judge = model_b)"
+LENGTHS_DIFFER = "coalesce(length_a <> length_b, false)"
+TOLD_TWICE = f"{SHOWN_TWICE} and favoured_ab is not null and favoured_ba is not null"
+FIRST = "outcome_ab = 'a' and outcome_ba = 'b'"
+LAST = "outcome_ab = 'b' and outcome_ba = 'a'"
+CHOSE_OWN = f"{SAME_ANSWER} and (outcome_ab = 'a') = (judge = model_a)"
+CHOSE_LONGER = "(outcome_ab = 'a') = (length_a > length_b)"
+CHOSE_TWICE = "outcome_ab in ('a', 'b') and outcome_ba in ('a', 'b')"
+FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
+
+
+@dataclass(frozen=True)
+class Bias:
+    """A bias: the condition that it is looked for in, and SQL for the comparisons concerned, those that tell, and show it.
+
+    A comparison that is concerned but does not tell is left out.
+    """
+
+    name: str
+    condition: str
+    concerned: str
+    tells: str
+    shown: str
+
+
+BIASES = (
+    Bias("order_first", "order", ALL, SHOWN_TWICE, FIRST),
+    Bias("order_last", "order", ALL, SHOWN_TWICE, LAST),
+    Bias("compassion_first", "compassion", ALL, SHOWN_TWICE, FIRST),
+    Bias("compassion_last", "compassion", ALL, SHOWN_TWICE, LAST),
+    Bias("egocentric_order", "order", OWN, SHOWN_TWICE, CHOSE_OWN),
+    Bias("egocentric_comp", "compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
+    Bias("salience", "order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
+    Bias("bandwagon", "bandwagon", ALL, TOLD_TWICE, FOLLOWED),
+    Bias("attentional", "attentional", ALL, TOLD_TWICE, FOLLOWED),
+)
+
+
+def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[dict]:
+    """Return the cognitive biases of each judge in a canonical table of comparisons: rows of schemas.COGNITIVE_BIASES.
+
+    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3). n is the number of
+    comparisons that were shown in both orders, also those without a valid verdict:
+
+    * order_first, order_last: the same place is chosen in both orders; compassion_*: with the models' names shown
+      (condition `compassion`).
+    * egocentric_order, egocentric_comp: n are the comparisons of the judge's own answer with another's; biased where it is
+      chosen in both orders.
+    * salience: n are the comparisons in which one answer is chosen in both orders and the lengths differ; biased where it is
+      the longer.
+    * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased where each pass follows it.
+
+    The condition `order` and none are the same prompt, CoBBLEr's plain one: within an experiment they are taken together.
+    left_out counts comparisons that a bias would be looked for in, but which do not tell: of order, compassion and egocentric
+    bias those in one order only; of salience those in which one answer is chosen in both orders, but the lengths are equal or
+    one is unknown; of bandwagon and attentional those in one order only, or without `favoured` in an order.
+
+    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that chooses at random
+    in every order. One that now and then calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with
+    chosen those of the n comparisons in which it chooses an answer in both orders; above_random is `yes` where the share is
+    greater than that. Neither holds quality fixed: a judge whose own answers are better chooses them rightly. A bias whose
+    comparisons are all left out has an empty share, one without comparisons no row. ci_low and ci_high: intervals at level
+    `confidence` by a bootstrap over questions, exact where all agree (see `share_intervals`); empty where fewer than two
+    questions count.
+    """
+    groups = list(_groups(comparisons))
+    intervals = share_intervals(groups, _shares, confidence=confidence, seed=seed)
+    return [row for group, ends in zip(groups, intervals, strict=True) for row in _rows(group, ends)]
+
+
+def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
+    """Experiment and name of each judge that egocentric bias cannot be looked for in: it is none of the models it compares."""
+    return (
+        connect()
+        .execute(f"""
+        select experiment, judge from {files([comparisons])}
+        where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
+        group by all having not bool_or(judge in (model_a, model_b)) order by all""")
+        .fetchall()
+    )
+
+
+def _groups(comparisons: str) -> Iterator[Group]:
+    """The counts of each judge by question, in the order of `_counts`, an experiment after the other."""
+    connection = connect()
+    create_pairs(connection, comparisons)
+    counts = _counts()
+    columns = ", ".join(f"count(*) filter (where {sql})::double as {column}" for column, sql in counts.items())
+    found = connection.execute(f"""
+        select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item""").fetchnumpy()
+    sums = np.stack([found[column] for column in counts], axis=1)
+    for group in in_groups(found["experiment"], found["judge"], sums):
+        yield replace(group, experiment=group.label)
+
+
+def _counts() -> dict[str, str]:
+    """SQL of what is counted: biased, telling (n), concerned and chosen comparisons of each bias, then all verdicts."""
+    concerned = {bias.name: f"{CONDITIONS[bias.condition]} and {bias.concerned}" for bias in BIASES}
+    among = {bias.name: f"{concerned[bias.name]} and {bias.tells}" for bias in BIASES}
+    counts = {bias.name: f"{among[bias.name]} and {bias.shown}" for bias in BIASES}
+    counts |= {f"{name}_n": sql for name, sql in among.items()} | {f"{name}_concerned": sql for name, sql in concerned.items()}
+    counts |= {f"{name}_chosen": f"{sql} and {CHOSE_TWICE}" for name, sql in among.items()}
+    for name, condition in CONDITIONS.items():
+        for order in ORDERS:
+            verdict = f"{condition} and outcome_{order}"
+            counts |= {f"{name}_{order}": f"{verdict} is not null", f"{name}_{order}_valid": f"{verdict} <> 'error'"}
+    return counts
+
+
+def _rows(group: Group, ends: Shares) -> Iterator[dict]:
+    totals = group.sums.sum(axis=0).astype(int)
+    counts = dict(zip(_counts(), totals.tolist(), strict=True))
+    for number, bias in enumerate(BIASES):
+        biased, n, concerned, chosen = (counts[f"{bias.name}{what}"] for what in ("", "_n", "_concerned", "_chosen"))
+        if not concerned:
+            continue
+        verdicts, valid = (sum(counts[f"{bias.condition}_{order}{what}"] for order in ORDERS) for what in ("", "_valid"))
+        yield {
+            "experiment": group.experiment,
+            "judge": group.judge,
+            "bias": bias.name,
+            "origin": "computed",
+            **(against_random(bias.name, biased / n, chosen / n) if n else against_random(bias.name, None)),
+            "ci_low": float(ends.low[number]),
+            "ci_high": float(ends.high[number]),
+            "biased": biased,
+            "n": n,
+            "left_out": concerned - n,
+            "valid": valid / verdicts,
+        }
+
+
+def _shares(totals: np.ndarray) -> np.ndarray:
+    """Return the share of each bias (..., biases) of totals (..., k)."""
+    biased, among = (totals[..., start : start + len(BIASES)] for start in (0, len(BIASES)))
+    return quotient(biased, among)
+
+
+def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
+    """A share beside what chance gives: `share`, `random`, `chance` and `above_random`, `yes` where the share is greater.
+
+    chosen: share of the comparisons with a choice in both orders.
+    """
+    random = CLOSED_FORM[bias]
+    if share is None:
+        return {"share": None, "random": random, "chance": None, "above_random": None}
+    chance = random * chosen
+    return {"share": share, "random": random, "chance": chance, "above_random": "yes" if share > chance else "no"}

@@ -1,0 +1,368 @@
+"""From files of verdicts to the canonical table `comparisons.parquet`, checked row by row, and its completeness.
+
+What rows of comparisons must agree on: each stands once, in both orders, with one human label and one length per answer.
+
+Which of two models is `model_a`: a pair that stands in both orientations is turned to the one that comes first.
+
+A user's own files of verdicts: CSV (plain or gzip) or parquet, in the columns of the canonical table.
+"""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from recuse.base.database import connect, name, text
+from recuse.base.errors import DataError
+from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
+from recuse.data.files import (
+    MISSING,
+    SOURCE,
+    Check,
+    check_columns,
+    columns_of,
+    fault_number,
+    first_twice,
+    header_of,
+    missing_as_null,
+    place_in,
+    place_of,
+    raise_first_fault,
+    read_as_texts,
+    reading,
+)
+from recuse.data.registry import HUMAN
+from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
+
+COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
+ANSWERS = ("experiment", "condition", "item", "model_a", "model_b")
+OF_ITEM = {"human": "''", "words_a": "-1", "words_b": "-1"}  # with what stands for none of it
+COLUMNS = {"words_a": ("length_a", "length_b"), "words_b": ("length_b", "length_a")}  # as they are, turned
+
+
+def check_unique(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if two rows of `verdicts` are about the same comparison, vote and order."""
+    twice = first_twice(connection, "verdicts", (*COMPARISON, "order"))
+    if twice is not None:
+        (experiment, condition, judge, item, first, second, vote, order), there, here = twice
+        shown = first if order == "ab" else second
+        among = _among(experiment, condition)
+        raise DataError(
+            f"{here}, column judge: the verdict of '{judge}' on item '{item}'{among}, '{first}' against '{second}' with the "
+            f"answer of '{shown}' first, vote {vote}, stands already in {there}; keep one of the two rows, or number repeated "
+            "verdicts in a column `vote`"
+        )
+
+
+def check_both_orders(connection: duckdb.DuckDBPyConnection, missing: int) -> None:
+    """DataError about the first of the `missing` comparisons that `verdicts` holds in one order only."""
+    if missing == 0:
+        return
+    columns = ", ".join(COMPARISON)
+    file, record, judge, item, first, second, order, vote, experiment, condition = connection.execute(f"""
+        select arg_min(file, (file, record)), arg_min(record, (file, record)), judge, item, model_a, model_b,
+               min("order") as shown, vote, experiment, condition
+        from verdicts group by {columns} having min("order") = max("order") order by min((file, record)) limit 1""").fetchone()
+    shown, other = (first, second) if order == "ab" else (second, first)
+    more = f" ({missing - 1} more comparisons lack an order)" if missing > 1 else ""
+    raise DataError(
+        f"{place_of(file, record)}, column order: '{judge}' was shown the answer of '{shown}' before that of '{other}' for "
+        f"item '{item}'{_among(experiment, condition)}, vote {vote}, but never the other way round; add that verdict, or write "
+        f"`both_orders: false` for the study in config to leave such comparisons out and count them{more}"
+    )
+
+
+def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if the human label or the length of an answer differs between rows about the same pair of answers."""
+    columns = ", ".join(ANSWERS)
+    differ = " or ".join(f"min(coalesce({c}, {none})) <> max(coalesce({c}, {none}))" for c, none in OF_ITEM.items())
+    answers = connection.execute(f"""
+        select {columns} from verdicts group by all having {differ}
+        order by min((file, record)) limit 1""").fetchone()
+    if answers is None:
+        return
+    same = " and ".join(f"{column} = ?" for column in ANSWERS)
+    rows = connection.execute(
+        f"select file, record, turned, {', '.join(OF_ITEM)} from verdicts where {same} order by file, record", list(answers)
+    ).fetchall()
+    first = rows[0]
+    here, place = next((row, place) for row in rows for place in (3, 4, 5) if row[place] != first[place])
+    quantity = list(OF_ITEM)[place - 3]
+    column = "human" if quantity == "human" else COLUMNS[quantity][here[2]]
+    *_, item, model_a, model_b = answers
+    found, before = (_described(quantity, row[place], model_a, model_b) for row in (here, first))
+    raise DataError(
+        f"{place_of(*here[:2])}, column {column}: found {found} for item '{item}', '{model_a}' against '{model_b}', but "
+        f"{before} in {place_of(*first[:2])}; write the same in each row about these answers"
+    )
+
+
+def check_same_lengths(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if the answer of a model to an item has two lengths under one condition of an experiment."""
+    of_model = ", ".join(ANSWERS[:3])
+    connection.execute(f"""
+        create or replace temp view lengths as
+        select {of_model}, model_a as model, words_a as words, file, record, if(turned, 'length_b', 'length_a') as length
+        from verdicts where words_a is not null
+        union all
+        select {of_model}, model_b, words_b, file, record, if(turned, 'length_a', 'length_b')
+        from verdicts where words_b is not null""")
+    answer = connection.execute(f"""
+        select {of_model}, model from lengths group by all having min(words) <> max(words)
+        order by min((file, record)) limit 1""").fetchone()
+    if answer is None:
+        return
+    same = " and ".join(f"{column} = ?" for column in (*ANSWERS[:3], "model"))
+    rows = connection.execute(
+        f"select file, record, length, words from lengths where {same} order by file, record", list(answer)
+    ).fetchall()
+    first = rows[0]
+    file, record, column, words = next(row for row in rows if row[3] != first[3])
+    *among, item, model = answer
+    raise DataError(
+        f"{place_of(file, record)}, column {column}: found {words:g} words of '{model}' for item '{item}'{_among(*among)}, but "
+        f"{first[3]:g} in {place_of(*first[:2])}; write the same in each row about this answer"
+    )
+
+
+def check_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """DataError if a judge of an experiment with human labels has the name that stands for these in tables and figures."""
+    found = connection.execute(
+        """
+        select file, record, experiment from verdicts
+        where judge = ? and experiment in (select experiment from verdicts where human is not null)
+        order by file, record limit 1""",
+        [HUMAN],
+    ).fetchone()
+    if found is not None:
+        file, record, experiment = found
+        raise DataError(
+            f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment, '')}, which stands for the labels of "
+            f"the column human in tables and figures; write another name, such as '{HUMAN} judge'"
+        )
+
+
+def _described(quantity: str, value: str | float | None, model_a: str, model_b: str) -> str:
+    """What a row says of the answers, by the names of the models, for a turned row has them the other way round."""
+    if quantity == "human":
+        winners = {"a": f"'{model_a}' preferred", "b": f"'{model_b}' preferred", "tie": "a tie", None: "no label"}
+        return winners[value]
+    model = model_a if quantity == "words_a" else model_b
+    return f"no length of the answer of '{model}'" if value is None else f"{value:g} words of '{model}'"
+
+
+def _among(experiment: str, condition: str) -> str:
+    named = {"experiment": experiment, "condition": condition}
+    return "".join(f", {name} '{value}'" for name, value in named.items() if value)
+
+
+SWAPPED = "case {0} when 'a' then 'b' when 'b' then 'a' else {0} end"
+VERDICTS = f"""
+    select file, record, turned, experiment, condition, judge, item, vote_number::integer as vote,
+           case when turned then model_b else model_a end as model_a,
+           case when turned then model_a else model_b end as model_b,
+           case when turned then words_b else words_a end as words_a,
+           case when turned then words_a else words_b end as words_b,
+           case when turned then {SWAPPED.format("outcome")} else outcome end as outcome,
+           case when turned then {SWAPPED.format("human")} else human end as human,
+           case when turned then {SWAPPED.format("favoured")} else favoured end as favoured,
+           case when turned then if("order" = 'ab', 'ba', 'ab') else "order" end as "order" """
+PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
+
+
+def create_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the view `verdicts`: the rows of `typed`, each pair of models in one orientation per experiment and item.
+
+    That orientation is the one of the first row of the pair; in the others model_a and model_b, their lengths, the order, the
+    outcome, the human label and the favoured answer are turned (column `turned`). With a control condition the orientation says
+    whose answer was perturbed: there, DataError if there are both.
+    """
+    connection.execute(f"""
+        create temp table both_orientations as
+        select experiment, item, {PAIR}, arg_min(model_a, (file, record)) as first_a
+        from typed group by all having min(model_a) <> max(model_a)""")
+    if connection.execute("select count(*) from both_orientations").fetchone() == (0,):
+        connection.execute(f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)")
+        return
+    _check_perturbed(connection)
+    connection.execute(f"""
+        create temp view verdicts as {VERDICTS}
+        from (select *, coalesce(model_a <> first_a, false) as turned
+              from (select *, {PAIR} from typed)
+              left join both_orientations using (experiment, item, low, high))""")
+
+
+def _check_perturbed(connection: duckdb.DuckDBPyConnection) -> None:
+    row = connection.execute(f"""
+        select file, record, item, model_a, model_b
+        from (select *, {PAIR} from typed) join both_orientations using (experiment, item, low, high)
+        where model_a <> first_a and experiment in (select experiment from typed where condition = '{CONTROL}')
+        order by file, record limit 1""").fetchone()
+    if row is not None:
+        file, record, item, first, second = row
+        where = f"{place_of(file, record)}, column model_a"
+        raise DataError(
+            f"{where}: found '{first}' against '{second}' for item '{item}', which stands the other way round before; in an "
+            f"experiment with the condition '{CONTROL}' model_b is the one whose answer is perturbed: keep one way round, say "
+            "in `order` which answer was shown first, and give an item whose other answer is perturbed too a name of its own"
+        )
+
+
+REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
+OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
+NUMBERED = ("length_a", "length_b", "vote")
+ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the other misspelt
+
+
+def select_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
+    """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as text, NULL where empty.
+
+    Raises DataError for a file that is absent, empty or unreadable, for a column that is missing or stands twice, and for one
+    whose name is nearly that of an optional column that is not there. Other columns are not read.
+    """
+    return [(path, _rows(path, columns_of(connection, path, REQUIRED))) for path in files]
+
+
+def _rows(path: str, columns: Sequence[str]) -> str:
+    check_columns(path, columns, REQUIRED, OPTIONAL)
+    if not set(SOURCE) <= set(columns):  # an imported table keeps columns of any name
+        _check_misspelt(path, columns)
+    relation, own = read_as_texts(path, columns)
+    picked = [
+        f"trim({missing_as_null(own[column], MISSING if column in NUMBERED else ('',))}) as {name(column)}"
+        if column in own
+        else f"null::varchar as {name(column)}"
+        for column in COMPARISONS
+    ]
+    return f"select {place_in(path, own)}, {', '.join(picked)} from {relation}"
+
+
+def _check_misspelt(path: str, columns: Sequence[str]) -> None:
+    missing = [column for column in OPTIONAL if column not in columns]
+    for column in columns:
+        close = difflib.get_close_matches(column.strip().lower(), missing, n=1, cutoff=ALIKE)
+        if column not in COMPARISONS and close:
+            raise DataError(f"{header_of(path)}, column {column}: not known; write '{close[0]}' if that is meant, or another")
+
+
+FORMATS = {"table": select_texts, "prd": select_prd_texts, "llmbar": select_llmbar_texts}
+LONGEST = 1_000_000_000  # words of an answer
+MOST_VOTES = 1_000_000_000
+CANONICAL = f"""
+    select judge, item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
+           condition, experiment, favoured, vote
+    from verdicts order by {", ".join(COMPARISON[:-1])}, "order", vote"""
+
+
+def _empty(column: str, what: str) -> Check:
+    return Check(column, f"{column} is null", f"which names no {what}", f"'write the name of the {what}'")
+
+
+def _one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check:
+    listed = f"{', '.join(words[:-1])} or {words[-1]}"
+    broken = f"coalesce({name(column)} not in {words}, {not optional})"
+    return Check(column, broken, f"which is none of {listed}", f"'write {listed}{', or leave it empty' if optional else ''}'")
+
+
+def _length(column: str, number: str) -> Check:
+    broken = f"{column} is not null and not coalesce({number} between 0 and {LONGEST}, false)"
+    return Check(column, broken, "which is not a length", "'write a number of words, 0 or more, or leave it empty'")
+
+
+CHECKS = (
+    _empty("judge", "judge"),
+    _empty("item", "question"),
+    _empty("model_a", "model"),
+    _empty("model_b", "model"),
+    Check(
+        "model_b",
+        "model_a = model_b",
+        "which is model_a too",
+        "'give two answers of one model names of their own, such as ' || model_a || ' and ' || model_a || ' (2)'",
+    ),
+    _one_of("order", ORDERS, optional=False),
+    _one_of("outcome", OUTCOMES, optional=False),
+    _one_of("human", LABELS),
+    _one_of("favoured", LABELS[:2]),
+    _length("length_a", "words_a"),
+    _length("length_b", "words_b"),
+    Check(
+        "vote",
+        f"vote is not null and not coalesce(vote_number between 1 and {MOST_VOTES} and vote_number % 1 = 0, false)",
+        "which is not the number of a vote",
+        "'write an integer from 1, or leave it empty if there is one vote'",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class VerdictFiles:
+    """The files that the verdicts of a study are read from.
+
+    format: `table` for files in the columns of the canonical table, `prd` or `llmbar` for the released files of that name.
+    both_orders: whether each comparison must have been judged in both orders.
+    """
+
+    files: Sequence[str]
+    format: str = "table"
+    both_orders: bool = True
+
+
+def normalise(study: str, source: VerdictFiles, *, comparisons: str, completeness: str) -> None:
+    """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
+
+    Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment,
+    condition, judge, item, model_a, model_b, order and vote. In files of the format `table` all columns after the first six are
+    optional; an empty condition or experiment means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown
+    first; outcome, human and favoured name the answer (`a`, `b`), not its place. A pair of models that stands in both
+    orientations for an item is turned to that of its first row. Completeness counts per experiment, condition and judge the
+    comparisons (a pair of answers and a vote, in one order or both), verdicts, errors among them, and comparisons in one order
+    only, without human label, and without the length of an answer.
+
+    Raises DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against
+    itself, a word that is not of its column, a length or vote that is none, a judge `Human` in an experiment with human labels,
+    a row that stands twice, a human label or length that differs between rows about the same answers, and, unless
+    `both_orders` is False, a comparison in one order only.
+    """
+    connection = connect()
+    _create_typed(connection, FORMATS[source.format](connection, source.files))
+    raise_first_fault(connection, "typed", CHECKS)
+    create_verdicts(connection)
+    check_names(connection)
+    check_unique(connection)
+    check_same_answers(connection)
+    check_same_lengths(connection)
+    counts = _completeness(connection, study)
+    if source.both_orders:
+        check_both_orders(connection, sum(row["one_order"] for row in counts))
+    connection.execute(f"copy ({CANONICAL}) to {text(comparisons)} (format parquet, compression zstd)")
+    write_table(completeness, PAIRWISE_COMPLETENESS, counts)
+
+
+def _create_typed(connection: duckdb.DuckDBPyConnection, sources: Sequence[tuple[str, str]]) -> None:
+    """Create the table `typed`: texts as they are, numbers as numbers, what does not fit NULL, each row's fault by number."""
+    for number, (path, rows) in enumerate(sources):
+        found = f"""
+            select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment),
+                   try_cast(length_a as double) as words_a, try_cast(length_b as double) as words_b,
+                   try_cast(coalesce(vote, '1') as double) as vote_number
+            from ({rows})"""
+        verb = "insert into typed by name" if number else "create temp table typed as"
+        with reading(path):
+            count = connection.execute(f"{verb} select *, {fault_number(CHECKS)} as fault from ({found})").fetchone()[0]
+        if count == 0:
+            raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
+
+
+def _completeness(connection: duckdb.DuckDBPyConnection, study: str) -> list[dict]:
+    """One row per experiment, condition and judge: how many comparisons there are, and what some of them lack."""
+    rows = connection.execute(f"""
+        with compared as (
+            select {", ".join(COMPARISON)}, count(*) as verdicts, count(*) filter (outcome = 'error') as errors,
+                   any_value(human) is null as no_human, any_value(words_a) is null or any_value(words_b) is null as no_length
+            from verdicts group by all)
+        select experiment, condition, judge, count(*), sum(verdicts)::bigint, sum(errors)::bigint,
+               count(*) filter (verdicts = 1), count(*) filter (no_human), count(*) filter (no_length)
+        from compared group by all order by all""").fetchall()
+    return [{"study": study, **dict(zip(PAIRWISE_COMPLETENESS[1:], row, strict=True))} for row in rows]

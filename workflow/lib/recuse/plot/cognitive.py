@@ -1,0 +1,449 @@
+"""Share of biased comparisons by bias, one point for each judge: the first figure of CoBBLEr.
+
+Profile of the biases of each judge as a polygon beside that of random choices: the second figure of CoBBLEr.
+
+Average share of biased comparisons by size of the judge, a part for each bias: the third figure of CoBBLEr.
+
+What the figures of cognitive biases call them, and how they tell quoted shares from computed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from recuse.data.registry import HUMAN
+from recuse.plot.page import Entry, Page, corners, grid, legend_width, page_of_words
+from recuse.plot.style import (
+    BLUE,
+    DOUBLE_COLUMN,
+    EDGE,
+    FAINT,
+    GREEN,
+    GRID,
+    INDIGO,
+    LINE,
+    MAUVE,
+    OLIVE,
+    ROSE,
+    RULE,
+    SAND,
+    SINGLE_COLUMN,
+    SKY_BLUE,
+    SMALL,
+    VERMILION,
+    WINE,
+    Subject,
+    language,
+    text_width,
+    widest,
+    wrap,
+)
+from recuse.plot.verbosity import by_experiment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = {  # in the order of the figures
+    "order_first": "Order: first",
+    "order_last": "Order: last",
+    "compassion_first": "Compassion: first",
+    "compassion_last": "Compassion: last",
+    "egocentric_order": "Egocentric",
+    "egocentric_comp": "Egocentric, names shown",
+    "salience": "Salience",
+    "bandwagon": "Bandwagon",
+    "attentional": "Attentional",
+}
+ORIGINS = {  # of a judge's share
+    "quoted": "quoted from the authors' released table",
+    "computed": "computed from the verdicts",
+}
+MARKS = {  # by the origin of a share; the last is the humans'
+    "quoted": {"color": SKY_BLUE, "marker": "s"},
+    "computed": {"color": BLUE, "marker": "o"},
+    "released shares": {"color": GREEN, "marker": "D"},
+}
+HUMANS = MARKS["released shares"]
+RANDOM = {"color": VERMILION, "lw": 1.2, "linestyle": (0, (2, 1.2)), "solid_capstyle": "butt"}
+NOTHING = "Nothing to draw: no comparison tests a cognitive bias."
+
+
+def drawable(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of a table that have a share, each judge by one name, and what is to be said of it.
+
+    Judges of several experiments are told apart, and a judge called `Human` from the humans of the released shares.
+    """
+    computed = table["origin"] == "computed"
+    named = by_experiment(table.assign(judge=table["judge"].mask(computed & (table["judge"] == HUMAN), f"{HUMAN} (judge)")))
+    empty = named[named["share"].isna()]
+    judges = [f"{NAMES[bias]} ({(empty['bias'] == bias).sum()})" for bias in biases_of(empty)]
+    words = f" Without a share, as all comparisons are left out, by number of judges: {'; '.join(judges)}." if judges else ""
+    words += " A judge counts once in each experiment." * (table["experiment"].nunique(dropna=False) > 1)
+    return named[named["share"].notna()], words
+
+
+def random_entry() -> Entry:
+    """Legend of the RANDOM threshold."""
+    return Entry("RANDOM: two independent fair choices, in closed form", line=RANDOM)
+
+
+def origins(table: pd.DataFrame) -> dict[str, str]:
+    """Where the judges' shares in a table come from, and that in words."""
+    present = set(table.loc[table["judge"] != HUMAN, "origin"])
+    return {origin: text for origin, text in ORIGINS.items() if origin in present}
+
+
+def biases_of(table: pd.DataFrame) -> list[str]:
+    """The biases that a table has, in the order of the figures."""
+    return [bias for bias in NAMES if bias in set(table["bias"])]
+
+
+def judges_of(table: pd.DataFrame) -> list[str]:
+    """The judges of a table in its order, without the humans."""
+    return [judge for judge in dict.fromkeys(table["judge"]) if judge != HUMAN]
+
+
+def shares(table: pd.DataFrame, rankers: Sequence[str], biases: Sequence[str]) -> np.ndarray:
+    """Share by ranker and bias, (rankers, biases); NaN where the table has none."""
+    wide = table.pivot(index="judge", columns="bias", values="share")
+    return wide.reindex(index=list(rankers), columns=list(biases)).to_numpy(float)
+
+
+def thresholds(table: pd.DataFrame, biases: Sequence[str]) -> np.ndarray:
+    """RANDOM threshold of each of `biases`."""
+    return table.drop_duplicates("bias").set_index("bias")["random"].reindex(list(biases)).to_numpy(float)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BAND = 0.3  # inches in which the points of a bias are scattered
+LANE = 0.13  # inches of a line of names above them
+RIGHT = 0.14
+BELOW = 0.42  # inches for ticks and axis text
+FENCE = 1.5  # interquartile ranges beyond the quartiles: what is farther out is an outlier (Tukey)
+FEW = 4  # so few judges have no quartiles worth the name: all are named
+LIMITS = (-0.02, 1.02)
+POINT = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # behind a name, so that no line crosses it
+NAMED = (
+    "Named: the most biased judge, and outliers (more than 1.5 interquartile ranges beyond the quartiles); where a bias has "
+    "four judges or fewer, all."
+)
+SCATTER = "Height within a row is random, so that points do not hide one another."
+INTERVALS = "The judges' intervals are in the table cognitive_biases."
+
+
+@language()
+def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, interval: str, seed: int) -> Figure:
+    """Share of biased comparisons, a row for each bias, a point for each judge, with the RANDOM threshold.
+
+    `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high, which `interval` names.
+    `random`: closed_form and simulated thresholds. Points are scattered at random; the same `seed` scatters them alike.
+    """
+    table, words = drawable(table)
+    biases = biases_of(table)
+    if not biases:
+        return page_of_words(subject, NOTHING + words)
+    judges = table[table["judge"] != HUMAN]
+    label = widest(NAMES[bias] for bias in biases) + 0.1
+    panel = DOUBLE_COLUMN - 2 * EDGE - label - RIGHT
+    inch = (LIMITS[1] - LIMITS[0]) / panel
+    rows = [_place_names(_named(judges[judges["bias"] == bias]), inch) for bias in biases]
+    heights = [BAND + LANE * (1 + max((lane for *_, lane in names), default=-1)) + 0.06 for names in rows]
+    count = f"{judges['judge'].nunique()} judges."
+    told = [INTERVALS] * bool((judges["origin"] == "computed").any())
+    note = " ".join([count, NAMED, SCATTER, *told, _simulated(random)]) + words
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=_legend(table, interval), note=note)
+    axes = page.axes(EDGE + label, BELOW, panel, sum(heights))
+    floors = sum(heights) - np.cumsum(heights)
+    _frame(axes, sum(heights), biases, floors)
+    generator = np.random.default_rng(seed)
+    for bias, floor, height, names in zip(biases, floors, heights, rows, strict=True):
+        own = table[table["bias"] == bias]
+        axes.plot([own["random"].iloc[0]] * 2, [floor, floor + height], zorder=2, gid="random", **RANDOM)
+        _draw_judges(axes, own[own["judge"] != HUMAN], floor, names, generator)
+        _draw_humans(axes, own[own["judge"] == HUMAN], floor)
+    page.centred(
+        EDGE + label + panel / 2,
+        0.06,
+        "share of comparisons in which the judge is biased; of salience, where it picks the longer",
+    )
+    return page.figure
+
+
+def _legend(table: pd.DataFrame, interval: str) -> list[list[Entry]]:
+    judges = [
+        Entry(f"judge, {text}", line={"linestyle": "none", **MARKS[origin], **POINT}) for origin, text in origins(table).items()
+    ]
+    humans = Entry(f"humans, mean of the released shares, {interval}", line={"lw": 1.2, **HUMANS, **POINT})
+    return [judges, [humans] * bool((table["judge"] == HUMAN).any()) + [random_entry()]]
+
+
+def _simulated(random: pd.DataFrame) -> str:
+    """How near the simulated thresholds come to those in closed form."""
+    apart = (random["simulated"] - random["closed_form"]).abs().max()
+    count, error = int(random["replicates"].min()), random["std_error"].max()
+    return f"RANDOM simulated, {count:,} comparisons a bias: within {apart:.4f} of the line (standard error up to {error:.4f})."
+
+
+def _frame(axes: Axes, height: float, biases: Sequence[str], floors: Sequence[float]) -> None:
+    axes.set(xlim=LIMITS, ylim=(0, height))
+    axes.set_xticks(np.arange(0, 1.01, 0.25), ["0", "0.25", "0.5", "0.75", "1"])
+    axes.grid(axis="x")
+    axes.set_yticks([floor + BAND / 2 for floor in floors], [NAMES[bias] for bias in biases])
+    axes.tick_params(axis="y", length=0)
+    for floor in floors[:-1]:
+        axes.axhline(floor, color=RULE, lw=0.6, zorder=1)
+
+
+def _named(rows: pd.DataFrame) -> list[tuple[float, str]]:
+    """Share and name of the judges of one bias that are named, from the left."""
+    shares = rows["share"].to_numpy(float)
+    low, high = np.quantile(shares, [0.25, 0.75]) if len(shares) else (0.0, 0.0)
+    reach = FENCE * (high - low)
+    most = (shares > 0) & (shares == shares.max(initial=0.0))
+    outside = (shares < low - reach) | (shares > high + reach) | most | (len(shares) <= FEW)
+    return sorted(zip(shares[outside].tolist(), rows["judge"].to_numpy()[outside].tolist(), strict=True))
+
+
+def _place_names(named: Sequence[tuple[float, str]], inch: float) -> list[tuple[float, str, float, int]]:
+    """Share, name, middle of the name, and the lowest lane where it meets none to its left; `inch` in units of the axis."""
+    ends: list[float] = []  # of the last name in each lane
+    placed = []
+    for share, name in named:
+        half = (text_width(name) / 2 + 0.04) * inch
+        middle = min(max(share, LIMITS[0] + half), LIMITS[1] - half)
+        lane = next((number for number, end in enumerate(ends) if end <= middle - half), len(ends))
+        ends[lane : lane + 1] = [middle + half]
+        placed.append((share, name, middle, lane))
+    return placed
+
+
+def _draw_judges(
+    axes: Axes,
+    rows: pd.DataFrame,
+    floor: float,
+    names: Sequence[tuple[float, str, float, int]],
+    generator: np.random.Generator,
+) -> None:
+    height = floor + BAND * generator.uniform(0.15, 0.85, len(rows))
+    for (_, row), y in zip(rows.iterrows(), height, strict=True):
+        axes.plot([row["share"]], [y], linestyle="none", zorder=4, gid="judge", **MARKS[row["origin"]], **POINT)
+    at = dict(zip(rows["judge"], height, strict=True))
+    for share, name, middle, lane in names:
+        base = floor + BAND + LANE * (lane + 0.5)
+        axes.plot([share, middle], [at[name], base - LANE / 2 + 0.01], color=FAINT, lw=0.5, zorder=2.5)
+        axes.text(middle, base, name, ha="center", va="center_baseline", size=SMALL, zorder=5, gid="name", bbox=PAPER)
+
+
+def _draw_humans(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
+    colour, middle = HUMANS["color"], floor + BAND / 2
+    for _, row in rows.iterrows():
+        axes.plot([row["ci_low"], row["ci_high"]], [middle] * 2, color=colour, lw=1.2, zorder=3, gid="human interval")
+        axes.plot([row["share"]], [middle], linestyle="none", zorder=5, gid="human", **HUMANS, **POINT)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHORT = {  # beside the axes
+    "order_first": "OF",
+    "order_last": "OL",
+    "compassion_first": "CF",
+    "compassion_last": "CL",
+    "egocentric_order": "E",
+    "egocentric_comp": "EN",
+    "salience": "S",
+    "bandwagon": "B",
+    "attentional": "A",
+}
+LEAST = 3  # axes: fewer make no polygon
+COLUMNS = 6
+SIDE = 1.13  # inches of a panel with its gap
+RADIUS = 0.70  # of the half of a panel: outside it stand the names of the axes
+SPOKE = {"color": GRID, "lw": 0.6, "zorder": 1}
+FILL = 0.18
+TITLE = 0.85 * SIDE  # inches of a line of a panel's title
+OUTLINE = {"markersize": 2.5, "lw": 1.1}
+BIAS_POLYGON_FEW = f"Nothing to draw: a polygon needs {LEAST} biases or more, and the comparisons test fewer."
+SCALE = "Each axis runs from 0 to the share of the most biased judge (of RANDOM, where that is greater), which the key gives."
+OPEN = " Shares that are not known leave the outline open."
+
+
+@language()
+def bias_polygon(table: pd.DataFrame, subject: Subject) -> Figure:
+    """Share of each bias on an axis of its own, a panel for each judge, with the polygon of random choices.
+
+    `table`: experiment, judge, bias, origin, share, random. An axis is scaled to its most biased judge, or to the RANDOM
+    threshold where that is greater. Where a judge has no share of a bias its outline is open.
+    """
+    table, words = drawable(table)
+    biases = biases_of(table)
+    if len(biases) < LEAST:
+        return page_of_words(subject, (BIAS_POLYGON_FEW if biases else NOTHING) + words)
+    judges = judges_of(table)
+    rankers = judges + [HUMAN] * bool((table["judge"] == HUMAN).any())
+    marks = {ranker: MARKS[origin] for ranker, origin in zip(table["judge"], table["origin"], strict=True)}
+    random = thresholds(table, biases)
+    values = shares(table, rankers, biases)  # (rankers, biases)
+    most = np.nanmax(np.vstack([values[: len(judges)], random]), axis=0)
+    titles = {ranker: wrap(ranker, TITLE) for ranker in rankers}
+    step = SIDE, SIDE + 0.1 + LINE * max(title.count("\n") + 1 for title in titles.values())
+    rows, columns = grid(len(rankers), COLUMNS)
+    legend = _legend_of_bias_polygon(table, biases, most)
+    across = SINGLE_COLUMN if columns <= 2 else DOUBLE_COLUMN
+    width = max(across, legend_width(legend) + 2 * EDGE)
+    note = SCALE + OPEN * bool(np.isnan(values).any()) + words
+    page = Page(subject=subject, width=width, body=rows * step[1], legend=legend, note=note)
+    left = (width - columns * SIDE) / 2
+    for ranker, shown, (x, y) in zip(rankers, values, corners(len(rankers), columns, step=step), strict=True):
+        page.text(left + x + SIDE / 2, y + SIDE, titles[ranker], ha="center", va="bottom", weight="bold")
+        axes = page.axes(left + x, y, SIDE, SIDE)
+        _frame_of_bias_polygon(axes, biases)
+        _outline(axes, random / most, gid="random", **RANDOM)
+        _outline(axes, shown / most, gid="human" if ranker == HUMAN else "judge", **marks[ranker], **OUTLINE)
+    return page.figure
+
+
+def _legend_of_bias_polygon(table: pd.DataFrame, biases: Sequence[str], most: np.ndarray) -> list[list[Entry]]:
+    drawn = [Entry(f"judge, {text}", line={**MARKS[origin], **OUTLINE}) for origin, text in origins(table).items()]
+    if (table["judge"] == HUMAN).any():
+        drawn.append(Entry("humans, mean of the released shares", line={**HUMANS, **OUTLINE}))
+    key = [
+        Entry("full axis:"),
+        *(Entry(f"{SHORT[bias]} {NAMES[bias]} {end:.2f}") for bias, end in zip(biases, most, strict=True)),
+    ]
+    return [drawn, [random_entry()], key]
+
+
+def _directions(count: int) -> np.ndarray:
+    """Unit vectors, (count, 2), clockwise from the top."""
+    angle = 2 * np.pi * np.arange(count) / count
+    return np.stack([np.sin(angle), np.cos(angle)], axis=1)
+
+
+def _frame_of_bias_polygon(axes: Axes, biases: Sequence[str]) -> None:
+    axes.set(xlim=(-1 / RADIUS, 1 / RADIUS), ylim=(-1 / RADIUS, 1 / RADIUS), xticks=[], yticks=[])
+    axes.spines["bottom"].set_visible(False)
+    directions = _directions(len(biases))
+    closed = np.vstack([directions, directions[:1]])
+    axes.plot(*closed.T, **SPOKE)
+    for bias, (x, y) in zip(biases, directions, strict=True):
+        axes.plot([0, x], [0, y], **SPOKE)
+        axes.text(1.22 * x, 1.22 * y, SHORT[bias], ha="center", va="center_baseline", size=SMALL)
+
+
+def _outline(axes: Axes, lengths: np.ndarray, *, gid: str, **settings) -> None:
+    """The corners at `lengths` of the axes, joined where neighbouring axes both have one; filled where all have."""
+    ends = lengths[:, None] * _directions(len(lengths))
+    axes.plot(*np.vstack([ends, ends[:1]]).T, gid=gid, zorder=3, **settings)
+    if np.isfinite(lengths).all() and gid != "random":
+        axes.fill(*ends.T, color=settings["color"], alpha=FILL, lw=0, zorder=2)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = 0.34
+BAR = 0.62  # of a row
+BIAS_BY_SIZE_RIGHT = 0.46  # inches for the number beside a bar
+BIAS_BY_SIZE_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # behind a number
+ALL = "all judges"
+NO_SIZE = "size unknown"
+PARTLY = " The mean of a bias is over the judges that it can be looked for in."
+NO_COMMON = "Nothing to draw: the judges of different sizes have no bias in common."
+# Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second variant.
+FACES = {
+    "order_first": (INDIGO, ""),
+    "order_last": (INDIGO, "////"),
+    "compassion_first": (SAND, ""),
+    "compassion_last": (SAND, "////"),
+    "egocentric_order": (WINE, ""),
+    "egocentric_comp": (WINE, "////"),
+    "salience": (ROSE, ""),
+    "bandwagon": (OLIVE, ""),
+    "attentional": (MAUVE, ""),
+}
+
+
+@language()
+def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
+    """Average share over the biases by group of judges of one size, stacked by bias, with the average threshold.
+
+    `table`: experiment, judge, size, bias, origin, share, random. A bar is as long as the mean over biases of the mean share
+    over those judges of the group that have one, and each part of it is one bias's. Groups stand as the table names their
+    sizes; where it names none there is one group. Only biases that every group has are averaged; the humans are left out.
+    """
+    table, words = drawable(table)
+    judges = table[table["judge"] != HUMAN]
+    groups = _groups(judges)
+    known = {group: set(own["bias"]) for group, own in groups.items()}
+    biases = [bias for bias in biases_of(judges) if all(bias in found for found in known.values())]
+    if not biases:
+        return page_of_words(subject, NO_COMMON if len(groups) else NOTHING + words)
+    labels = [f"{group} ({own['judge'].nunique()})" for group, own in groups.items()]
+    label = widest(labels) + 0.1
+    panel = DOUBLE_COLUMN - 2 * EDGE - label - BIAS_BY_SIZE_RIGHT
+    threshold = float(thresholds(judges, biases).mean())
+    missing = [NAMES[bias] for bias in biases_of(judges) if bias not in biases]
+    sized = "Parameters of the judges as released, in" if list(groups) != [ALL] else "In"
+    note = f"{sized} brackets the number of judges. Shares of the judges: {', or '.join(origins(judges).values())}."
+    note += f" Not averaged, as not every group has it: {'; '.join(missing)}." * bool(missing)
+    note += PARTLY * bool(np.isnan(shares(judges, judges_of(judges), biases)).any()) + words
+    page = Page(
+        subject=subject,
+        width=DOUBLE_COLUMN,
+        body=BELOW + len(groups) * ROW,
+        legend=_legend_of_bias_by_size(biases, threshold),
+        note=note,
+    )
+    axes = page.axes(EDGE + label, BELOW, panel, len(groups) * ROW)
+    for place, own in enumerate(groups.values()):
+        parts = np.nanmean(shares(own, judges_of(own), biases), axis=0) / len(biases)
+        _draw_bar(axes, place, biases, parts)
+    _frame_of_bias_by_size(axes, labels, threshold)
+    page.centred(
+        EDGE + label + panel / 2, 0.06, f"share of comparisons in which a judge is biased, mean over {len(biases)} biases"
+    )
+    return page.figure
+
+
+def _groups(judges: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each size, in the order in which the table names them; judges without a size last."""
+    if judges["size"].isna().all():
+        return {ALL: judges} if len(judges) else {}
+    size = judges["size"].fillna(NO_SIZE)
+    order = sorted(dict.fromkeys(size), key=lambda name: name == NO_SIZE)
+    return {name: judges[size == name] for name in order}
+
+
+def _legend_of_bias_by_size(biases: Sequence[str], threshold: float) -> list[list[Entry]]:
+    parts = [Entry(NAMES[bias], [_face(bias)]) for bias in biases]
+    return [parts, [Entry(f"RANDOM: mean of the thresholds of these biases in closed form, {threshold:.3f}", line=RANDOM)]]
+
+
+def _face(bias: str) -> dict:
+    colour, hatch = FACES[bias]
+    return {"facecolor": colour, "hatch": hatch, "edgecolor": "white", "lw": 0.4}
+
+
+def _draw_bar(axes: Axes, place: int, biases: Sequence[str], parts: np.ndarray) -> None:
+    starts = np.cumsum(parts) - parts
+    for bias, start, part in zip(biases, starts, parts, strict=True):
+        axes.barh([place], [part], BAR, left=[start], zorder=3, gid=bias, **_face(bias))
+    beside = {"textcoords": "offset points", "va": "center_baseline", "size": SMALL}
+    axes.annotate(f"{parts.sum():.3f}", (parts.sum(), place), (4, 0), gid="total", zorder=5, bbox=BIAS_BY_SIZE_PAPER, **beside)
+
+
+def _frame_of_bias_by_size(axes: Axes, labels: Sequence[str], threshold: float) -> None:
+    axes.set(ylim=(len(labels) - 0.5, -0.5), xlim=(0, max(axes.get_xlim()[1], 1.06 * threshold)))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+    axes.axvline(threshold, zorder=4, gid="random", **RANDOM)

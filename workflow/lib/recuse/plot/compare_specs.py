@@ -1,0 +1,182 @@
+"""Estimates of several specs on one axis: Figures 7, 9 and 10 of Play Favorites, and any other ablation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from recuse.base.words import PLACEBO
+from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.model.design import ALL_JUDGES
+from recuse.plot.intervals import (
+    POINT,
+    SIDES,
+    STROKE,
+    Side,
+    absences,
+    bias_page,
+    bias_sides,
+    left_out,
+    quantity_of,
+    sentence,
+    significance_entries,
+)
+from recuse.plot.page import Entry, family_entries, page_of_words
+from recuse.plot.style import FAINT, Palette, Subject, interval_text, language
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PITCH = 0.085  # inches between the points of one row
+BETWEEN = 0.115  # inches more between the points of neighbouring rows
+SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
+POINTS = (POINT, *({**POINT, "marker": shape, "markersize": size} for shape, size in SHAPES))
+ORDER = "in each row, from the top:"
+COMMON = "in each row, from the top, with {}, if not said otherwise:"
+GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
+QUANTITIES = [quantity_of(side) for side in SIDES]
+USE_OF_SCALE = "Without human scores, B and C hold also how differently judges use the scale."
+SLICE = "{slice}"  # in a label: one variant for each slice of the table
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One spec and slice: its name in the legend, its estimates, and what its intervals are."""
+
+    label: str
+    table: pd.DataFrame
+    interval: str
+
+    @property
+    def has_points(self) -> bool:
+        """True if there is anything of it to draw."""
+        return bool(self.table.loc[self.table["quantity"].isin(QUANTITIES), "estimate"].notna().any())
+
+
+@language()
+def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") -> Figure:
+    """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
+
+    The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
+    unit scale. Colour is the family, shape the variant; a point is hollow where the interval includes 0. A variant without an
+    estimate of a term leaves a gap in its row. `note` stands at the foot, and is all where no variant has a term. Shapes begin
+    anew after the ninth variant.
+    """
+    row = BETWEEN + PITCH * len(variants)
+    tables = [variant.table for variant in variants]
+    sides = bias_sides(tables, subject.palette, step=PITCH / row) if variants else []
+    if not any(side.places for side in sides):
+        return page_of_words(subject, note)
+    points = list(islice(cycle(POINTS), len(variants)))
+    families = family_entries(subject.palette, list(sides[0].places), others="no family in config")
+    legend = [families + _significance(variants), _shapes(variants, points)]
+    notes = " ".join(filter(None, [GAPS if _has_gaps(sides, len(variants)) else "", note]))
+    return bias_page(sides, subject, legend, row=row, points=points, note=notes)
+
+
+def _significance(variants: Sequence[Variant]) -> list[Entry]:
+    """What a filled point is: with the intervals, if they are the same for all variants."""
+    intervals = {variant.interval for variant in variants}
+    if len(intervals) == 1:
+        return significance_entries("estimate", *intervals)
+    _, hollow = significance_entries("", "")
+    return [Entry("interval excludes 0", line={**hollow.line, "markerfacecolor": hollow.line["color"]}), hollow]
+
+
+def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:
+    """The name of each variant, with its intervals if they are not the same for all, nor those of most."""
+    intervals = Counter(variant.interval for variant in variants)
+    common, count = intervals.most_common(1)[0]
+    known = {common} if count > 1 else set()
+    names = [variant.label if variant.interval in known else f"{variant.label} ({variant.interval})" for variant in variants]
+    order = COMMON.format(common) if len(intervals) > 1 and known else ORDER
+    names = [variant.label for variant in variants] if len(intervals) == 1 else names
+    lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
+    return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
+
+
+def _has_gaps(sides: Sequence[Side], variants: int) -> bool:
+    return any(side.rows["estimate"].count() < variants * len(side.places) for side in sides)
+
+
+def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
+    """The variants that an entry of config stands for: `label`, `slice` and `covariance` of the spec with this `table`.
+
+    The slice None is the whole study. A label with {slice} stands for every slice, families in config's order. A spec without
+    rows gives no variant. Of an ordinal fit, whose estimates are log-odds, the average marginal effects are taken, which are
+    points of the unit scale.
+    """
+    slices = table["slice"].fillna("")
+    chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [entry["slice"] or ""]
+    if entry["spec"] == PLACEBO:
+        interval = f"{100 * confidence:g} % prediction interval"
+    else:
+        interval = interval_text(confidence, entry["covariance"])
+    if (table["quantity"] == "threshold").any():
+        interval = f"average marginal effect, {interval}"
+        table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
+    rows = [(name, table[slices == name]) for name in chosen]
+    return [Variant(entry["label"].replace(SLICE, name), own, interval) for name, own in rows if len(own)]
+
+
+def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
+    """Reason by name of the variants of an entry of config that the study has no estimates of."""
+    reasons = left_out(entry["spec"], table, not_estimable)
+    if SLICE not in entry["label"]:
+        reasons = {name: reason for name, reason in reasons.items() if name in ("", entry["slice"])}
+    return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
+
+
+def with_placebo(
+    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, placebo: pd.DataFrame, *, spec: str
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Append the rows of a spec in the table `placebo` to tables of estimates, and its reasons to `not_estimable`.
+
+    They are there as the spec PLACEBO, without the mean over all judges, which the other tables do not have. If there is no
+    other estimate, the spec as a whole is not estimable.
+    """
+    import pandas as pd
+
+    own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
+    known = own["estimate"].notna()
+    reasons = own[~known] if known.any() else own[:1].assign(quantity=None)
+    columns = not_estimable.columns
+    return [*tables, own[known]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
+
+
+def beside_the_first(
+    entries: Sequence[Mapping],
+    tables: Sequence[pd.DataFrame],
+    not_estimable: pd.DataFrame,
+    palette: Palette,
+    *,
+    confidence: float,
+) -> tuple[list[Variant], str]:
+    """The variants of `entries` of config with these estimates, and what the foot says of those without.
+
+    The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
+    """
+    specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
+    found = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
+    missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
+    reasons = {name: reason for reasons in missing for name, reason in reasons.items()}
+    against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
+    said = _joined(sentence(reasons), USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else "")
+    if any(variant.has_points for variants in found[1:] for variant in variants):
+        return [variant for variants in found for variant in variants], _joined(absences(SIDES, specs, not_estimable), said)
+    alone = f"Nothing to compare with: {found[0][0].label}." if found[0] else ""
+    others = {entry["spec"]: _estimated(specs[entry["spec"]]) for entry in entries[1:]}
+    return [], _joined(alone, absences(SIDES, others, not_estimable), said)
+
+
+def _estimated(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["estimate"].notna() | ~table["quantity"].isin(QUANTITIES)]
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))

@@ -1,0 +1,119 @@
+"""What estimand C compares: each judge's taste for itself and its family among its tastes for models of other families."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from recuse.inference.idiosyncrasy import FAMILY, OWN, PLACEBO
+from recuse.plot.axes import bias_limits, readable
+from recuse.plot.intervals import (
+    BELOW,
+    NUMBER,
+    family_breaks,
+    frame_rows,
+    sentence,
+    write_axis_text,
+    write_instead,
+    write_value,
+)
+from recuse.plot.page import Entry, Page, family_entries, legend_width, page_of_words
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, Subject, language, widest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = 0.3
+ABOVE = 0.26  # inches for the title
+BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
+BAND_HEIGHT = 0.84  # of a row
+LOWER = {OWN: -0.22, FAMILY: 0.06, PLACEBO: 0.27}  # of a row, so that no mark hides behind another kind
+MARKS = {  # by what the model is to the judge, from the back
+    PLACEBO: {"marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "zorder": 3},
+    FAMILY: {"marker": "^", "markersize": 4.8, "markeredgewidth": 1.0, "zorder": 4},
+    OWN: {"marker": "D", "markersize": 5.2, "markeredgewidth": 1.2, "zorder": 5},
+}
+WORDS = {
+    OWN: "itself (number: its residual)",
+    FAMILY: "another model of its family",
+    PLACEBO: "a model of another family (placebo)",
+}
+TITLE = "What judges give models, beyond what is expected of judge and model"
+NOTHING = "no cell to draw"
+ALL_REASONS = " The reason of every cell is in tables/tastes.csv."
+METHOD = (
+    "A mark is a judge's mean rating of a model, at given human scores if there are any, less the sum of what the judge gives "
+    "and what the model gets among placebo cells, a placebo cell itself left out. Filled: outside the band."
+)
+
+
+@language()
+def tastes(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells with probability `confidence`.
+
+    table: the rows of one spec and slice of the table of tastes: judge, model, relation, residual, band (points of the unit
+    scale), reason. The band of a judge is that of its own cell; without one, its widest. A judge all of whose cells lack a
+    residual has words in its row; where all judges are such, they are all there is.
+    """
+    known = table.dropna(subset="residual")
+    reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
+    if known.empty:
+        why = [*reasons.index, NOTHING][0]
+        return page_of_words(subject, f"{why[:1].upper()}{why[1:]}.{ALL_REASONS if len(reasons) > 1 else ''}")
+    judges = subject.palette.order(table["judge"].dropna())
+    bands = {judge: _band(known[known["judge"] == judge]) for judge in judges}
+    inside = known["residual"].abs() <= known["judge"].map(bands)
+    ordinary = known["relation"] == PLACEBO
+    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} placebo cells lie in the band of their judge."
+    legend = [family_entries(subject.palette, judges, others="no family in config"), _legend(confidence)]
+    label = widest(judges) + 0.1
+    width = max(DOUBLE_COLUMN, legend_width(legend) + 2 * EDGE)
+    panel = width - 2 * EDGE - label - NUMBER
+    absent = sentence({f"cells of {', '.join(own)}": reason for reason, own in reasons.items()})
+    note = " ".join(filter(None, [METHOD, count, absent]))
+    page = Page(subject=subject, width=width, body=len(judges) * ROW + BELOW + ABOVE, legend=legend, note=note)
+    axes = page.axes(EDGE + label, BELOW, panel, len(judges) * ROW)
+    ends = known.assign(estimate=known["residual"], ci_low=-known["band"], ci_high=known["band"])
+    limits = readable(bias_limits(ends), panel)
+    frame_rows(axes, limits=limits, rows=len(judges), breaks=family_breaks(judges, subject.palette))
+    axes.set_yticks(range(len(judges)), judges)
+    axes.set_title(TITLE)
+    for place, judge in enumerate(judges):
+        _draw_judge(axes, place, known.assign(inside=inside)[known["judge"] == judge], bands[judge], subject)
+    write_axis_text(page, EDGE + label + panel / 2, 0, "the model")
+    return page.figure
+
+
+def _band(rows: pd.DataFrame) -> float:
+    """Half the height of a judge's band; NaN if it has no residual."""
+    own = rows[rows["relation"] == OWN]
+    return (own if len(own) else rows)["band"].max()
+
+
+def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject: Subject) -> None:
+    if rows.empty:
+        write_instead(axes, place, "not estimable")
+        return
+    ends = [-band, band, band, -band]
+    heights = place + BAND_HEIGHT * np.array([-0.5, -0.5, 0.5, 0.5])
+    axes.fill(ends, heights, gid="band", **BAND)
+    for relation, mark in MARKS.items():
+        colour = FAINT if relation == PLACEBO else subject.palette.colour(rows["judge"].iloc[0])
+        for _, row in rows[rows["relation"] == relation].iterrows():
+            face = "white" if row["inside"] else colour
+            settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
+            axes.plot([row["residual"]], [place + LOWER[relation]], **settings)
+            if relation == OWN:
+                write_value(axes, place, row["residual"])
+
+
+def _legend(confidence: float) -> list[Entry]:
+    marks = [
+        Entry(WORDS[relation], line={"color": FAINT if relation == PLACEBO else INK, "linestyle": "none", **MARKS[relation]})
+        for relation in WORDS
+    ]
+    band = {key: value for key, value in BAND.items() if key != "zorder"}
+    return [*marks, Entry(f"where {100 * confidence:g} % of cells without bias would lie", [band] * 2)]

@@ -1,0 +1,321 @@
+"""What estimators did on grids of simulated worlds: size, power, bias or coverage, a panel for each grid.
+
+Axes of the figures of estimators on simulated worlds: each panel has its own, stretched where a value should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+from recuse.base.words import enumerated
+from recuse.model.design import ALL_JUDGES
+from recuse.montecarlo.estimators import ESTIMATORS
+from recuse.montecarlo.run import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, REJECTED
+from recuse.plot.page import Entry, Page, page_of_words
+from recuse.plot.style import (
+    BLUE,
+    BOLD,
+    DOUBLE_COLUMN,
+    EDGE,
+    FAINT,
+    GREEN,
+    GRID,
+    INK,
+    LINE,
+    UNIT,
+    VERMILION,
+    Subject,
+    language,
+    text_width,
+    wrap,
+)
+
+TOLERANCE = 0.02  # a share within it is as it should be
+LEAST = 0.05  # a panel shows shares so far to each side of the nominal one
+STRAIGHT = 0.002  # rating points: within them the axis of biases is nearly straight, beyond them logarithmic
+LEAST_BIAS = 0.001  # a panel shows biases of so many points to each side
+MARGIN = 0.05  # of an axis, on each side
+APART = 0.07  # inches between two numbers
+SHARES = (0.05, 0.2, 0.5, 1.0, 0.0, 0.3, 0.15, 0.75, 0.02, 0.4)  # that have a number, from the first that is to have one
+EVEN = (0.0, 1.0, 0.5, 0.25, 0.75)
+BIASES = (0.01, -0.01, 0.1, 0.001, -0.001, 0.05, 0.005, -0.005, 0.002, -0.002, 0.02)
+
+Scale = Callable[[np.ndarray], np.ndarray]
+
+
+def _root(share: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(share, 0))
+
+
+def _square(place: np.ndarray) -> np.ndarray:
+    return np.square(np.maximum(place, 0))
+
+
+def _same(value: np.ndarray) -> np.ndarray:
+    return np.asarray(value)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """What is drawn of a table: rows of one statistic, for all judges together or for the last, and on which axis.
+
+    scale: a place for each value, and back; words: what a reader is told of it.
+    """
+
+    name: str
+    axis: str
+    scale: tuple[Scale, Scale]
+    words: str
+    of_numbers: Sequence[float]
+    last_judge: bool = False
+
+    @property
+    def share(self) -> bool:
+        """True if it is a share, which is written in per cent."""
+        return self.name != BIAS
+
+    @property
+    def by_chance(self) -> bool:
+        """True if the nominal level of a test is what it should be."""
+        return self.name == REJECTED and self.of_numbers is SHARES
+
+    def nominal(self, confidence: float) -> float | None:
+        """Where the value should be; None if anywhere."""
+        if self.name == COVERED:
+            return confidence
+        if self.name == BIAS:
+            return 0.0
+        return 1 - confidence if self.by_chance else None
+
+
+ROOTS = "each panel has an axis of its own, which is stretched towards {}."
+STATISTICS = {
+    "size": Statistic(
+        REJECTED, "Share of judges without self-bias that are called biased, %", (_root, _square), ROOTS.format("0"), SHARES
+    ),
+    "power": Statistic(REJECTED, "Share of judges with self-bias that are called biased, %", (_same, _same), "", EVEN),
+    "bias": Statistic(
+        BIAS,
+        f"Mean estimate of the last judge's self-bias less the truth, {UNIT}",
+        (lambda value: np.arcsinh(np.asarray(value) / STRAIGHT), lambda place: STRAIGHT * np.sinh(place)),
+        f"each panel has an axis of its own, nearly straight within {STRAIGHT:g} points of 0 and logarithmic beyond.",
+        BIASES,
+        last_judge=True,
+    ),
+    "coverage": Statistic(
+        COVERED,
+        "Share of intervals that hold the planted self-bias, %",
+        (lambda share: 1 - _root(1 - np.asarray(share)), lambda place: 1 - _square(1 - np.asarray(place))),
+        ROOTS.format("100 %"),
+        [1 - share for share in SHARES],
+    ),
+}
+
+
+def limits(statistic: Statistic, low: np.ndarray, high: np.ndarray, nominal: float | None) -> tuple[float, float]:
+    """Ends of a panel's axis: all bars from `low` to `high`, what is nominal and something to its sides, and a margin."""
+    there, back = statistic.scale
+    if nominal is None:
+        ends = np.array([0.0, 1.0])
+    else:
+        least = LEAST if statistic.share else LEAST_BIAS
+        ends = np.array([min(low.min(), nominal - least), max(high.max(), nominal + least)])
+    first, last = there(np.clip(ends, 0, 1) if statistic.share else ends)
+    margin = MARGIN * (last - first)
+    return float(back(first - margin)), float(back(last + margin))
+
+
+def numbers(statistic: Statistic, ends: tuple[float, float], nominal: float | None, width: float) -> list[tuple[float, str]]:
+    """Places on an axis of `width` inches and their numbers: the nominal one, then as many others as do not meet."""
+    there = statistic.scale[0]
+    first, last = there(np.array(ends))
+    found: list[tuple[float, str, float, float]] = []
+    for value in [*([] if nominal is None else [nominal]), *statistic.of_numbers]:
+        text = f"{100 * value if statistic.share else value:.4g}".replace("-", "−")
+        place, half = width * float((there(np.array(value)) - first) / (last - first)), text_width(text) / 2
+        free = all(abs(place - other) > half + wide + APART for *_, other, wide in found)
+        if free and -1e-6 <= place <= width + 1e-6:
+            found.append((value, text, place, half))
+    return [(value, text) for value, text, *_ in sorted(found)]
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = 2
+GUTTER = 0.24
+LABEL = 1.42  # inches beside a panel, for the names of the estimators
+RIGHT = 0.14  # inches for half of the last number
+ROW = 0.3  # inches for an estimator, whose name may have two lines
+BELOW = 0.36  # inches under a panel, for its numbers
+SPREAD = 0.72  # of a row: over which the settings stand below one another
+PALEST = 0.4  # of the colour that the first setting has
+ERRORS = 2  # Monte Carlo errors on each side
+COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN}
+POINT = {"marker": "o", "markersize": 3.0, "markeredgewidth": 0.5}
+BAND = "#E2E2E2"
+NONE = "Nothing to draw: no world of the grids has this."
+
+
+@language()
+def validity(
+    table: pd.DataFrame, name: str, subject: Subject, *, grids: Mapping[str, Mapping], world: str, confidence: float
+) -> Figure:
+    """Draw one of STATISTICS of self-bias: a panel for each grid, a row for each estimator, a point for each setting.
+
+    `table`: the table of that name, see `recuse.montecarlo.run`; grids: of each the title, the dials in words, a line
+    each, and the estimators that are tried; world: what the worlds have in common, in words. A dashed line is the nominal
+    share, or no bias, the band about it TOLERANCE; bars are ERRORS Monte Carlo errors on each side.
+    """
+    statistic = STATISTICS[name]
+    drawn = _rows(table, statistic)
+    panels = {grid: drawn[drawn["grid"] == grid] for grid in grids if (drawn["grid"] == grid).any()}
+    if not panels:
+        return page_of_words(subject, NONE)
+    nominal = statistic.nominal(confidence)
+    columns = min(COLUMNS, len(panels))
+    width = (DOUBLE_COLUMN - 2 * EDGE - (columns - 1) * GUTTER) / columns
+    headings = {grid: list(_heading(grids[grid], width)) for grid in panels}
+    tall = {grid: ROW * own["estimator"].nunique() for grid, own in panels.items()}
+    above = {grid: len(heading) * LINE + 0.06 for grid, heading in headings.items()}
+    filled = _stacked({grid: above[grid] + tall[grid] + BELOW for grid in panels}, columns)
+    body = max(depth for _, depth in filled.values())
+    note = " ".join(filter(None, [_note(statistic, nominal, world, drawn), _without(panels, grids)]))
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=_legend(statistic, drawn), note=note)
+    for grid, own in panels.items():
+        column, depth = filled[grid]
+        x, bottom = EDGE + column * (width + GUTTER), body - depth + BELOW
+        for number, (text, settings) in enumerate(headings[grid]):
+            page.text(x, bottom + tall[grid] + above[grid] - (number + 0.5) * LINE, text, **settings)
+        axes = page.axes(x + LABEL, bottom, width - LABEL - RIGHT, tall[grid])
+        _frame(axes, own, statistic, nominal, width - LABEL - RIGHT)
+        _draw(axes, own)
+    return page.figure
+
+
+def _heading(grid: Mapping, width: float) -> Iterator[tuple[str, dict]]:
+    """Lines over a panel: what the grid is called, then its dials."""
+    for line in wrap(grid["title"], BOLD * width).split("\n"):
+        yield line, {"weight": "bold"}
+    for text in grid["dials"]:
+        for line in wrap(text, width).split("\n"):
+            yield line, {"color": FAINT}
+
+
+def _stacked(heights: Mapping[str, float], columns: int) -> dict[str, tuple[int, float]]:
+    """Column of each panel, the least full one, and how far down it then reaches."""
+    depth, found = [0.0] * columns, {}
+    for name, height in heights.items():
+        column = depth.index(min(depth))
+        depth[column] += height
+        found[name] = column, depth[column]
+    return found
+
+
+def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
+    """The rows that are drawn. Of an estimator that tests all biases at once, how often it rejects any stands for the size."""
+    at_once = table["estimator"].map(lambda name: ESTIMATORS[name].at_once).astype(bool)
+    alone = (table["statistic"] == statistic.name) & (table["quantity"] == "self_bias")
+    any_of_all = (table["statistic"] == ANY_REJECTED) & (table["quantity"] == BOTH)
+    own = table[np.where(at_once & statistic.by_chance, any_of_all, alone & ~at_once)]
+    term = own["term"].fillna(ALL)
+    if statistic.last_judge:
+        return own[term == term[term != ALL_JUDGES].max()]
+    # Of an estimator that says something of the mean over judges only, that.
+    chosen = own[term.isin([ALL, ALL_JUDGES])].sort_values("term", na_position="first", kind="stable")
+    return chosen.drop_duplicates(["grid", "setting", "estimator"]).sort_index()
+
+
+def _label(estimator: str) -> str:
+    return f"{ESTIMATORS[estimator].estimand[0]}: {ESTIMATORS[estimator].words}"
+
+
+def _present(drawn: pd.DataFrame) -> list[str]:
+    return [name for name in ESTIMATORS if (drawn["estimator"] == name).any()]
+
+
+def _legend(statistic: Statistic, drawn: pd.DataFrame) -> list[list[Entry]]:
+    letters = dict.fromkeys(ESTIMATORS[name].estimand for name in _present(drawn))
+    entries = {estimand[0]: estimand for estimand in reversed(letters)}  # of B the first
+    swatches = [Entry(entries[letter].split(", by")[0], [{"color": COLOURS[letter], "lw": 0}]) for letter in sorted(entries)]
+    shades = [{"color": shade, "lw": 0} for shade in _shades(INK, 4)]
+    order = "in each row, from the top and from pale to dark: the values named first over the panel, in their order"
+    return [[Entry(statistic.axis)], swatches, [Entry(order, shades)]]
+
+
+def _shades(colour: str, count: int) -> list[str]:
+    """`count` shades from pale to the colour itself."""
+    parts = np.linspace(PALEST, 1, count) if count > 1 else np.ones(1)
+    return [to_hex(1 - part * (1 - np.array(to_rgb(colour)))) for part in parts]
+
+
+def _frame(axes: Axes, own: pd.DataFrame, statistic: Statistic, nominal: float | None, width: float) -> None:
+    """Rows of estimators, numbers on the axis, and where the points should be."""
+    names = _present(own)
+    error = ERRORS * own["mc_error"]
+    ends = limits(statistic, own["value"] - error, own["value"] + error, nominal)
+    axes.set_xscale("function", functions=statistic.scale)
+    axes.set(xlim=ends, ylim=(len(names) - 0.5, -0.5))
+    axes.set_yticks(range(len(names)), [wrap(_label(name), LABEL - 0.08) for name in names], linespacing=1.05)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xticks(*zip(*numbers(statistic, ends, nominal, width), strict=True))
+    axes.minorticks_off()
+    axes.grid(axis="x")
+    for place in range(1, len(names)):
+        axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
+    if nominal is not None:
+        if statistic.share:
+            axes.axvspan(nominal - TOLERANCE, nominal + TOLERANCE, color=BAND, lw=0, zorder=1, gid="band")
+        axes.axvline(nominal, color=INK, lw=0.8, linestyle=(0, (4, 2)), zorder=2, gid="nominal")
+
+
+def _draw(axes: Axes, own: pd.DataFrame) -> None:
+    """Points with their Monte Carlo errors, of each estimator from the first setting down to the last, and joined."""
+    settings = list(own["setting"].drop_duplicates())
+    shifts = SPREAD * ((np.arange(len(settings)) + 0.5) / len(settings) - 0.5)
+    for place, name in enumerate(_present(own)):
+        rows = own[own["estimator"] == name]
+        at = [settings.index(setting) for setting in rows["setting"]]
+        heights, shades = place + shifts[at], _shades(COLOURS[ESTIMATORS[name].estimand[0]], len(settings))
+        value, error = rows["value"].to_numpy(float), ERRORS * rows["mc_error"].to_numpy(float)
+        axes.hlines(heights, value - error, value + error, color=[shades[number] for number in at], lw=1.1, gid="errors")
+        axes.plot(value, heights, color=shades[0], lw=0.8, zorder=3, gid=name)
+        for number, x, height in zip(at, value, heights, strict=True):
+            axes.plot([x], [height], color=shades[number], linestyle="none", clip_on=False, zorder=4, gid="point", **POINT)
+
+
+def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -> str:
+    """Estimators that have nothing to draw in a panel in whose worlds they are tried, such as one that refuses."""
+    tried = {name: [grid for grid in panels if name in grids[grid]["estimators"]] for name in ESTIMATORS}
+    silent = {name: [grid for grid in of if not (panels[grid]["estimator"] == name).any()] for name, of in tried.items()}
+    words = [
+        _label(name) + (f" ({enumerated([grids[grid]['title'] for grid in of])})" if of != tried[name] else "")
+        for name, of in silent.items()
+        if of
+    ]
+    return f"Tried, without such an answer: {enumerated(words)}." if words else ""
+
+
+def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.DataFrame) -> str:
+    parts = [f"{world} {drawn['replicates'].max():,} draws of each world. Bars: {ERRORS} Monte Carlo errors on each side."]
+    if nominal is None:
+        parts.append("Power is of use only to an estimator that keeps its size in the same worlds: see the figure size.")
+    else:
+        what = (
+            f"{100 * nominal:.0f} %, in a band of {100 * TOLERANCE:.0f} points to each side" if statistic.share else "no bias"
+        )
+        parts.append(f"Dashed: {what}; {statistic.words}")
+    if statistic.last_judge:
+        parts.append("The last judge is the best model, has the greatest taste for length and lacks the most ratings.")
+    elif (drawn["estimator"] == "C_randomisation").any():
+        parts.append("The randomisation test is of the mean over all judges.")
+    if statistic.by_chance and any(ESTIMATORS[name].at_once for name in drawn["estimator"].unique()):
+        parts.append("Any of all: the share of draws in which one self- or family-bias at least is called so.")
+    return " ".join(parts)

@@ -1,0 +1,171 @@
+"""The frame of a figure: a legend on top, the study named at the foot, axes placed in inches between them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from recuse.base.words import BADGES, WORDS_ALONE
+from recuse.plot.style import EDGE, INK, LINE, NEUTRAL, SINGLE_COLUMN, SMALL, Palette, Subject, text_width, wrap
+
+SWATCH = 0.1
+GAP = 0.16  # inches between the entries of a legend
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One item of a legend: patches side by side, or a short line with a marker in its middle, and a text; or the text alone.
+
+    `swatches` are keyword arguments of Rectangle, `line` of Line2D.
+    """
+
+    text: str
+    swatches: Sequence[Mapping] = ()
+    line: Mapping | None = None
+
+    @property
+    def mark_width(self) -> float:
+        """Width of what is drawn before the text, in inches."""
+        if self.line is None:
+            return SWATCH * len(self.swatches)
+        return SWATCH if self.line.get("linestyle") == "none" else 0.22
+
+    @property
+    def width(self) -> float:
+        """Width with the text and the space after it, in inches."""
+        return self.mark_width + self.space + text_width(self.text) + GAP
+
+    @property
+    def space(self) -> float:
+        """Inches between the mark and the text."""
+        return 0.05 if self.mark_width else 0.0
+
+
+def family_entries(palette: Palette, models: Sequence[str], *, others: str = "") -> list[Entry]:
+    """A coloured square for each family of `models`, and a grey one named `others` where a model has none."""
+    entries = [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
+    if others and any(palette.family(model) is None for model in models):
+        entries.append(Entry(others, [{"color": NEUTRAL, "lw": 0}]))
+    return entries
+
+
+def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
+    """Width in inches of the widest entry of a legend: a page must have it."""
+    return max((entry.width - GAP for group in legend for entry in group), default=0.0)
+
+
+class Page:
+    """A figure with a legend on top and its study named at the foot. Places are inches from the body's lower left corner.
+
+    Attribute `figure`: the matplotlib figure.
+    """
+
+    def __init__(self, *, subject: Subject, width: float, body: float, legend: Sequence[Sequence[Entry]], note: str = ""):
+        """Open a page with `body` inches between legend and foot.
+
+        Each group of `legend` begins a new line. The foot holds the kind of the data as a badge, filled when they are
+        simulated, the study's title, the estimand where there is one, and `note`, which may have lines.
+        """
+        rows = [row for group in legend for row in _flow(group, width - 2 * EDGE)]
+        badge = BADGES[subject.kind]
+        indent = text_width(badge, weight="bold") + 0.16
+        feet = [(indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")]
+        said = (*subject.estimand.split("\n"), *note.split("\n"))
+        feet += [(0.0, line) for text in said for line in wrap(text, width - 2 * EDGE).split("\n") if line]
+        self.floor = EDGE + len(feet) * LINE + 0.08
+        self.top = self.floor + body + len(rows) * LINE + EDGE
+        self.figure = Figure(figsize=(width, self.top))
+        for number, entries in enumerate(rows):
+            self._legend_row(entries, self.top - EDGE - (number + 0.5) * LINE)
+        for number, (left, line) in enumerate(feet):
+            self._write(EDGE + left, self.floor - 0.08 - (number + 0.5) * LINE, line)
+        self._badge(badge, filled=subject.kind == "simulated")
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """Axes of the given place and size, without frame and ticks on the vertical sides."""
+        across, up = self.figure.get_size_inches()
+        axes = self.figure.add_axes((left / across, (bottom + self.floor) / up, width / across, height / up))
+        axes.spines[["left", "right", "top"]].set_visible(False)
+        return axes
+
+    def text(self, left: float, bottom: float, text: str, **settings) -> None:
+        """Text at a place of the body."""
+        self._write(left, bottom + self.floor, text, **settings)
+
+    def centred(self, middle: float, bottom: float, text: str) -> None:
+        """Lines about a place of the body, the last at `bottom`, moved in from a side where they would leave the paper."""
+        room = EDGE + text_width(text) / 2
+        middle = max(room, min(middle, self.figure.get_size_inches()[0] - room))
+        for number, line in enumerate(reversed(text.split("\n"))):
+            self.text(middle, bottom + number * LINE, line, ha="center", va="baseline")
+
+    def _write(self, x, y, text, **settings):
+        settings = {"va": "center_baseline", "size": SMALL, **settings}
+        self.figure.text(x, y, text, transform=self.figure.dpi_scale_trans, **settings)
+
+    def _badge(self, badge, *, filled):
+        box = {
+            "boxstyle": "square,pad=0.25",
+            "facecolor": INK if filled else "none",
+            "edgecolor": INK,
+            "lw": 0.6,
+        }
+        y = self.floor - 0.08 - 0.5 * LINE
+        self._write(EDGE + 0.03, y, badge, color="white" if filled else INK, weight="bold", bbox=box)
+
+    def _legend_row(self, entries, y):
+        inches = self.figure.dpi_scale_trans
+        x = EDGE
+        for entry in entries:
+            for number, swatch in enumerate(entry.swatches):
+                corner = (x + SWATCH * number, y - SWATCH / 2)
+                self.figure.add_artist(Rectangle(corner, SWATCH, SWATCH, transform=inches, **swatch))
+            if entry.line is not None:
+                ends = (x, x + entry.mark_width / 2, x + entry.mark_width)
+                self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line}))
+            self._write(x + entry.mark_width + entry.space, y, entry.text)
+            x += entry.width
+
+
+def page_of_words(subject: Subject, text: str) -> Figure:
+    """A page with nothing to draw, that says why."""
+    lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
+    page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
+    for number, line in enumerate(reversed(lines)):
+        page.text(EDGE, (number + 1) * LINE, line)
+    page.figure.set_gid(WORDS_ALONE)
+    return page.figure
+
+
+def _flow(entries: Sequence[Entry], width: float) -> list[list[Entry]]:
+    """Entries broken into rows no wider than `width` inches."""
+    rows: list[list[Entry]] = []
+    for entry in entries:
+        if rows and sum(item.width for item in rows[-1]) + entry.width <= width + GAP:
+            rows[-1].append(entry)
+        else:
+            rows.append([entry])
+    return rows
+
+
+def grid(count: int, most_columns: int) -> tuple[int, int]:
+    """Rows and columns for `count` panels, as even as they get with at most `most_columns` columns."""
+    rows = math.ceil(count / most_columns)
+    return rows, math.ceil(count / rows)
+
+
+def columns_of(counts: Sequence[int]) -> list[int]:
+    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
+    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
+    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
+    return [math.ceil(count / lines) for count in counts]
+
+
+def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tuple[float, float]]:
+    """Lower left corners of `count` panels in reading order, (0, 0) being the lowest row's first; `step` in inches."""
+    rows = math.ceil(count / columns)
+    return [(number % columns * step[0], (rows - 1 - number // columns) * step[1]) for number in range(count)]

@@ -1,0 +1,198 @@
+"""What studies like one that there is would detect: the smallest self-bias, false alarms, and how many prompts it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from recuse.inference.idiosyncrasy import NEVER, OVERSIZED, UNKNOWN_TASTE
+from recuse.plot.axes import round_numbers
+from recuse.plot.intervals import WORDS
+from recuse.plot.page import Entry, Page, page_of_words
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, INK, LINE, SMALL, UNIT, Subject, language, wrap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERS = 0.45  # inches beside the axis texts
+GUTTER = 0.16
+FOUND, ALARMS = 1.5, 0.95  # inches: heights of the panels of detectable biases and of false alarms
+BETWEEN = 0.34  # inches under a panel, for its numbers
+ABOVE = 0.1  # inches over a panel, beside the lines of its title
+STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))  # by number of models
+COLOURS = "viridis", 0.0, 0.78  # from the fewest raters to the most; none is the grey of the other keys
+WIDTHS = 2.4, 1.1  # likewise, so that lines which lie on one another are seen
+EXACT = 0  # raters of human scores that are taken to be exact
+AIM = {"color": INK, "lw": 0.9, "linestyle": (0, (6, 2))}
+FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
+MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_TASTE: "unknown"}  # by the note
+UPRIGHT = f"smallest detectable bias,\n{UNIT}"
+NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
+
+
+@language()
+def planner(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+    """Draw for each estimand the smallest detectable self-bias and the false alarms against the number of prompts.
+
+    Table `planner`: see recuse.inference.power.planned_like. A line for each number of raters (colour) and of models
+    (style); under the panels stands how many prompts the self-bias aimed at takes.
+    """
+    table = tables["planner"]
+    table = table.assign(raters=table["raters"].fillna(EXACT).astype(int))
+    if not table["detectable"].notna().any():
+        return page_of_words(subject, NONE)
+    estimands = list(table["estimand"].drop_duplicates())
+    left = EDGE + 2 * LINE + NUMBERS
+    width = (DOUBLE_COLUMN - EDGE - left - (len(estimands) - 1) * GUTTER) / len(estimands)
+    headings = [wrap(estimand, BOLD * width) for estimand in estimands]
+    words = (table["raters"].nunique() + 2.6) * LINE  # inches for the numbers of prompts
+    lower = words + BETWEEN
+    upper = lower + ALARMS + BETWEEN / 2
+    body = upper + FOUND + ABOVE + max(heading.count("\n") + 1 for heading in headings) * LINE
+    lines = _lines(table)
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=_legend(table, lines), note=_note(table, confidence))
+    for number, estimand in enumerate(estimands):
+        x = left + number * (width + GUTTER)
+        own = table[table["estimand"] == estimand]
+        found, alarms = page.axes(x, upper, width, FOUND), page.axes(x, lower, width, ALARMS)
+        _frame(found, alarms, table, 1 - confidence, first=number == 0)
+        found.set_title(headings[number], size=SMALL)
+        for (raters, models), line in lines.items():
+            _draw(found, alarms, own[(own["raters"] == raters) & (own["models"] == models)], line)
+        _write_unknown(found, alarms, own)
+        page.centred(x + width / 2, words + 0.02, "prompts")
+        _write_prompts(page, own, (x, words - LINE), width)
+    _write_texts(page, table, words, ((lower + ALARMS / 2, "unbiased judges\ncalled biased"), (upper + FOUND / 2, UPRIGHT)))
+    return page.figure
+
+
+def _lines(table: pd.DataFrame) -> dict[tuple, dict]:
+    """Line of each number of raters and models."""
+    raters, models = (sorted(table[key].unique()) for key in ("raters", "models"))
+    name, first, last = COLOURS
+    shades = [to_hex(shade) for shade in matplotlib.colormaps[name](np.linspace(first, last, len(raters)))]
+    widths = np.linspace(*reversed(WIDTHS), len(raters))[::-1]
+    return {
+        (rater, model): {"color": shade, "linestyle": style, "lw": width}
+        for rater, shade, width in zip(raters, shades, widths, strict=True)
+        for model, style in zip(models, cycle(STYLES), strict=False)
+    }
+
+
+def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[Entry]]:
+    raters = {key[0]: {**line, "linestyle": "-"} for key, line in lines.items()}
+    models = {key[1]: {**line, "color": FAINT, "lw": WIDTHS[1]} for key, line in lines.items()}
+    judges = table.drop_duplicates("models").set_index("models")["judges"]
+    marks = [Entry(f"self-bias aimed at, {table['gamma'].iloc[0]:g}", line=AIM)]
+    if (table["floor"] > 0).any():
+        marks.append(Entry("floor: more prompts do not get below it", line={**FLOOR, "color": FAINT}))
+    return [
+        [Entry(_of_raters(number, "human rater", " of a completion"), line=line) for number, line in raters.items()],
+        [Entry(f"{number} models, {_counted(judges[number], 'judge')}", line=line) for number, line in models.items()],
+        marks,
+    ]
+
+
+def _of_raters(number: int, noun: str, of: str) -> str:
+    return "human scores taken as exact" if number == EXACT else f"{_counted(number, noun)}{of}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _note(table: pd.DataFrame, confidence: float) -> str:
+    power, level = f"{100 * table['power'].iloc[0]:g} %", f"{100 * (1 - confidence):g} %"
+    if (table["raters"] == EXACT).all():
+        known, errors = "", "passes"
+        taken = ". How reliable the human scores are is not known: what their errors would do is left out."
+    else:
+        known, errors = ", and the reliability of its human scores", "and errors of the human scores pass"
+        taken = "; more raters take the errors away. Where lines lie on one another the number of raters makes no difference."
+    said = [
+        f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
+        f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
+        f"this is most often so. Both in closed form, from the noise, tastes and slopes of this study's ratings{known}. "
+        "Taste of a judge for single models sets the floor; more models lower it. This taste, which the tests of A and B do "
+        f"not allow for, {errors} for bias, the more surely the more prompts there are{taken}"
+    ]
+    notes = table["note"].dropna().unique()
+    said += ["Never: the floor is above it."] if NEVER in notes else []
+    said += [f"*: {OVERSIZED}; the number is that of a test of the right size."] if OVERSIZED in notes else []
+    said += [f"At the least, unknown: {UNKNOWN_TASTE}."] if UNKNOWN_TASTE in notes else []
+    said += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_TASTE)]
+    return "\n".join(said)
+
+
+def _frame(found: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, first: bool) -> None:
+    prompts, ends = table["prompts"], table[["detectable", "floor"]].assign(aim=table["gamma"]).replace(0.0, np.nan)
+    for axes in (found, alarms):
+        axes.set(xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15))
+        axes.tick_params(axis="y", length=0, labelleft=first)
+        axes.grid()
+    found.set(yscale="log", ylim=(ends.min(axis=None) / 1.2, ends.max(axis=None) * 1.2))
+    alarms.set(ylim=(0, 1.04))
+    places = round_numbers(found.get_ylim(), (1, 2, 3, 5))
+    found.set_yticks(places, [f"{place:g}" for place in places])
+    alarms.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    places = round_numbers(found.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5))
+    found.set_xticks(places, [""] * len(places))
+    alarms.set_xticks(places, [f"{place:,.0f}" for place in places])
+    found.minorticks_off()
+    alarms.minorticks_off()
+    found.axhline(table["gamma"].iloc[0], zorder=2, gid="aim", **AIM)
+    alarms.axhline(level, color=INK, lw=0.8, linestyle=(0, (1, 1.5)), zorder=2, gid="nominal")
+
+
+def _draw(found: Axes, alarms: Axes, rows: pd.DataFrame, line: Mapping) -> None:
+    rows = rows.dropna(subset="detectable").sort_values("prompts")
+    found.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
+    alarms.plot(rows["prompts"], rows["size"], zorder=3, gid="size", **line)
+    for floor in rows.loc[rows["floor"] > 0, "floor"].head(1):
+        found.plot([found.get_xlim()[1]], [floor], color=line["color"], clip_on=False, zorder=4, gid="floor", **FLOOR)
+
+
+def _write_unknown(found: Axes, alarms: Axes, own: pd.DataFrame) -> None:
+    """Say in the panels what is not estimable or not known."""
+    said = {}
+    if not own["detectable"].notna().any():
+        said[found] = "not estimable"
+    elif (own["note"] == UNKNOWN_TASTE).any():
+        said = {found: "at the least", alarms: "unknown"}
+    for axes, words in said.items():
+        axes.text(0.5, 0.25, words, transform=axes.transAxes, ha="center", **WORDS)
+
+
+def _write_prompts(page: Page, own: pd.DataFrame, corner: tuple[float, float], width: float) -> None:
+    """How many prompts the self-bias takes: a line for each number of raters, a column for each of models."""
+    models = sorted(own["models"].unique())
+    for column, number in enumerate(models):
+        middle = corner[0] + (column + 0.5) * width / len(models)
+        page.text(middle, corner[1] - LINE, f"{number} models", ha="center", color=FAINT)
+        rows = own[own["models"] == number].drop_duplicates("raters").sort_values("raters")
+        for line, row in enumerate(rows.to_dict("records")):
+            page.text(middle, corner[1] - (line + 2) * LINE, _prompts(row), ha="center")
+
+
+def _prompts(row: Mapping) -> str:
+    if row["note"] == NEVER:
+        return "never"
+    if row["note"] in MARKED:
+        return MARKED[row["note"]].format(row["prompts_needed"])
+    return "–" if np.isnan(row["prompts_needed"]) else f"{row['prompts_needed']:,.0f}"
+
+
+def _write_texts(page: Page, table: pd.DataFrame, words: float, upright: Sequence[tuple[float, str]]) -> None:
+    """What stands to the left of the panels, and of the numbers of prompts."""
+    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
+    for line, number in enumerate(sorted(table["raters"].unique())):
+        page.text(EDGE, words - (line + 3) * LINE, _counted(number, "rater") if number != EXACT else "exact scores")
+    for height, text in upright:
+        page.text(EDGE + LINE, height, text, rotation=90, ha="center", va="center", linespacing=1.3)

@@ -1,0 +1,179 @@
+"""Self- and family-bias corrected for errors of the human scores, as curves over the reliability of these scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from recuse.plot.axes import bias_limits, ticks
+from recuse.plot.intervals import excludes_zero
+from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, INK, LINE, NEUTRAL, SMALL, UNIT, Subject, language, wrap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = 4
+NUMBERS = 0.46  # inches to the left of a panel, for its numbers
+GUTTER = 0.08
+HEIGHT = 1.05
+BELOW = 0.26  # inches under a panel, for its numbers
+ABOVE = 0.26  # inches over a panel, beside the lines of its title
+BOTTOM = 0.24  # inches for the text under all panels
+TITLES = {"self_bias": "{}", "family_bias": "{} family"}
+LOWEST, HIGHEST = 0.28, 1.02
+ORDINARY, ROOM = 0.5, 3.0  # reliabilities from the first on set the axis if all of them made it so many times as long
+BESIDE = 0.03  # of reliability: between the diamonds of two estimands
+DASHED = (0, (3, 1.5))
+OWN = {"marker": "D", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
+CROSS = {"marker": "X", "markersize": 5.6, "markeredgecolor": "white", "markeredgewidth": 0.6, "linestyle": "none"}
+REVERSAL = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgewidth": 1.3, "linestyle": "none"}
+DIMENSION = {"marker": 2, "markersize": 4.5, "markeredgewidth": 0.9, "color": INK, "linestyle": "none"}  # a tick upwards
+MEANING = (
+    "Reliability of a human score: the share of its variance within a dimension that is of the completions, not of who rated "
+    "them. A curve gives all dimensions the same; at 1 nothing is corrected. Each panel has an axis of its own."
+)
+NONE = (
+    "No curve over reliability: no row has a human score, or no self- or family-bias is estimable "
+    "(tables/reliability_curve.csv)."
+)
+
+
+@language()
+def reliability(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+    """Draw a panel for each judge's self-bias and each family's bias, with a curve for each estimand.
+
+    Tables `reliability_curve`, `breakdowns`, `noisy_reference`: see recuse.inference.measurement_error; of those the rows
+    without slice of the first spec of each estimand are drawn. `reliability`: of the study's human scores, by dimension. The
+    estimate corrected by these stands over their mean, as no single number holds them.
+    """
+    curves = _whole(tables["reliability_curve"]).dropna(subset="estimate")
+    if not len(curves):
+        return page_of_words(subject, NONE)
+    specs = curves.drop_duplicates("estimand")["spec"].tolist()[: len(_lines(INK))]
+    curves = curves[curves["spec"].isin(specs)]
+    own = _whole(tables["noisy_reference"]).query("method == 'moments'").dropna(subset="estimate")
+    found = {"curve": curves, "breakdown": _whole(tables["breakdowns"]), "own": own}
+    known = tables["reliability"].sort_values("mean") if len(own) else tables["reliability"][:0]
+    panels = _panels(curves, subject)
+    rows, columns = grid(len(panels), COLUMNS)
+    axis = wrap(f"bias, {UNIT}", rows * (HEIGHT + BELOW + ABOVE))
+    left = EDGE + (axis.count("\n") + 1) * LINE + NUMBERS
+    width = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * (NUMBERS + GUTTER)) / columns
+    headings = [wrap(TITLES[quantity].format(term), BOLD * width) for quantity, term in panels]
+    step = (width + NUMBERS + GUTTER, BELOW + HEIGHT + ABOVE + max(heading.count("\n") for heading in headings) * LINE)
+    body = rows * step[1] + BOTTOM
+    families = family_entries(subject.palette, [term for quantity, term in panels if quantity == "self_bias"], others="others")
+    reverses = found["breakdown"]["reversal"].notna().any()
+    legend = [families, _curves(curves, specs, confidence), _marks(known=len(known) > 0, reverses=reverses)]
+    limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
+    note = f"{MEANING}{_beyond(curves, limits)}\n{_of_study(known, tables['noisy_reference'])}"
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
+    for place, ((quantity, term), (x, y)) in enumerate(zip(panels, corners(len(panels), columns, step=step), strict=True)):
+        axes = page.axes(left + x, BOTTOM + BELOW + y, width, HEIGHT)
+        _frame(axes, limits[quantity, term], known["mean"])
+        axes.set_title(headings[place], size=SMALL)
+        colour = subject.palette.colour(term) if quantity == "self_bias" else subject.palette.family_colour(term)
+        for number, (spec, line) in enumerate(zip(specs, _lines(colour), strict=False)):
+            at = known["mean"].mean() + BESIDE * (number - 0.5)
+            _draw(axes, {name: _of(each, spec, quantity, term) for name, each in found.items()}, at, line)
+    page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "reliability of the human scores")
+    page.text((left - NUMBERS) / 2, body / 2, axis, rotation=90, ha="center", va="center")
+    return page.figure
+
+
+def _limits(curves: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the axis of a panel: without low reliabilities where these would leave the rest no room."""
+    whole, most = bias_limits(curves), bias_limits(curves[curves["reliability"] >= ORDINARY])
+    return most if whole[1] - whole[0] > ROOM * (most[1] - most[0]) else whole
+
+
+def _beyond(curves: pd.DataFrame, limits: Mapping[tuple[str, str], tuple[float, float]]) -> str:
+    """What is said where curves leave the axis of their panel, by quantity and term."""
+    panels = [(_of_term(curves, *panel), ends) for panel, ends in limits.items()]
+    leave = any((own["ci_low"] < low).any() or (own["ci_high"] > high).any() for own, (low, high) in panels)
+    return " Some curves go on beyond their panel." if leave else ""
+
+
+def _whole(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["slice"].isna() & table["quantity"].isin(TITLES)]
+
+
+def _of(table: pd.DataFrame, spec: str, quantity: str, term: str) -> pd.DataFrame:
+    return _of_term(table[table["spec"] == spec], quantity, term)
+
+
+def _of_term(table: pd.DataFrame, quantity: str, term: str) -> pd.DataFrame:
+    return table[(table["quantity"] == quantity) & (table["term"] == term)]
+
+
+def _panels(curves: pd.DataFrame, subject: Subject) -> list[tuple[str, str]]:
+    """Quantity and term: judges in config's order, then families."""
+    judges, families = (curves.loc[curves["quantity"] == quantity, "term"] for quantity in TITLES)
+    ordered = subject.palette.order(judges), subject.palette.order_families(families)
+    return [(quantity, term) for quantity, terms in zip(TITLES, ordered, strict=True) for term in terms]
+
+
+def _lines(colour: str) -> list[dict]:
+    """Line of each estimand: the first in the colour of the family."""
+    return [{"color": colour, "lw": 1.4, "linestyle": "-"}, {"color": NEUTRAL, "lw": 1.0, "linestyle": DASHED}]
+
+
+def _curves(curves: pd.DataFrame, specs: Sequence[str], confidence: float) -> list[Entry]:
+    named = curves.drop_duplicates("spec").set_index("spec")["estimand"]
+    words = [f"{named[spec]}, {100 * confidence:g} % band" for spec in specs]
+    return [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
+
+
+def _marks(*, known: bool, reverses: bool) -> list[Entry]:
+    crossings = [Entry("the band begins or ceases to hold 0", line={**CROSS, "color": INK})]
+    crossings += [Entry("from here down a bias of the other sign", line={**REVERSAL, "color": INK})] if reverses else []
+    own = [
+        Entry("by the study's own reliability (hollow: interval holds 0)", line={**OWN, "color": INK}),
+        Entry("own reliability of a dimension", line=DIMENSION),
+    ]
+    return [*crossings, *(own if known else [])]
+
+
+def _of_study(known: pd.DataFrame, noisy_reference: pd.DataFrame) -> str:
+    """What is known of the reliability of the study's own human scores."""
+    if len(known):
+        named = ", ".join(f"{row.dimension} {row.mean:.2f}" for row in known.itertuples())
+        origin = " and ".join(known["origin"].unique())
+        return (
+            f"The study's own, from {origin}: {named}. The diamonds are corrected by these, each in its dimension, and stand "
+            "side by side over their mean; they need not lie on the curve."
+        )
+    reasons = noisy_reference.loc[noisy_reference["quantity"].isna(), "reason"].dropna().unique()
+    return f"The study's own: {'; '.join(reasons)}." if len(reasons) else ""
+
+
+def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:
+    axes.set(xlim=(LOWEST, HIGHEST), ylim=limits)
+    axes.set_xticks([0.4, 0.6, 0.8, 1.0], ["0.4", "0.6", "0.8", "1"])
+    places, numbers, _ = ticks(limits, HEIGHT * 2.5)  # numbers above one another need less room than side by side
+    axes.set_yticks(places, numbers)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y")
+    axes.axhline(0, color=INK, lw=0.8, zorder=2)
+    inside = known[known.between(LOWEST, HIGHEST)]  # the others are in the words under the figure
+    axes.plot(inside, np.full(len(inside), limits[0]), clip_on=False, zorder=6, gid="dimension", **DIMENSION)
+
+
+def _draw(axes: Axes, found: Mapping[str, pd.DataFrame], at: float, line: Mapping) -> None:
+    """One curve with its band, the reliability at which it breaks down, and what the study's own makes of the estimate."""
+    curve = found["curve"].sort_values("reliability")
+    ends = curve["ci_low"].to_numpy(float), curve["ci_high"].to_numpy(float)
+    axes.fill_between(curve["reliability"], *ends, color=line["color"], alpha=0.25, lw=0, zorder=2.5, gid="band")
+    axes.plot(curve["reliability"], curve["estimate"], zorder=3, gid="curve", **line)
+    for name, mark in (("breakdown", CROSS), ("reversal", REVERSAL)):
+        at_0 = found["breakdown"][name].dropna()
+        axes.plot(at_0, np.zeros(len(at_0)), color=line["color"], zorder=4, gid=name, **mark)
+    for row in found["own"].to_dict("records"):
+        axes.plot([at, at], [row["ci_low"], row["ci_high"]], color=line["color"], lw=1.1, zorder=4.5)
+        face = line["color"] if excludes_zero(row) else "white"
+        axes.plot([at], [row["estimate"]], color=line["color"], markerfacecolor=face, zorder=5, gid="own", **OWN)

@@ -1,0 +1,297 @@
+"""Which conclusions of the first view stand in the others: judges and families down, views across, the whole study on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from recuse.base.words import is_known, signed
+from recuse.inference.robustness import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED, Asked, View
+from recuse.model.spec import BIASES
+from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
+from recuse.plot.style import (
+    DOUBLE_COLUMN,
+    EDGE,
+    FAINT,
+    GRID,
+    INK,
+    RULE,
+    SMALL,
+    TEXT,
+    UNIT,
+    Palette,
+    Subject,
+    language,
+    widest,
+    wrap,
+)
+from recuse.report.robustness import CAUTION, NOTHING, RELATIVE, answers, detectable_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = 0.165
+MARK = 0.18  # inches: a column of marks
+NUMBER = 0.56  # the same with numbers
+AT = 0.09  # inches from the left of a column to the middle of its mark
+HEADING = 1.45  # inches that a heading may be long before it is broken
+HEADING_LINE = 0.12  # inches
+APART = 0.4  # rows between judges and families
+TITLE = 0.24
+GUTTER = 0.12
+BETWEEN = 0.12  # inches between the panels of two lines
+ACROSS = 2  # panels by dimension in a line
+BOX = 0.012  # inches between a box and its cell
+UP, DOWN, OPEN = ({"marker": marker, "markersize": size} for marker, size in (("^", 4.6), ("v", 4.6), ("o", 3.9)))
+BOXES = {
+    LOST: {"facecolor": "#D5D5D5", "edgecolor": "none", "lw": 0},
+    REVERSED: {"facecolor": "none", "edgecolor": INK, "lw": 1.1},
+    NEW: {"facecolor": "none", "edgecolor": INK, "lw": 0.8, "linestyle": (0, (2, 1.4))},
+}
+OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not found by the first column"}
+WHOLE = "The whole study"
+NUMBERS = f"numbers: estimates in {UNIT}"
+ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges", "C": "C: gap beyond ordinary taste"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the panels share: rows of the table, what it was asked, and the places of judges and families."""
+
+    rows: Sequence[Mapping]
+    asked: Asked
+    palette: Palette
+
+    @property
+    def views(self) -> Sequence[View]:
+        """The views, the first first."""
+        return self.asked.views
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], float]:
+        """Height of each bias, judges first."""
+        terms = [{row["term"] for row in self.rows if row["quantity"] == quantity} for quantity in BIASES]
+        judges, families = self.palette.order(terms[0]), self.palette.order_families(terms[1])
+        start = len(judges) + APART * bool(judges)
+        at = {(BIASES[0], judge): float(place) for place, judge in enumerate(judges)}
+        return at | {(BIASES[1], family): start + place for place, family in enumerate(families)}
+
+    @property
+    def names(self) -> list[str]:
+        """What stands before each row."""
+        return [term if quantity == BIASES[0] else f"{term}, family" for quantity, term in self.places]
+
+    @property
+    def height(self) -> float:
+        """Inches of a panel."""
+        return ROW * (max(self.places.values()) + 1)
+
+    def of(self, label: str) -> list[Mapping]:
+        """The rows of a slice."""
+        return [row for row in self.rows if row["slice"] == label]
+
+    def columns(self, labels: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Left side and width of the column of each view that some of these slices have, in inches."""
+        rows = [row for label in labels for row in self.of(label)]
+        columns, left = {}, 0.0
+        for view in self.views:
+            own = [row for row in rows if row["view"] == view.name]
+            if own:
+                lines = 1 + self.heading(view).count("\n")
+                width = NUMBER if self._numbered(view, own) else max(MARK, lines * HEADING_LINE + 0.04)
+                columns[view.name] = (left, width)
+                left += width
+        return columns
+
+    def heading(self, view: View) -> str:
+        """The title of a view, broken where it is long."""
+        return wrap(view.title, HEADING)
+
+    def _numbered(self, view: View, own: Sequence[Mapping]) -> bool:
+        """Whether a view has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
+        first = {_key(row): row for row in self.rows if row["view"] == self.views[0].name}
+        known = [row for row in own if is_known(row["estimate"])]
+        if view is self.views[0]:
+            return bool(known)
+        return any(
+            row["estimand"] != first[_key(row)]["estimand"]
+            or (not row["slice"] and signed(row["estimate"]) != signed(first[_key(row)]["estimate"]))
+            for row in known
+        )
+
+
+def _key(row: Mapping) -> tuple[str, str, str]:
+    return row["slice"], row["quantity"], row["term"]
+
+
+@language()
+def conclusions(table: pd.DataFrame, subject: Subject, asked: Asked) -> Figure:
+    """Draw the table of conclusions: a mark for each judge or family and view, its shape the conclusion, its box the verdict.
+
+    table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have the
+    columns of views that say something by dimension. Beside the marks stand estimates, in points of the unit scale.
+    """
+    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "words", "note")}
+    layout = Layout(table.assign(**texts).to_dict("records"), asked, subject.palette)
+    subject = replace(subject, estimand="")  # the legend says it
+    if all(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
+        return page_of_words(subject, _answers(layout) or NOTHING)
+    labels = list(dict.fromkeys(row["slice"] for row in layout.rows))
+    lines = [part for part in ([name for name in labels if not name], [name for name in labels if name]) if part]
+    names = widest(layout.names) + 0.08
+    blocks = [Block(layout, part) for part in lines]
+    width = max(DOUBLE_COLUMN, *(2 * EDGE + names + block.width for block in blocks))
+    body = sum(block.height for block in blocks) + BETWEEN * (len(blocks) - 1)
+    page = Page(subject=subject, width=width, body=body, legend=_legend(layout), note=_note(layout))
+    top = body
+    for block in blocks:
+        top -= block.height
+        block.draw(page, EDGE + names, top)
+        top -= BETWEEN
+    return page.figure
+
+
+@dataclass(frozen=True)
+class Block:
+    """Panels with the same columns."""
+
+    layout: Layout
+    labels: Sequence[str]
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[float, float]]:
+        """Left side and width by view, in inches."""
+        return self.layout.columns(self.labels)
+
+    @property
+    def panel(self) -> float:
+        """Width of one panel."""
+        left, width = list(self.columns.values())[-1]
+        return left + width
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Lines of panels and panels in a line."""
+        return grid(len(self.labels), ACROSS)
+
+    @property
+    def step(self) -> tuple[float, float]:
+        """Inches from a panel to the next, across and up."""
+        titles = widest([name or WHOLE for name in self.labels], TEXT, "bold")
+        return max(self.panel, titles) + GUTTER, self.layout.height + TITLE + self.above
+
+    @property
+    def headings(self) -> dict[str, str]:
+        """What stands over the column of each view."""
+        return {view.name: self.layout.heading(view) for view in self.layout.views if view.name in self.columns}
+
+    @property
+    def above(self) -> float:
+        """Inches of the headings."""
+        return widest(self.headings.values()) + 0.08
+
+    @property
+    def width(self) -> float:
+        """Inches across."""
+        return self.grid[1] * self.step[0] - GUTTER
+
+    @property
+    def height(self) -> float:
+        """Inches with the headings."""
+        return self.grid[0] * self.step[1]
+
+    def draw(self, page: Page, left: float, bottom: float) -> None:
+        """Draw the panels in lines, each under its headings."""
+        for number, (x, y) in enumerate(corners(len(self.labels), self.grid[1], step=self.step)):
+            axes = page.axes(left + x, bottom + y, self.panel, self.layout.height)
+            _panel(axes, self, self.labels[number], named=number % self.grid[1] == 0)
+            self._head(page, left + x, bottom + y + self.layout.height + TITLE)
+
+    def _head(self, page: Page, left: float, bottom: float) -> None:
+        for name, (x, _) in self.columns.items():
+            upright = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
+            page.text(left + x + AT, bottom + 0.03, self.headings[name], **upright)
+
+
+def _panel(axes: Axes, block: Block, label: str, *, named: bool) -> None:
+    layout = block.layout
+    axes.set(xlim=(0, block.panel), ylim=(layout.height / ROW - 0.5, -0.5), xticks=[])
+    axes.spines["bottom"].set_visible(False)
+    axes.set_yticks(list(layout.places.values()), layout.names if named else [])
+    axes.tick_params(axis="y", length=0, pad=3)
+    axes.set_title(label or WHOLE)
+    for place in layout.places.values():
+        for side in (-0.5, 0.5):
+            axes.axhline(place + side, color=GRID, lw=0.6, zorder=0.5)
+    for name, (left, _) in block.columns.items():
+        first = name == layout.views[0].name
+        axes.axvline(left, color=INK if first else RULE, lw=0.7 if first else 0.5, zorder=0.6)
+    axes.axvline(block.columns[layout.views[0].name][1], color=INK, lw=0.7, zorder=0.7)
+    for row in layout.of(label):
+        if row["view"] in block.columns:
+            _cell(axes, row, block.columns[row["view"]], layout)
+
+
+def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout) -> None:
+    """Mark, number and box of one conclusion."""
+    (left, width), place = column, layout.places[(row["quantity"], row["term"])]
+    if row["verdict"] in BOXES:
+        corner = (left + BOX, place - 0.5 + BOX / ROW)
+        box = Rectangle(corner, width - 2 * BOX, 1 - 2 * BOX / ROW, zorder=1, gid=row["verdict"], **BOXES[row["verdict"]])
+        axes.add_patch(box)
+    if row["conclusion"] == NOT_ESTIMABLE:
+        axes.text(left + AT, place, "–", ha="center", va="center_baseline", color=FAINT, gid="not estimable")
+        return
+    of_judge = row["quantity"] == BIASES[0]
+    colour = layout.palette.colour(row["term"]) if of_judge else layout.palette.family_colour(row["term"])
+    axes.plot([left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
+    if width == NUMBER:
+        right = {"ha": "right", "va": "center_baseline", "size": SMALL, "gid": "number"}
+        axes.text(left + width - 0.03, place, signed(row["estimate"]), **right)
+
+
+def _mark(row: Mapping, colour: str) -> dict:
+    if row["conclusion"] == NOT_APART:
+        return {**OPEN, "markerfacecolor": "white", "markeredgewidth": 1.0}
+    return {**(UP if row["conclusion"] in FAVOURS.values() else DOWN), "markerfacecolor": colour, "markeredgewidth": 0.0}
+
+
+def _legend(layout: Layout) -> list[list[Entry]]:
+    judges = [term for quantity, term in layout.places if quantity == BIASES[0]]
+    plain = {"color": INK, "linestyle": "none"}
+    marks = [
+        Entry("favours itself, its family", line={**plain, **_mark({"conclusion": FAVOURS["self_bias"]}, INK)}),
+        Entry("harsher on itself, its family", line={**plain, **_mark({"conclusion": "harsher"}, INK)}),
+        Entry("not told apart from 0", line={**plain, **_mark({"conclusion": NOT_APART}, INK)}),
+    ]
+    if any(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
+        marks.append(Entry("– not estimable"))
+    present = {row["verdict"] for row in layout.rows}
+    boxes = [Entry(words, [BOXES[name]]) for name, words in OUTCOMES.items() if name in present]
+    level = layout.asked.confidence
+    said = [Entry(f"decided by {100 * level:g} % intervals, or without one by p ≤ {1 - level:.4g}"), Entry(NUMBERS)]
+    letters = dict.fromkeys(row["estimand"][0] for row in layout.rows if isinstance(row["estimand"], str) and row["estimand"])
+    return [
+        family_entries(layout.palette, judges, others="no family in config"),
+        marks,
+        [Entry("no box: as in the first column"), *boxes],
+        said,
+        [Entry(ESTIMANDS[letter]) for letter in sorted(letters)],
+    ]
+
+
+def _note(layout: Layout) -> str:
+    found = detectable_in(layout.of("") or layout.rows, layout.asked)
+    return " ".join(filter(None, [_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, found]))
+
+
+def _answers(layout: Layout) -> str:
+    """The answer of the whole study, or of the first dimension where there is no other."""
+    label = "" if layout.of("") or not layout.rows else layout.rows[0]["slice"]
+    return " ".join(filter(None, answers(layout.of(label), layout.asked, label=label)))

@@ -1,0 +1,216 @@
+"""The scorecard drawn: published values against ours, and by how much they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from recuse.data.registry import HUMAN
+from recuse.plot.page import Entry, Page, family_entries
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, NEUTRAL, RULE, SMALL, Subject, language, widest
+from recuse.published.claims import ABSENT
+from recuse.published.values import JUDGES, ORDER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLIP = 3.0  # tolerances: what deviates by more is counted at the edge
+ROW = 0.2
+BELOW = 0.42  # inches for ticks and axis text
+TITLE = 0.24
+GUTTER = 0.42  # inches between the panels on top, for their numbers
+MARGIN = 0.36  # inches left of the first panel, for its axis text and numbers
+BETWEEN = 0.2  # inches between the panels on top and the rows below
+COUNT = 0.4  # inches for the number beyond the edge
+SAME = {"marker": "o", "markersize": 2.6, "markeredgewidth": 0.0, "linestyle": "none", "alpha": 0.65}
+OTHER = {"marker": "x", "markersize": 3.4, "markeredgewidth": 0.9, "linestyle": "none"}
+ABSENT_TEXT = {"color": FAINT, "style": "italic", "size": SMALL, "va": "center_baseline"}
+LEVELS = 7  # heights within a row, so that points on one spot show
+LEAST_PANELS = 3  # that the width is shared by, so that one alone does not fill the page
+SMALLEST_RANGE = 0.02  # of an axis, so that its numbers are short
+# The panel on top, by title, of each item of the scorecard of comparisons.
+OF_COMPARISONS = {
+    "verbosity": "Verbosity bias",
+    "agreement": "Agreement with the humans",
+    "rbo": "Rank-biased overlap",
+    "cognitive_biases": "Cognitive biases",
+    "asr": "Attack success rate",
+    "votes_by_position": "Shares of votes",
+    "vote_shares": "Shares of votes",
+    "rank": "Ranks of judges",
+    "ranks": "Ranks of judges",
+}
+
+
+@language()
+def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
+    """Published values against this study's (top), and their deviations in units of the tolerance by figure (below).
+
+    `table`: the scorecard, with item, figure, spec, quantity, term, published, ours, deviation, verdict. Dots match, crosses
+    differ; deviations beyond CLIP are counted at the edge, and verdicts beside each row. What is absent is said.
+    """
+    values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
+    figures = sorted(dict.fromkeys(values["figure"]), key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+    count_texts = [verdict_text(values[values["figure"] == name]) for name in figures]
+    height = len(figures) * ROW
+    panels = _panels(values)
+    columns = max(len(panels), LEAST_PANELS)
+    size = (DOUBLE_COLUMN - 2 * EDGE - MARGIN - (columns - 1) * GUTTER) / columns
+    upper = BELOW + height + BETWEEN
+    body = upper + BELOW + size + TITLE if panels else upper
+    note = cause_text(values) if _of_comparisons(values) else claim_text(claims)
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=[_legend(values, subject)], note=note)
+    for number, (title, rows) in enumerate(panels):
+        left = EDGE + MARGIN + number * (size + GUTTER)
+        axes = page.axes(left, upper + BELOW, size, size)
+        _against(axes, rows, subject, title)
+        page.centred(left + size / 2, upper + 0.06, "published →")
+    axes = page.axes(EDGE + widest(figures) + 0.1 + COUNT, BELOW, _strip_width(figures, count_texts), height)
+    _deviations(axes, values, figures, subject)
+    for place, text in enumerate(count_texts):
+        right = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center_baseline"}
+        axes.annotate(text, (1, place), (72 * COUNT, 0), size=SMALL, **right)
+    middle = EDGE + widest(figures) + 0.1 + COUNT + _strip_width(figures, count_texts) / 2
+    page.centred(middle, 0.06, "deviation from the published value, in tolerances →")
+    return page.figure
+
+
+def verdict_text(rows: pd.DataFrame) -> str:
+    """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; verdicts without a row are left out."""
+    counts = rows["verdict"].value_counts()
+    differing = counts.get("differs", 0)
+    parts = [
+        (counts.get("match", 0), "match"),
+        (differing, "differs" if differing == 1 else "differ"),
+        (counts.get("data absent", 0), "absent"),
+    ]
+    return ", ".join(f"{count} {word}" for count, word in parts if count)
+
+
+def claim_text(rows: pd.DataFrame) -> str:
+    """Count the claims in words; empty where there are none."""
+    counts = rows["verdict"].value_counts()
+    words = {"match": "hold", "differs": "fail", "data absent": "data absent"}
+    parts = [f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts]
+    return f"Claims of the paper: {', '.join(parts)}." if parts else ""
+
+
+def cause_text(values: pd.DataFrame) -> str:
+    """Say once what is known of the values of each panel of comparisons: what is planted, of other data, or restated."""
+    told = values.assign(title=values["item"].map(OF_COMPARISONS)).dropna(subset=["cause"])
+    causes = told.drop_duplicates(["title", "cause"]).groupby("title", sort=False)["cause"].agg("; ".join)
+    return " ".join(f"{title}: {cause}." for title, cause in causes.items())
+
+
+def _of_comparisons(values: pd.DataFrame) -> bool:
+    """Whether these are values about comparisons, by judges of other papers than Play Favorites."""
+    return bool(values["item"].isin(list(OF_COMPARISONS)).any())
+
+
+def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of comparisons, what is judged."""
+    if _of_comparisons(values):
+        judged = values[values["verdict"] != ABSENT]
+        titles = judged["item"].map(OF_COMPARISONS)
+        return [(title, judged[titles == title]) for title in dict.fromkeys(OF_COMPARISONS.values()) if title in set(titles)]
+    ordinal = values["spec"].fillna("").str.startswith("ordinal")
+    return [
+        ("Bias", values[(values["item"] == "estimate") & ~ordinal]),
+        ("Bias, log-odds", values[ordinal]),
+        ("Mean scores", values[values["item"] == "mean_score"]),
+        ("Correlations", values[values["item"] == "correlation"]),
+    ]
+
+
+def _legend(values: pd.DataFrame, subject: Subject) -> list[Entry]:
+    """Families and human raters by colour, but of comparisons, where all judges are drawn alike; then the marks."""
+    if _of_comparisons(values):
+        return _marks()
+    human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
+    return [*family_entries(subject.palette, JUDGES, others="no family in config"), *human, *_marks()]
+
+
+def _marks() -> list[Entry]:
+    return [
+        Entry("match", line={"color": INK, **SAME}),
+        Entry("differs", line={"color": INK, **OTHER}),
+    ]
+
+
+def _strip_width(figures: Sequence[str], counts: Sequence[str]) -> float:
+    return DOUBLE_COLUMN - 2 * EDGE - widest(figures) - 0.1 - widest(counts) - 2 * COUNT
+
+
+def _colour(row: pd.Series, subject: Subject) -> str:
+    if row["item"] in OF_COMPARISONS:
+        return NEUTRAL
+    return (
+        subject.palette.family_colour(row["term"]) if row["quantity"] == "family_bias" else subject.palette.colour(row["term"])
+    )
+
+
+def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> None:
+    """Our value over the published one, with the line on which they are equal."""
+    axes.set_title(title)
+    axes.spines[["left", "right", "top"]].set_visible(False)
+    rows = rows.dropna(subset=["ours"])
+    if rows.empty:
+        axes.set(xticks=[], yticks=[])
+        axes.text(0.5, 0.5, "data absent", transform=axes.transAxes, ha="center", **ABSENT_TEXT)
+        return
+    ends = rows[["published", "ours"]].to_numpy(float)
+    middle, half = (ends.max() + ends.min()) / 2, max(ends.max() - ends.min(), SMALLEST_RANGE) / 2
+    limits = (middle - 1.12 * half, middle + 1.12 * half)
+    axes.set(xlim=limits, ylim=limits)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    axes.grid()
+    axes.tick_params(axis="y", length=0, pad=2)
+    axes.set_ylabel("this study →", labelpad=2)
+    axes.plot(limits, limits, color=INK, lw=0.7, zorder=2, gid="identity")
+    for _, row in rows.iterrows():
+        _draw(axes, row["published"], row["ours"], row, subject)
+
+
+def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> None:
+    differs = row["verdict"] == "differs"
+    style = OTHER if differs else SAME
+    axes.plot([x], [y], color=_colour(row, subject), zorder=4 if differs else 3, gid="value", **style)
+
+
+def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
+    """A row of points for each figure; what lies beyond CLIP on either side is an arrow with a count."""
+    axes.set(xlim=(-CLIP, CLIP), ylim=(len(figures) - 0.5, -0.5))
+    axes.set_yticks(range(len(figures)), figures)
+    axes.tick_params(axis="y", length=0, pad=72 * COUNT + 3)
+    axes.set_xticks(np.arange(-CLIP, CLIP + 1))
+    axes.grid(axis="x")
+    axes.axvline(0, color=INK, lw=0.9, zorder=2)
+    for place in (-1, 1):
+        axes.axvline(place, color=INK, lw=0.9, ls=(0, (3, 2)), zorder=2, gid="tolerance")
+    for place in range(1, len(figures)):
+        axes.axhline(place - 0.5, color=RULE, lw=0.4, zorder=1)
+    for place, figure in enumerate(figures):
+        rows = values[(values["figure"] == figure)].dropna(subset=["deviation"]).sort_values("deviation")
+        if rows.empty:
+            axes.text(
+                0, place, "data absent", ha="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **ABSENT_TEXT
+            )
+        for number, (_, row) in enumerate(rows[rows["deviation"].abs() <= CLIP].iterrows()):
+            _draw(axes, row["deviation"], place + 0.6 * ((number % LEVELS) / (LEVELS - 1) - 0.5), row, subject)
+        _beyond(axes, place, rows["deviation"])
+
+
+def _beyond(axes: Axes, place: int, deviations: pd.Series) -> None:
+    """Count what the axis has no room for, beside its ends."""
+    outside = {"textcoords": "offset points", "va": "center_baseline", "size": SMALL}
+    low, high = int((deviations < -CLIP).sum()), int((deviations > CLIP).sum())
+    if low:
+        axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", gid="beyond", **outside)
+    if high:
+        axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", gid="beyond", **outside)

@@ -1,0 +1,148 @@
+"""The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of a study.
+
+The tables of Chen et al., Humans or LLMs as the Judge?, as rows with the names that votes on their samples have.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.model.spec import A_OF_REFERENCE, A
+
+DIMENSIONS = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
+JUDGES = (
+    "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o",
+    "Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large",
+)  # fmt: skip
+ESTIMATES = "play_favorites_estimates.csv"
+MEAN_SCORES = "play_favorites_mean_scores.csv"
+CORRELATIONS = "play_favorites_correlations.csv"
+AGREEMENT = "play_favorites_agreement.csv"
+FACTS = "twin_facts.csv"  # two more columns of Table 4
+FILES = (ESTIMATES, MEAN_SCORES, CORRELATIONS, AGREEMENT, FACTS)
+# (figure, variant_type) of the file of estimates: what the figure is called here, and the spec that made it.
+SPECS = {
+    ("self_and_family_preference_bias", ""): ("Figure 3", "main"),
+    ("self_preference_bias_by_dimension_and_task_type", "dimension"): ("Figure 4", "by_dimension"),
+    ("self_preference_bias_by_dimension_and_task_type", "task_type"): ("Figure 4", "by_task_type"),
+    ("bias_length_control", "length_control"): ("Figure 7", "length_control_as_coded"),
+    ("self_preference_bias_ordinal_logit_by_dimension", "dimension"): ("Figure 8", "ordinal_as_coded"),
+    ("bias_ground_truth_replaced", "reference_scores"): ("Figure 9", "llm_reference_as_coded"),
+    ("bias_small_capacity_models_removed", "data"): ("Figure 10", "weak_models_dropped_as_coded"),
+    ("self_preference_bias_by_dataset", "dataset"): ("By dataset", "by_dataset"),
+    ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): (
+        "One model dropped",
+        "one_model_dropped_as_coded",
+    ),
+}
+# Of the specs whose biases the paper prints or speaks of.
+ESTIMANDS = {
+    **dict.fromkeys((*(spec for _, spec in SPECS.values()), "length_control_global", "gam"), A),
+    "llm_reference_as_coded": A_OF_REFERENCE,
+}
+# Variants that repeat Figure 3 beside an ablation; their standard errors are those of Figure 3, HC0, not classical.
+RESTATED = ("No length control", "Human", "All data")
+WHOLE = (*RESTATED, "Length-controlled", "Small-capacity models removed")  # variants that are no slice
+FIGURES = {
+    "heatmap_human_vs_llm_scores": "Figure 2",
+    "heatmap_human_vs_llm_scores_by_dimension": "Figure 6",
+    "correlation_spearman": "Figure 5",
+    "correlation_pearson": "Pearson",
+    "correlation_gamma": "Goodman–Kruskal gamma",
+}
+ORDER = (
+    "Figure 2", "Figure 3", "Figure 4", "Figure 5", "Pearson", "Goodman–Kruskal gamma", "Figure 6", "Figure 7", "Figure 8",
+    "Figure 9", "Figure 10", "By dataset", "One model dropped",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published values: rows with the columns of the study's tables, texts as in a CSV file.
+
+    Rows of `estimates`, `mean_scores` and `correlations` have a column `figure`, too; those of `estimates` and `correlations` a
+    column `resolution`, the data value of one drawing unit.
+    """
+
+    estimates: Sequence[Mapping[str, str]]
+    mean_scores: Sequence[Mapping[str, str]]
+    correlations: Sequence[Mapping[str, str]]
+    agreement: Sequence[Mapping[str, str]]
+
+
+def read_published(folder: str | Path) -> Published:
+    """Read the files of published values from `folder`; DataError for a figure that no spec is known to have made."""
+    tables = {file: read_table(Path(folder, file)) for file in FILES}
+    table_4 = [row for row in tables[FACTS] if row["source"] == "table 4"]
+    return Published(
+        estimates=[_estimate(row) for row in tables[ESTIMATES]],
+        mean_scores=[{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables[MEAN_SCORES]],
+        correlations=[{**row, "figure": FIGURES[row["figure"]]} for row in tables[CORRELATIONS]],
+        agreement=tables[AGREEMENT] + [{**row, "statistic": row["fact"]} for row in table_4],
+    )
+
+
+def _estimate(row: Mapping[str, str]) -> dict[str, str]:
+    key = (row["figure"], row["variant_type"])
+    if key not in SPECS:
+        raise DataError(f"{ESTIMATES}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS")
+    variant = row["variant"]
+    figure, spec = SPECS[key]
+    spec = "main" if variant in RESTATED else spec
+    return {
+        "figure": figure,
+        "spec": spec,
+        "estimand": ESTIMANDS[spec],
+        "slice": "" if variant in WHOLE else variant,
+        "std_error": row["std_error_implied"],
+        **{name: row[name] for name in ("quantity", "term", "estimate", "ci_low", "ci_high", "resolution")},
+    }
+
+
+AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
+MAIN = "perturbations"  # the experiment of Tables 1 and 6
+Rows = Sequence[Mapping[str, str]]
+
+
+def read_attacks(path: str) -> list[dict[str, str]]:
+    """Read the published values: texts of table, experiment, condition, model_a, model_b, judge, column, quantity and value.
+
+    Two answers of one model are told apart as `second_answer` says; answers of Table 1 are GPT-4's. model_b is empty in
+    Table 7, which averages over three models.
+    """
+    rows = read_table(path)
+    for row in rows:
+        if row["quantity"] == "asr":
+            row["model_a"] = row["model_a"] or AUTHOR
+            row["model_b"] = second_answer(row["model_a"], row["model_b"] or AUTHOR)
+    return rows
+
+
+def key_of_attack(*tables: Rows) -> Callable[[Mapping[str, str]], tuple[str, ...]]:
+    """Return what a row of any of `tables` of attack success rates is matched by with one of another.
+
+    It is experiment, condition, judge, model_a and model_b. Where each table has one pair of models for an experiment and
+    condition, the models are left out: there the answers may be called otherwise.
+    """
+    single = set.intersection(*map(_of_one_pair, tables))
+
+    def key(row: Mapping[str, str]) -> tuple[str, ...]:
+        attack = row["experiment"], row["condition"]
+        return (*attack, row["judge"], *(() if attack in single else (row["model_a"], row["model_b"])))
+
+    return key
+
+
+def _of_one_pair(rows: Iterable[Mapping[str, str]]) -> set[tuple[str, str]]:
+    """Experiments and conditions with one pair of models."""
+    pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for row in rows:
+        pairs.setdefault((row["experiment"], row["condition"]), set()).add((row["model_a"], row["model_b"]))
+    return {attack for attack, found in pairs.items() if len(found) == 1}
+
+
+def second_answer(model_a: str, model_b: str) -> str:
+    """Return the name of the second answer: that of its model, with `(2)` where the first is by the same one."""
+    return f"{model_b} (2)" if model_a == model_b else model_b

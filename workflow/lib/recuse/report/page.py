@@ -1,0 +1,297 @@
+"""The report of a study: one HTML file that needs nothing else, with the answer first.
+
+Figures drawn as SVG files, as parts of one HTML page.
+
+Where the numbers of a report come from: files by their hashes, settings, versions; nothing of the hour or the machine.
+
+The captions of the figures, which stand in workflow/report, as HTML.
+"""
+
+import hashlib
+import platform
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from os.path import relpath
+from pathlib import Path
+from xml.etree import ElementTree
+
+from recuse.base.tables import read_table
+from recuse.base.words import BADGES, WORDS_ALONE, in_words, rendered
+from recuse.inference.robustness import without_human_scores
+from recuse.report.answers import Answer
+from recuse.report.pairwise import answer_of_comparisons
+from recuse.report.ratings import SHOWN, answer_of_ratings, with_stand_in, with_views_shown
+from recuse.report.tables import VIEWS, Row, View, shown
+
+TARGET = re.compile(r"url\(#([^)]+)\)")
+DROPPED = {"metadata", "style"}  # of a file by itself; matplotlib's style speaks of every element of whatever page holds it
+
+
+def inlined(svg: str, name: str) -> str:
+    """Return the figure of the SVG file `svg` as an element of an HTML page on which `name` is its own.
+
+    What another element of the figure refers to keeps its id, with `name` before it, as figures share theirs; other ids go. It
+    is an image to a screen reader, called by its title and described by the element `name`-caption.
+    """
+    picture = ElementTree.fromstring(svg.encode())
+    for element in picture.iter():
+        element.tag = _local(element.tag)
+        for child in [child for child in element if _local(child.tag) in DROPPED]:
+            element.remove(child)
+    kept = {f"{name}-{target}" for element in picture.iter() for target in _targets(element)}
+    for element in picture.iter():
+        element.attrib = {key: value for key, value in _attributes(element, name) if key != "id" or value in kept}
+        element.text, element.tail = (text if text and text.strip() else None for text in (element.text, element.tail))
+    title = picture.find("title")
+    title.set("id", f"{name}-title")
+    box = picture.get("viewBox")
+    picture.attrib = {
+        "viewBox": box, "class": "picture", "role": "img", "style": f"--width: {box.split()[2]}pt",
+        "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-caption",
+    }  # fmt: skip
+    return ElementTree.tostring(picture, encoding="unicode")
+
+
+def title_of(svg: str, study: str) -> str:
+    """The title of an SVG file without the title of the study, which ends it."""
+    return ElementTree.fromstring(svg.encode()).findtext("{*}title").removesuffix(f": {study}")
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def _targets(element: ElementTree.Element) -> list[str]:
+    """The ids that an element refers to."""
+    found = [target for value in element.attrib.values() for target in TARGET.findall(value)]
+    links = (value for key, value in element.attrib.items() if _local(key) == "href")
+    return found + [link[1:] for link in links if link.startswith("#")]
+
+
+def _attributes(element: ElementTree.Element, name: str) -> list[tuple[str, str]]:
+    return [(_local(key), _renamed(_local(key), " ".join(value.split()), name)) for key, value in element.attrib.items()]
+
+
+def _renamed(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key == "href" and value.startswith("#"):
+        return f"#{name}-{value[1:]}"
+    return TARGET.sub(rf"url(#{name}-\1)", value)
+
+
+PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
+CHUNK = 1 << 20  # bytes of a file held at a time
+
+
+def versions() -> list[tuple[str, str]]:
+    """Name and version of Python and of the packages that numbers and figures come from."""
+    return [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
+
+
+def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Path, as config has it, and SHA-256 of each file."""
+    return [(setting_in_words(path), sha256(path)) for path in paths]
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def differences(own: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield key, with dots between the levels, and value of each setting that is not the project's own."""
+    if isinstance(own, Mapping) and isinstance(project, Mapping):
+        for name in own:
+            if name not in project or own[name] != project[name]:
+                inner = f"{key}.{name}" if key else str(name)
+                yield from differences(own[name], project.get(name), inner)
+        yield from ((f"{key}.{name}" if key else str(name), "left out") for name in project if name not in own)
+    else:
+        yield key, setting_in_words(own)
+
+
+def setting_in_words(setting: object) -> str:
+    """A setting as one reads it in config.yaml, in one line; of a path that holds on one machine alone, the name."""
+    if isinstance(setting, Mapping):
+        return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
+    if isinstance(setting, (list, tuple)):
+        return "[" + ", ".join(map(setting_in_words, setting)) + "]"
+    if isinstance(setting, str) and Path(setting).is_absolute():
+        return Path(setting).name
+    return str(setting).lower() if isinstance(setting, bool) else str(setting)
+
+
+# Of reStructuredText, addresses included; an underscore only where a word ends with it.
+MARKUP = re.compile(r"[\\*`|<>:@]|_(?!\w)")
+SETTINGS = {
+    "_disable_config": True,  # a file of the user's would make another page
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 5,
+    "doctitle_xform": False,
+}
+
+
+def rendered_caption(template: str, told: Mapping) -> str:
+    """Render a caption, a Jinja template of reStructuredText, to paragraphs of HTML.
+
+    `told` is what the template reads as `snakemake`: the params, wildcards and config of the figure's rule. Names in it are
+    texts, whatever markup they look like; blanks around them would be markup, too, and go, but for one that stands alone.
+    """
+    from docutils.core import publish_parts
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(finalize=_escaped, undefined=StrictUndefined)
+    source = environment.from_string(template).render(snakemake=told)
+    return publish_parts(source, writer="html5", settings_overrides=SETTINGS)["fragment"].strip()
+
+
+def _escaped(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return MARKUP.sub(r"\\\g<0>", " ".join(value.split()) or " " * bool(value))
+
+
+AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in a section of their own
+# Figures that follow the answer: of each group the first that there is, and that has something to show.
+LEADS = (("fig03_self_family_bias", "verbosity_bias", "bias_jitter", "attack_success", "position"), ("conclusions",))
+LEADS_WITHOUT_HUMAN_SCORES = (("estimands",), ("conclusions",))
+
+
+def report(
+    *, study: str, about: Mapping, figures: Mapping[str, Mapping], inputs: Mapping[str, Sequence[str]], told: Mapping, page: str
+) -> str:
+    """Render the report of a study.
+
+    about: what the rule tells of the study: `subject`, its label and kind; `specs`, empty for comparisons; `analyses`;
+    `confidence`; `stand_in`, the spec in the place of main where there are no human scores; `scales`; titles of the `views` of
+    the conclusions; `origin` of the data; `settings` that differ; `seed`. figures: of each figure its caption's template, its
+    `tables`, and `params`, what the caption is told. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
+    files of the user, and the `template`. told: wildcards and config, for captions. page: where the report is to be; links
+    lead from there.
+    """
+    folder = Path(page).parent
+    tables, links = _tables(inputs, folder)
+    relative, first, own = without_human_scores(tables.get("not_estimable", ())), "main", VIEWS
+    if relative:
+        first, own = about["stand_in"], {**VIEWS, **SHOWN}
+        tables, links = with_stand_in(tables, first), {**links, "main": f"estimates/{first}.csv"}
+        figures = {name: with_views_shown(figure, tables["conclusions"]) for name, figure in figures.items()}
+    drawn = [_figure(path, figures[Path(path).stem], told, folder) for path in inputs["figures"]]
+    return rendered(
+        inputs["template"][0],
+        study=study,
+        about=about,
+        answer=_answer(tables, about, first=first, relative=relative),
+        relative=relative,
+        first=first,
+        badge=BADGES[about["subject"]["kind"]],
+        facts=list(_facts(tables.get("completeness", ()))),
+        **_of_figures(drawn, LEADS_WITHOUT_HUMAN_SCORES if relative else LEADS),
+        **_of_tables(own, tables, links, about["views"]),
+        errors=_errors(about, first),
+        specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
+        files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
+        pages=[relpath(path, folder) for path in inputs["pages"]],
+        planted=setting_in_words(about["origin"].get("simulate")),
+        users=files_of_the_user(inputs["raw"]),
+        versions=versions(),
+    )
+
+
+def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:
+    """The tables that there is a view of, by name, the estimates of all specs as one; and where the file of each is."""
+    estimates = {Path(path).stem: path for path in inputs["estimates"]}
+    paths = {Path(path).stem: path for path in inputs["tables"]}
+    paths |= {"main": estimates["main"]} if estimates else {}
+    tables = {name: read_table(paths[name]) for name in VIEWS if name in paths}
+    if estimates:
+        tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
+    return tables, {name: relpath(path, folder) for name, path in paths.items()}
+
+
+def _of_figures(drawn: Sequence[dict], groups: Sequence[Sequence[str]]) -> dict[str, list[dict]]:
+    """Figures that lead, the first of each group that has something to show; the others; and those that have not."""
+    telling = [figure for figure in drawn if not figure["silent"]]
+    leads = [figure for group in groups for figure in _first(group, telling)]
+    others = [figure for figure in telling if figure not in leads]
+    return {"leads": leads, "figures": others, "silent": [figure for figure in drawn if figure["silent"]]}
+
+
+def _of_tables(
+    own: Mapping[str, View], tables: Mapping[str, Sequence[Row]], links: Mapping[str, str], titles: Mapping[str, str]
+) -> dict[str, object]:
+    """Tables as the page shows them, those against the paper apart, and of these the counts of verdicts.
+
+    own: what is shown of each table; titles: of the views of the conclusions.
+    """
+    views = [
+        shown(name, view, _titled(tables[name], titles), links.get(name, "")) for name, view in own.items() if name in tables
+    ]
+    return {
+        "tables": [view for view in views if view.name not in AGAINST_THE_PAPER],
+        "against": [view for view in views if view.name in AGAINST_THE_PAPER],
+        "verdicts": {name: _verdicts(tables[name]) for name in AGAINST_THE_PAPER if name in tables},
+    }
+
+
+def _answer(tables: Mapping[str, Sequence[Row]], about: Mapping, *, first: str, relative: bool) -> Answer:
+    if not about["specs"]:
+        return answer_of_comparisons(tables, confidence=about["confidence"])
+    settings = {key: about[key] for key in ("confidence", "scales", "views")}
+    return answer_of_ratings(tables, errors=_errors(about, first), first=first, relative=relative, **settings)
+
+
+def _errors(about: Mapping, spec: str) -> str:
+    """The kind of the standard errors of a spec; of comparisons, which have none, it is of no matter."""
+    return about["specs"].get(spec, {}).get("covariance", "HC0")
+
+
+def _figure(path: str, figure: Mapping, told: Mapping, folder: Path) -> dict:
+    """A figure as the template shows it."""
+    svg, name = Path(path).read_text("utf-8"), Path(path).stem
+    caption = Path(figure["caption"]).read_text("utf-8")
+    return {
+        "name": name,
+        "title": title_of(svg, figure["params"]["subject"]["label"]),
+        "picture": inlined(svg, name),
+        "silent": f'id="{WORDS_ALONE}"' in svg,
+        "caption": rendered_caption(caption, {**told, "params": figure["params"]}),
+        "files": [relpath(Path(path).with_suffix(suffix), folder) for suffix in (".svg", ".pdf", ".png")],
+        "tables": [relpath(table, folder) for table in figure["tables"]],
+    }
+
+
+def _first(names: Sequence[str], figures: Sequence[dict]) -> list[dict]:
+    """The figure of the first of `names` that there is, in a list."""
+    return [figure for name in names for figure in figures if figure["name"] == name][:1]
+
+
+def _titled(rows: Sequence[Row], views: Mapping[str, str]) -> Sequence[Row]:
+    """Rows with the title of a view of the conclusions in the place of its name."""
+    return [{**row, "view": views.get(row["view"], row["view"])} if "view" in row else row for row in rows]
+
+
+def _facts(rows: Sequence[Row]) -> Iterator[str]:
+    """How many of what a study has, by its table of completeness."""
+    for column, one, many in (
+        ("judge", "judge", "judges"),
+        ("model", "model", "models"),
+        ("dimension", "dimension", "dimensions"),
+    ):
+        if count := len({row[column] for row in rows if row.get(column)}):
+            yield f"{count} {one if count == 1 else many}"
+    for column, what in (("used", "ratings used"), ("comparisons", "comparisons"), ("verdicts", "verdicts")):
+        if rows and column in rows[0]:
+            yield f"{sum(int(row[column]) for row in rows):,} {what}"
+
+
+def _verdicts(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    return sorted(Counter(row["verdict"] for row in rows if row["verdict"] and row.get("item") != "claim").items())

@@ -1,0 +1,63 @@
+"""The scorecard as a page to read: one HTML file that needs nothing else."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from recuse.base.tables import SCORECARD
+from recuse.base.words import BADGES, rendered
+from recuse.published.scorecard import ABSENT, DIFFERS, MATCH
+from recuse.published.values import ORDER
+
+VERDICTS = (MATCH, DIFFERS, ABSENT)
+
+
+def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind: str, template: str | Path) -> str:
+    """Render the scorecard, rows of the tables SCORECARD and CLAIMS, as HTML.
+
+    label: title of the study; kind: simulated, published or user; template: path of the Jinja source. The page holds a
+    count of verdicts by figure, the claims with their evidence, and every value that differs with its cause.
+    """
+    values = [row for row in rows if row["item"] != "claim"]
+    return rendered(
+        template,
+        label=label,
+        badges=BADGES,
+        kind=kind,
+        verdicts=VERDICTS,
+        figures=summary(values),
+        claims=claims,
+        claim_counts=_counts(claims),
+        differing=[{**dict.fromkeys(SCORECARD, ""), **row} for row in values if row["verdict"] == DIFFERS],
+        noted=[(cause, len(list(group))) for cause, group in groupby(sorted(_notes(values)))],
+    )
+
+
+def summary(values: Iterable[Mapping]) -> list[dict]:
+    """Count the verdicts by figure, in the order of the paper: figure, number of each verdict, largest deviation in size.
+
+    The largest deviation is None where no value could be compared.
+    """
+    by_figure: dict[str, list[Mapping]] = {figure: [] for figure in ORDER}
+    for row in values:
+        by_figure[row["figure"]].append(row)
+    return [
+        {
+            "figure": figure,
+            "counts": {verdict: sum(row["verdict"] == verdict for row in group) for verdict in VERDICTS},
+            "largest": max((abs(row["deviation"]) for row in group if row["verdict"] != ABSENT), default=None),
+            "absent": "; ".join(dict.fromkeys(row["cause"] for row in group if row["verdict"] == ABSENT)),
+        }
+        for figure, group in by_figure.items()
+        if group
+    ]
+
+
+def _counts(claims: Iterable[Mapping]) -> dict[str, int]:
+    verdicts = [claim["verdict"] for claim in claims]
+    return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(("holds", "fails", ABSENT))}
+
+
+def _notes(values: Iterable[Mapping]) -> list[str]:
+    """Causes given for values that match."""
+    return [row["cause"] for row in values if row["verdict"] == MATCH and row["cause"]]

@@ -1,0 +1,246 @@
+"""Which tables a report shows: which of their columns and rows, under what words, in the order of the page.
+
+A table as a page shows it: the columns of its view, numbers as one reads them, no more rows than one looks at.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from recuse.base.words import number
+from recuse.model.spec import BIASES
+from recuse.model.terms import missing
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of a table: its title, a sentence, columns of the CSV file, of which rows, and what of each."""
+
+    title: str
+    words: str
+    columns: Sequence[str]
+    kept: Callable[[Row], bool] = field(default=lambda row: True)
+    told: Callable[[Row], Row] = field(default=lambda row: row)  # what is told of a row, where not all of it is
+
+
+def of_whole(row: Row) -> bool:
+    """True for a row of a self- or family-bias in the whole study."""
+    return row["quantity"] in BIASES and not row["slice"]
+
+
+def of_models_there(row: Row) -> bool:
+    """False for a spec that leaves out models which the study does not have: it is about other data."""
+    return not row["reason"].startswith(missing("models_dropped", ()))
+
+
+# Of columns whose name in the file is not the heading over them.
+HEADINGS = {
+    "quantity": "bias", "term": "judge or family", "estimate": "gap", "ci_low": "from", "ci_high": "to", "p_value": "p",
+    "n": "of", "n_term": "own rows", "first": "the first view says", "conclusion": "this view says", "words": "in words",
+    "rank_low": "rank from", "rank_high": "rank to", "change": "change by debiasing", "reason": "why not",
+    "inside": "planted value inside", "verbosity_bias": "bias", "draws": "draws are", "n_shorter": "shorter preferred",
+    "n_longer": "longer preferred", "order": "order rule", "random": "random choices",
+    "chance": "chance, with ties", "above_random": "above chance",
+    "asr": "success rate", "difference": "first less second", "above_list": "above the list", "ours": "here",
+    "sentence": "claim", "verdict": "verdict here", "published": "in the paper", "evidence": "numbers here",
+    "missing_rating": "no rating", "missing_gt": "no human score", "missing_length": "no length", "one_order": "one order only",
+    "no_human": "no human label",
+}  # fmt: skip
+BIAS = ("quantity", "term")
+INTERVAL = ("ci_low", "ci_high")
+GROUP = ("experiment", "condition")
+VIEWS = {
+    "main": View(
+        "Self- and family-bias by Equation 1",
+        "Gap to the human scale in points of the unit scale. “Own rows” are the ratings that carry the bias.",
+        (*BIAS, "estimate", *INTERVAL, "p_value", "n_term", "n"),
+        of_whole,
+    ),
+    "conclusions": View(
+        "What becomes of each conclusion",
+        "Each view asks another question of the same bias; what the first says is held against it.",
+        (*BIAS, "view", "estimate", *INTERVAL, "p_value", "first", "conclusion", "verdict", "words"),
+        of_whole,
+    ),
+    "leaderboard": View(
+        "Models ranked, with and without the biases",
+        "Mean score over judges on the unit scale: raw; with the estimated biases taken off (debiased); without what judges "
+        "give themselves; without what they give their families. All true ranks lie in “rank from” to “rank to” at once.",
+        ("scores", "model", "score", *INTERVAL, "rank", "rank_low", "rank_high", "change", "note"),
+        lambda row: not row["slice"] and row["spec"] == "main",
+        lambda row: row if row["scores"] == "debiased" else {**row, "change": ""},
+    ),
+    "estimates": View(
+        "Self- and family-bias by every spec",
+        "Of all ratings together; estimates by dimension, dataset or task type are in the files below.",
+        ("spec", *BIAS, "estimate", *INTERVAL, "p_value", "estimand"),
+        of_whole,
+    ),
+    "placebo": View(
+        "Biases beside ordinary taste",
+        "Estimand C: how far a judge's own cell stands out from what the judge and the model lead one to expect.",
+        (*BIAS, "estimate", *INTERVAL, "p_value", "cells", "reason"),
+        lambda row: of_whole(row) and row["spec"] == "main",
+    ),
+    "identifiability": View(
+        "What the biases rest on",
+        "The judge × model cells that carry each bias, and those it is set against.",
+        ("spec", *BIAS, "n_term", "words", "tied_to"),
+        of_whole,
+    ),
+    "not_estimable": View(
+        "Not estimable",
+        "Terms, slices and specs that these ratings do not determine; not those that leave out models which are not there.",
+        ("spec", "slice", *BIAS, "reason"),
+        of_models_there,
+    ),
+    "remarks": View("Remarks", "What a reader of the estimates is to know.", ("spec", "slice", "remark")),
+    "recovery": View(
+        "What was planted and what was found",
+        "The data are simulated: of each bias the planted value, the estimate, and whether the interval holds it.",
+        ("spec", "slice", *GROUP, "judge", *BIAS, "planted", "estimate", *INTERVAL, "inside"),
+        lambda row: row["quantity"] not in ("intercept", "slope"),
+    ),
+    "verbosity": View(
+        "Verbosity bias",
+        "How much more often verdicts part from the humans where these prefer the shorter answer.",
+        (*GROUP, "judge", "order", "draws", "verbosity_bias", *INTERVAL, "n_shorter", "n_longer"),
+    ),
+    "position": View(
+        "Position",
+        "How far verdicts follow the place of an answer; 0.5 is no preference for the answer shown first. Of comparisons in a "
+        "single order, drawn at random, the shares for the answer shown first, the longer and the judge's own.",
+        (*GROUP, "judge", "statistic", "value", *INTERVAL, "n"),
+    ),
+    "agreement": View(
+        "Agreement with the humans",
+        "Of the judges with the human labels, or of the human raters with each other.",
+        (*GROUP, "dimension", "judge", "order", "statistic", "value", *INTERVAL, "n"),
+    ),
+    "cognitive_biases": View(
+        "Cognitive biases",
+        "Share of comparisons that show each bias, beside what two random choices give. Of a judge that now and then "
+        "calls a tie, or errs, chance is less.",
+        ("experiment", "bias", "judge", "origin", "share", *INTERVAL, "n", "random", "chance", "above_random"),
+    ),
+    "asr": View(
+        "Attack success",
+        "Share of samples in which a perturbation of the other answer wins the judge over.",
+        (*GROUP, "judge", "asr", *INTERVAL, "n", "rank"),
+    ),
+    "votes_by_position": View(
+        "Votes by place",
+        "Shares of votes for the answer shown first, a tie, and the answer shown second.",
+        ("experiment", "judge", "first", "tie", "second", "difference", *INTERVAL, "n"),
+    ),
+    "rbo": View(
+        "Overlap of rankings",
+        "Rank-biased overlap with the annotators' rankings, and how far it is above that of the order of listing.",
+        ("statistic", "form", "systems", "judge", "value", "above_list", *INTERVAL, "rankings"),
+    ),
+    "scorecard": View(
+        "Published values that differ",
+        "What the paper prints beside what is found here. Deviations are in units of the tolerance.",
+        ("figure", "spec", "slice", "quantity", "term", "model", "published", "ours", "deviation", "cause"),
+        lambda row: row["verdict"] == "differs" and row["item"] != "claim",
+    ),
+    "claims": View(
+        "Claims",
+        "Sentences of the paper in this project's words, and what they are taken to mean.",
+        ("section", "sentence", "criterion", "verdict", "published", "evidence"),
+    ),
+    "check": View(
+        "What the ratings support",
+        "Found before any fit, with what would help.",
+        ("topic", "subject", "level", "words", "advice"),
+        lambda row: row["level"] != "fine" or row["topic"] == "verdict",
+    ),
+    "imported": View(
+        "What was imported",
+        "Rows of each file, and of each kind that is no rating or verdict, with an example.",
+        ("file", "kind", "n", "example"),
+    ),
+    "completeness": View(
+        "Completeness",
+        "How many ratings, or comparisons, each judge was to give, and what is missing of them.",
+        (
+            "dimension", *GROUP, "judge", "model", "prompts", "absent", "missing_rating", "missing_gt", "missing_length",
+            "used", "comparisons", "verdicts", "errors", "one_order", "no_human", "no_length",
+        ),
+    ),
+}  # fmt: skip
+
+
+MOST = 200  # rows that a page holds of one table
+FEW = 40  # rows: a longer table is folded up
+DECIMALS = 4
+SMALLEST_P = 1e-4
+# Columns of names, be they of digits.
+TEXTS = {"judge", "model", "term", "spec", "slice", "dimension", "experiment", "systems", "figure", "section"}
+KEYS = {"statistic", "bias", "scores", "condition", "draws"}  # columns of words with underscores
+QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
+ENDLESS = {"inf": "∞", "-inf": "−∞"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table as a page shows it."""
+
+    name: str
+    title: str
+    words: str
+    headings: Sequence[tuple[str, bool]]  # the words, and whether the column holds numbers
+    rows: Sequence[Sequence[tuple[str, str]]]  # of each cell what is shown and, if it says more, the whole value
+    count: int  # of rows that there are
+    file: str  # beside the page; "" if the rows are of several
+
+    @property
+    def folded(self) -> bool:
+        """True for a table that is opened on demand."""
+        return len(self.rows) > FEW
+
+
+def shown(name: str, view: View, rows: Iterable[Row], file: str) -> Shown:
+    """What a page shows of the table `name`, rows of texts, whose CSV file is `file` beside the page.
+
+    view: what is shown of it. Columns without a value are left out, and rows after the first MOST.
+    """
+    kept = [view.told(row) for row in rows if view.kept(row)]
+    columns = [column for column in view.columns if any(row.get(column) for row in kept)]
+    numeric = [column not in TEXTS and all(is_number(row[column]) for row in kept if row[column]) for column in columns]
+    headings = [
+        (HEADINGS.get(column, column.replace("_", " ")), numbers) for column, numbers in zip(columns, numeric, strict=True)
+    ]
+    cells = [
+        [_cell(column, row[column], numbers) for column, numbers in zip(columns, numeric, strict=True)] for row in kept[:MOST]
+    ]
+    return Shown(name, view.title, view.words, headings, cells, len(kept), file)
+
+
+def is_number(text: str) -> bool:
+    """True for what Python reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def in_figures(text: str, *, is_p: bool = False) -> str:
+    """A number of a CSV file as one reads it: four decimals, thousands apart, a p-value no smaller than one believes."""
+    value = float(text)
+    if is_p and value < SMALLEST_P:
+        return "< 0.0001"
+    if text.lstrip("-").isdigit():
+        return f"{value:,.0f}".replace("-", "−")
+    return number(value, DECIMALS) if isfinite(value) else ENDLESS.get(text, text)
+
+
+def _cell(column: str, text: str, is_numeric: bool) -> tuple[str, str]:
+    """What is shown of a cell, and the whole of a number that is rounded."""
+    if text and is_numeric:
+        read = in_figures(text, is_p=column == "p_value")
+        return read, "" if read == text else text
+    return QUANTITIES.get(text, text) if column == "quantity" else text.replace("_", " ") if column in KEYS else text, ""

@@ -1,0 +1,316 @@
+"""The method on simulated data: three worlds with one self-bias and different quality (Play Favorites, Figure 1).
+
+Ratings drawn from a world whose Equation 1 coefficients are known.
+
+The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d, for judge j and model m:
+
+    quality q ~ Beta(mean h[d, m], sum of parameters quality_dispersion[d])
+    three raters given q: BetaBinomial(K, mean q, sum of parameters rater_dispersion[d]), independent
+    gt = mean of the three, rounded on the raw scale to 3 decimals as in the published files
+    mu = intercept[d, j] + slope[d, j] gt + self_bias[d, j] 1[m == j] + family_bias[F(j)] 1[F(m) == F(j), m != j]
+    rating ~ BetaBinomial(K, mean mu, sum of parameters dispersion[d, j]), independent
+
+so E[rating | gt, j, m, d] = mu exactly, and the coefficients are those of Equation 1 of Play Favorites (arXiv 2508.06709)
+fitted per dimension. Rows are absent completely at random; length does not enter ratings.
+
+A share gold_share of the completions, at random, is scored by a gold team of three, too:
+
+    r = q with probability gold_insight[d], else another draw from the Beta of q
+    three gold raters given r: BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]), independent
+
+Columns of texts held as numbers, joined from many parts and written to a parquet file.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.base.database import connect, name, text
+from recuse.base.errors import ConfigError
+from recuse.base.log import steps
+from recuse.data.registry import GOLD, RATERS
+from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, gold_scores, rater_scores, relations
+
+SLOPE = 0.8  # beta of the figure
+SELF_BIAS = 0.25  # gamma of the figure
+NOISE = 0.06  # standard deviation of a rating about its line
+COMPLETIONS = 150  # of the judge, and of the other model
+CONCENTRATION = 12.0  # a + b of the Beta distributions of the reference scores
+WORLDS = (  # title, and mean reference score of the judge's own completions and of the other model's
+    ("Own completions worse", 0.35, 0.65),
+    ("Own completions as good", 0.5, 0.5),
+    ("Own completions better", 0.65, 0.35),
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Ratings by one judge of its own completions and of another model's, and the fit of the method to them."""
+
+    title: str
+    reference: np.ndarray  # (2, completions): reference scores of the judge's own completions, and of the other model's
+    rating: np.ndarray  # (2, completions): what the judge gives them
+    slope: float  # estimate of beta
+    self_bias: float  # estimate of gamma
+
+    @property
+    def gap(self) -> float:
+        """Mean rating of the own completions less that of the other model's: what a look at the ratings alone shows."""
+        own, other = self.rating.mean(axis=1)
+        return float(own - other)
+
+
+def simulate_worlds(*, seed: int) -> list[Panel]:
+    """Draw the three worlds, and estimate slope and self-bias in each by least squares; the same seed gives the same.
+
+    rating = beta * reference + gamma * 1[own completion] + e, with beta = 0.8, gamma = 0.25, e ~ N(0, 0.06^2), no intercept,
+    and Beta-distributed reference scores. Source: Play Favorites (arXiv 2508.06709), Figure 1 and section 3, which fix beta and
+    gamma alone; the rest is chosen here.
+    """
+    generator = np.random.default_rng(seed)
+    return [_world(title, np.array([own, other]), generator) for title, own, other in WORLDS]
+
+
+def _world(title: str, means: np.ndarray, generator: np.random.Generator) -> Panel:
+    a, b = CONCENTRATION * means[:, None], CONCENTRATION * (1 - means[:, None])
+    reference = generator.beta(a, b, size=(2, COMPLETIONS))
+    own = np.array([[1.0], [0.0]]) * np.ones(COMPLETIONS)
+    rating = SLOPE * reference + SELF_BIAS * own + NOISE * generator.standard_normal(reference.shape)
+    design = np.column_stack([reference.ravel(), own.ravel()])
+    slope, self_bias = np.linalg.lstsq(design, rating.ravel(), rcond=None)[0]
+    return Panel(title, reference, rating, float(slope), float(self_bias))
+
+
+def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Gaussian kernel estimate of the density of `values` at `places`, (places,), with Scott's bandwidth sd * n^(-1/5)."""
+    bandwidth = values.std(ddof=1) * len(values) ** -0.2
+    distance = (places[:, None] - values) / bandwidth
+    return np.exp(-(distance**2) / 2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))
+
+
+GT_DECIMALS = 3  # the published files write 3.667
+SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spread
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Two tables as columns, names in the order of the world.
+
+    Ratings are sorted by dimension, judge, model, dataset and prompt number; raters by team (gold last), dimension, model,
+    dataset, prompt number and rater. Without lengths in the world there is no pred_length.
+    """
+
+    ratings: dict[str, np.ndarray]  # judge, model, gt, dataset, prompt_id, rating, pred_length, dimension
+    raters: dict[str, np.ndarray]  # model, dimension, dataset, prompt_id, team, rater (1, 2, 3), rating
+
+
+def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
+    """Draw a study of `prompts` prompts from `world`; the same seed gives the same arrays.
+
+    gt and ratings are on the raw scale of their dimension; a completion has one length in all dimensions.
+    Raters' scores are a systematic sample: in a (dimension, model) each triple of scores comes as often as
+    its probability says, to within one completion. So human means, Krippendorff's alpha and agreement are
+    those of the world, while ratings, given gt, are independent draws.
+
+    Raises ConfigError when `prompts` is too small for the world's datasets.
+    """
+    allocated = allocate(world, prompts)
+    dataset_of = np.repeat(np.arange(len(world.datasets)), allocated)  # (prompts,)
+    prompt_ids = [f"{name}_{i}" for name, n in zip(world.datasets, allocated, strict=True) for i in range(n)]
+    streams = [np.random.Generator(np.random.PCG64(child)) for child in np.random.SeedSequence(seed).spawn(5)]
+    for_raters, for_lengths, for_absence, for_ratings, for_gold = streams
+    lengths = [] if world.lengths is None else [_draw_lengths(world.lengths, dataset_of, for_lengths)]
+    gold = _gold_completions(world, prompts, for_gold)
+    parts, team, gold_team = [], [], []
+    for d in steps(range(len(world.dimensions)), "simulation", unit="dimensions"):
+        asked = np.flatnonzero(world.rated[d, dataset_of])  # prompts of this dimension
+        scores = rater_scores(world, d, asked.size, for_raters)  # (models, asked, raters), from 0
+        present, human = _presence(world, d, asked.size, for_absence)
+        gt = np.round((scores + world.scale_minimum[d]).mean(axis=2), GT_DECIMALS)  # (models, asked)
+        rating = _judge_scores(world, d, gt, for_ratings)
+        judge, model, at = np.nonzero(present)
+        numbers = (gt[model, at], rating[judge, model, at], *(length[model, asked[at]] for length in lengths))
+        parts.append((np.full(at.size, d), judge, model, asked[at], *numbers))
+        model, at = np.nonzero(human)
+        team.append((np.full(at.size, d), model, asked[at], scores[model, at]))
+        model, at = np.nonzero(human & gold[:, asked])
+        gold_team.append((np.full(at.size, d), model, asked[at], gold_scores(world, d, model, scores[model, at], for_gold)))
+    where = (dataset_of, _texts(prompt_ids))
+    teams = [_rater_columns(world, where, parts_of, name) for parts_of, name in ((team, RATERS), (gold_team, GOLD))]
+    raters = {column: np.concatenate([columns[column] for columns in teams]) for column in teams[0]}
+    return Simulated(_rating_columns(world, where, parts), raters)
+
+
+def planted(world: World) -> list[dict]:
+    """The true coefficients of Equation 1 per dimension: one row per slice (dimension), quantity and term.
+
+    A family has a term if a judge of it rates another model of it.
+    """
+    _, same_family = relations(world.family_of, world.judge_of)
+    carried = np.unique(world.family_of[world.judge_of][same_family.any(axis=1)])
+    by_judge = (("intercept", world.intercept), ("slope", world.slope), ("self_bias", world.self_bias))
+    rows = []
+    for d, dimension in enumerate(world.dimensions):
+        terms = [(name, judge, values[d, j]) for name, values in by_judge for j, judge in enumerate(world.judges)]
+        terms += [("family_bias", world.families[f], world.family_bias[f]) for f in carried]
+        rows += [
+            {"slice": dimension, "quantity": quantity, "term": term, "planted": float(value)} for quantity, term, value in terms
+        ]
+    return rows
+
+
+def allocate(world: World, prompts: int) -> np.ndarray:
+    """Share `prompts` among datasets in proportion to the world's, by largest remainder, two or more to each.
+
+    Shape (S,). Raises ConfigError when there are fewer than two for each dataset.
+    """
+    least = SMALLEST_DATASET * len(world.datasets)
+    if prompts < least:
+        raise ConfigError(
+            f"simulate: {{prompts: {prompts}}} is too few for {len(world.datasets)} datasets; write {least} or more"
+        )
+    quota = prompts * world.prompts / world.prompts.sum()
+    allocated = np.floor(quota).astype(int)
+    largest = np.argsort(allocated - quota, kind="stable")
+    allocated[largest[: prompts - allocated.sum()]] += 1
+    while allocated.min() < SMALLEST_DATASET:
+        allocated[allocated.argmin()] += 1
+        allocated[allocated.argmax()] -= 1
+    return allocated
+
+
+def _gold_completions(world: World, prompts: int, generator: np.random.Generator) -> np.ndarray:
+    """Which completions the gold team scores, (models, prompts)."""
+    size = len(world.models) * prompts
+    chosen = np.zeros(size, dtype=bool)
+    chosen[generator.permutation(size)[: round(world.gold_share * size)]] = True
+    return chosen.reshape(-1, prompts)
+
+
+def _presence(world: World, d: int, n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows exist, (judges, models, n), and which completions have human scores, (models, n)."""
+    size = len(world.models) * n
+    order = generator.permutation(size)
+    for_all = round(world.absent_for_all[d] * size)
+    human = np.ones(size, dtype=bool)
+    human[order[:for_all]] = False
+    present = np.tile(human, (len(world.judge_of), 1))
+    for j, share in enumerate(world.absent[d]):
+        further = round(share * size) - for_all
+        present[j, generator.permutation(order[for_all:])[:further]] = False
+    return present.reshape(-1, len(world.models), n), human.reshape(-1, n)
+
+
+def _judge_scores(world: World, d: int, gt: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Raw ratings (judges, models, n) given raw gt (models, n), by inversion: one uniform for each."""
+    lowest, maximum = world.scale_minimum[d], int(world.levels[d])
+    unit = (gt - lowest) / maximum
+    mean = world.intercept[d][:, None, None] + world.slope[d][:, None, None] * unit + world.biases[d][:, :, None]
+    if mean.min() < 0 or mean.max() > 1:
+        raise ConfigError(
+            f"expected ratings on {world.dimensions[d]} run from {mean.min():.3f} to {mean.max():.3f}; "
+            "choose intercepts, slopes and biases that keep them within 0 and 1"
+        )
+    below = np.cumsum(beta_binomial(mean, world.dispersion[d][:, None, None], maximum)[..., :-1], axis=-1)
+    return lowest + (generator.random(mean.shape)[..., None] >= below).sum(axis=-1)
+
+
+def _draw_lengths(known: Lengths, dataset_of: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Tokens (models, prompts)."""
+    task = known.task_of[dataset_of]
+    shared = np.sqrt(known.correlation[task])
+    own = np.sqrt(1 - known.correlation[task])
+    of_prompt = generator.standard_normal(task.size)
+    normal = shared * of_prompt + own * generator.standard_normal((known.location.shape[1], task.size))
+    tokens = known.location[task].T + known.spread[task].T * normal
+    return np.clip(np.rint(tokens), 1, known.maximum).astype(np.int64)
+
+
+def _texts(values) -> np.ndarray:
+    return np.array(values, dtype=object)  # one pointer a row; fixed-width texts would take ten times the memory
+
+
+def _rating_columns(world: World, where: tuple, parts: list) -> dict[str, np.ndarray]:
+    d, judge, model, prompt, gt, rating, *lengths = map(np.concatenate, zip(*parts, strict=True))
+    dataset_of, prompt_ids = where
+    return {
+        "judge": _texts(world.judges)[judge],
+        "model": _texts(world.models)[model],
+        "gt": gt,
+        "dataset": _texts(world.datasets)[dataset_of[prompt]],
+        "prompt_id": prompt_ids[prompt],
+        "rating": rating,
+        **({"pred_length": lengths[0]} if lengths else {}),
+        "dimension": _texts(world.dimensions)[d],
+    }
+
+
+def _rater_columns(world: World, where: tuple, parts: list, team: str) -> dict[str, np.ndarray]:
+    d, model, prompt, scores = map(np.concatenate, zip(*parts, strict=True))
+    dataset_of, prompt_ids = where
+    return {
+        "model": np.repeat(_texts(world.models)[model], TEAM_SIZE),
+        "dimension": np.repeat(_texts(world.dimensions)[d], TEAM_SIZE),
+        "dataset": np.repeat(_texts(world.datasets)[dataset_of[prompt]], TEAM_SIZE),
+        "prompt_id": np.repeat(prompt_ids[prompt], TEAM_SIZE),
+        "team": np.full(d.size * TEAM_SIZE, team, dtype=object),
+        "rater": np.tile(np.arange(1, TEAM_SIZE + 1), d.size),
+        "rating": (scores + world.scale_minimum[d][:, None]).reshape(-1),
+    }
+
+
+NULL = -1  # code of no value
+# A column of a part: one text for all its rows, texts by number, or whole numbers.
+Column = str | None | tuple[np.ndarray, Sequence[str]] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns of equal length: numbers, and for columns of texts what each number stands for; NULL (-1) is no value."""
+
+    numbers: dict[str, np.ndarray]
+    texts: dict[str, list[str]]
+
+
+def join(parts: Sequence[Mapping[str, Column]], columns: Sequence[str]) -> Coded:
+    """Join parts, each a mapping of `columns`, one after the other; at least one column of a part is not one value alone."""
+    rows = [max(np.size(_numbers(part[column])) for column in columns) for part in parts]
+    numbers, texts = {}, {}
+    for column in columns:
+        places: dict[str, int] = {}
+        coded = [_coded(part[column], places) for part in parts]
+        numbers[column] = np.concatenate([np.broadcast_to(codes, n) for codes, n in zip(coded, rows, strict=True)])
+        if not isinstance(parts[0][column], np.ndarray):
+            texts[column] = list(places)
+    return Coded(numbers, texts)
+
+
+def write(coded: Coded, path: str) -> None:
+    """Write `coded` to a parquet file."""
+    numbers = coded.numbers  # DuckDB finds it by its name
+    values = ", ".join(f"{_value(column, coded.texts.get(column))} as {name(column)}" for column in numbers)
+    connect().execute(f"copy (select {values} from numbers) to {text(path)} (format parquet, compression zstd)")
+
+
+def _numbers(column: Column) -> np.ndarray:
+    """Codes of a column by itself; one number where it is the same in all rows."""
+    if column is None or isinstance(column, str):
+        return np.array(NULL)
+    return column[0] if isinstance(column, tuple) else column
+
+
+def _coded(column: Column, places: dict[str, int]) -> np.ndarray:
+    """Codes of a column among the texts of all parts, `places`, to which new ones are added."""
+    if isinstance(column, str):
+        return np.array(places.setdefault(column, len(places)))
+    if isinstance(column, tuple):
+        codes, texts = column
+        return np.array([*(places.setdefault(entry, len(places)) for entry in texts), NULL])[codes]
+    return _numbers(column)
+
+
+def _value(column: str, texts: Sequence[str] | None) -> str:
+    if texts is None:
+        return f"nullif({name(column)}, {NULL})"
+    return f"([{', '.join(map(text, texts))}]::varchar[])[{name(column)} + 1]"  # element 0 of a list is NULL

@@ -1,0 +1,368 @@
+"""The parameters of a simulated study that bring it near given means, correlations, errors and agreement.
+
+A world like the one Play Favorites measured: every parameter computed from published numbers.
+
+Planted as published (arXiv 2508.06709): self-bias by dimension (Figure 4), and the pooled family-bias
+(Figure 3) in every dimension, as the paper gives none by dimension. What the paper does not print,
+intercepts, slopes and dispersions, is chosen to come near its mean scores (Figure 6), Pearson correlations
+and standard errors, within bounds that keep every expected rating possible and give every judge's own cell
+some imperfect ratings. Judges here have no taste for single models beyond these biases, so what such taste
+adds to a published mean score is missed.
+
+The human raters have the published alpha, and come near the published agreement of pairs. The gold team only comes near its two
+numbers of Table 4: one dispersion and one probability of seeing the quality that the raters saw, by dimension, make both. Each
+is expected within 0.03 of the published accuracy and 0.04 of the published correlation; chance adds its part, for the gold
+completions are few.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
+from recuse.data.describe import spearman
+from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, beta_nodes, bias_matrix
+
+# Bounds of an expected rating, whatever gt: neither end of the scale is ever certain.
+LOWEST_MEAN, HIGHEST_MEAN = 0.002, 0.995
+IMPERFECT_RATINGS = 10  # expected in a judge's own cell: with fewer, HC0 intervals cover too rarely
+SLOPES = np.linspace(0.0, 1.2, 121)
+DISPERSIONS = np.geomspace(0.7, 200.0, 29)
+# Misfits that weigh alike: of a mean score or an accuracy, of a correlation, of the logarithm of a standard error.
+MEAN_UNIT, CORRELATION_UNIT, ERROR_UNIT = 0.01, 0.05, 0.2
+INSIGHTS = np.linspace(0.0, 1.0, 101)
+GOLD_DISPERSIONS = np.geomspace(0.05, 500.0, 25)
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What is known of one dimension before its judges: M models, unit scale."""
+
+    maximum: int  # K
+    prompts: int
+    human_mean: np.ndarray  # (M,)
+    gt_variance: np.ndarray  # (M,) of gt / K within a model
+    bias: np.ndarray  # (judges, M)
+
+
+def fit_raters(mean: np.ndarray, maximum: int, alpha: float, agreement: float) -> tuple[float, float]:
+    """Dispersions (quality, rater) that give the raters' published alpha and come nearest to their agreement.
+
+    alpha (interval) = B / (B + W), between completions B = S + V / (quality + 1), within one
+    W = V v quality / (quality + 1), where S is the variance of the models' means m, V the average of
+    m (1 - m), v = (1 + (K - 1) / (rater + 1)) / K. So `rater` fixes `quality`, and agreement, the share of
+    pairs of raters that give one score, falls as `rater` grows. mean is (models,) on the unit scale; if
+    `agreement` is out of reach the nearest end of the search is taken.
+    """
+    between, spread = mean.var(), (mean * (1 - mean)).mean()
+
+    def quality_of(rater: float) -> float:
+        within = alpha * spread * (1 + (maximum - 1) / (rater + 1)) / maximum
+        return (1 - alpha) * (between + spread) / (within - (1 - alpha) * between)
+
+    def agreement_of(rater: float) -> float:
+        shares = []
+        for one in mean:
+            nodes, weights = beta_nodes(one, quality_of(rater), maximum + 1)
+            shares.append(weights @ (beta_binomial(nodes, rater, maximum) ** 2).sum(axis=1))
+        return float(np.mean(shares))
+
+    low, high = np.log(0.05), np.log(500.0)  # from nearly all-or-nothing scores to nearly binomial ones
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if agreement_of(np.exp(middle)) > agreement else (low, middle)
+    rater = float(np.exp(low))
+    return quality_of(rater), rater
+
+
+def fit_gold(
+    mean: np.ndarray, quality: float, rater: float, maximum: int, *, accuracy: float, correlation: float
+) -> tuple[float, float]:
+    """Insight and dispersion of the gold team that come nearest to the raters' published accuracy and correlation with it.
+
+    mean is (models,) on the unit scale, quality and rater the dispersions that `fit_raters` gives. The pair taken has the least
+    sum of squared misfits, in the units above. Both numbers are the expected ones, exact: see `gold_agreement`.
+    """
+    both = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
+    found = np.array(both)  # (dispersions, 2, insights)
+    misfit = ((found[:, 0] - accuracy) / MEAN_UNIT) ** 2 + ((found[:, 1] - correlation) / CORRELATION_UNIT) ** 2
+    at_dispersion, at_insight = np.unravel_index(misfit.argmin(), misfit.shape)
+    return float(INSIGHTS[at_insight]), float(GOLD_DISPERSIONS[at_dispersion])
+
+
+def gold_agreement(
+    mean: np.ndarray, quality: float, rater: float, maximum: int, gold: float, insight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Expected accuracy of the raters and rank correlation of the teams' means, for each `insight`: two arrays of its shape.
+
+    A rater's score k is accurate unless all gold scores are below it or all above. Both are sums over the nodes of a quadrature
+    of quality that is exact for the scores of two teams. mean is (models,), unit scale; the correlation is Spearman's, over all
+    models.
+    """
+    accurate, joint = np.zeros((2, len(mean))), np.zeros((2, TEAM_SIZE * maximum + 1, TEAM_SIZE * maximum + 1))
+    for m, one in enumerate(mean):
+        nodes, weights = beta_nodes(one, quality, TEAM_SIZE * maximum + 1)
+        raters, experts = (beta_binomial(nodes, dispersion, maximum) for dispersion in (rater, gold))  # (nodes, K + 1)
+        below = np.cumsum(experts, axis=1) - experts
+        accuracy = 1 - below**TEAM_SIZE - (1 - below - experts) ** TEAM_SIZE
+        of_raters, of_experts = _sums(raters), _sums(experts)
+        # First as if the gold team scored another quality than the raters, then the same.
+        accurate[:, m] = (weights @ raters) @ (weights @ accuracy), weights @ (raters * accuracy).sum(axis=1)
+        joint[0] += np.outer(weights @ of_raters, weights @ of_experts)
+        joint[1] += of_raters.T @ (weights[:, None] * of_experts)
+    other, same = accurate.mean(axis=1)
+    mixed = (1 - insight)[:, None, None] * joint[0] + insight[:, None, None] * joint[1]
+    levels = np.arange(joint.shape[1])
+    return (1 - insight) * other + insight * same, spearman(mixed, levels, levels)
+
+
+def _sums(single: np.ndarray) -> np.ndarray:
+    """Probabilities of the sum of a team's scores, from those of one score, (nodes, K + 1)."""
+    total = single
+    for _ in range(TEAM_SIZE - 1):
+        total = np.array([np.convolve(one, another) for one, another in zip(total, single, strict=True)])
+    return total
+
+
+def gt_variance(mean: np.ndarray, quality: float, rater: float, maximum: int) -> np.ndarray:
+    """Variance within each model of gt / K, the mean of three raters; mean and result (models,).
+
+    m (1 - m) (1 + quality v / 3) / (quality + 1), with v as in `fit_raters`.
+    """
+    within = (1 + (maximum - 1) / (rater + 1)) / maximum
+    return mean * (1 - mean) * (1 + quality * within / TEAM_SIZE) / (quality + 1)
+
+
+def fit_judges(
+    known: Dimension, *, means: np.ndarray, pearson: np.ndarray, std_error: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Intercept, slope and dispersion of each judge, (judges,) each, by a search over slopes and dispersions.
+
+    For each pair the level is the nearest to the published `means` (judges, models) that the bounds allow;
+    the pair taken has the least sum of squared misfits, in the units above: of the mean scores, of
+    `pearson` and of the logarithm of the self-bias's `std_error`, (judges,) both.
+    """
+    slope = SLOPES[:, None]  # the axes of the search: (judges, slopes, dispersions)
+    centre = known.human_mean.mean()
+    bias = known.bias[:, None, None, :]
+    tilt = slope[..., None] * (known.human_mean - centre) + bias  # (judges, slopes, 1, models)
+    level = _feasible_level(known, means.mean(axis=1) - known.bias.mean(axis=1), slope, tilt)
+    cell = level[..., None] + tilt  # expected score of each model
+    variance = _rating_variance(known, cell)
+    misfit = (((cell - means[:, None, None, :]) / MEAN_UNIT) ** 2).mean(axis=-1)
+    misfit = misfit + ((_pearson(known, cell, variance) - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
+    error = _self_bias_error(known, variance)
+    misfit += (np.log(error / std_error[:, None, None]) / ERROR_UNIT) ** 2
+    best = np.nanargmin(misfit.reshape(len(means), -1), axis=1)
+    at_slope, at_dispersion = np.unravel_index(best, misfit.shape[1:])
+    chosen = level[np.arange(len(means)), at_slope, at_dispersion]
+    return chosen - SLOPES[at_slope] * centre, SLOPES[at_slope], DISPERSIONS[at_dispersion]
+
+
+def _feasible_level(known: Dimension, wanted: np.ndarray, slope: np.ndarray, tilt: np.ndarray) -> np.ndarray:
+    """The level at the average gt nearest to `wanted` (judges,) that keeps the bounds; NaN where none does.
+
+    Shape (judges, slopes, dispersions).
+    """
+    centre = known.human_mean.mean()
+    highest = known.bias.max(axis=1)[:, None, None] + slope * (1 - centre)
+    lowest = known.bias.min(axis=1)[:, None, None] - slope * centre
+    own = np.arange(len(known.bias))
+    own_tilt = tilt[own, :, :, own]  # of the judge's own cell, (judges, slopes, 1)
+    ceiling = np.minimum(HIGHEST_MEAN - highest, _highest_own_mean(known) - own_tilt)
+    floor = LOWEST_MEAN - lowest
+    level = np.maximum(np.minimum(wanted[:, None, None], ceiling), floor)
+    return np.where(floor <= ceiling, level, np.nan)
+
+
+def _highest_own_mean(known: Dimension) -> np.ndarray:
+    """Largest mean of an own cell with IMPERFECT_RATINGS expected below the top, (dispersions,)."""
+    low, high = np.zeros(DISPERSIONS.size), np.ones(DISPERSIONS.size)
+    for _ in range(40):
+        middle = (low + high) / 2
+        imperfect = known.prompts * (1 - beta_binomial(middle, DISPERSIONS, known.maximum)[:, -1])
+        enough = imperfect >= IMPERFECT_RATINGS
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    return low
+
+
+def _rating_variance(known: Dimension, cell: np.ndarray) -> np.ndarray:
+    """Average variance of rating / K given gt, (judges, slopes, dispersions, models)."""
+    unit = (1 + (known.maximum - 1) / (DISPERSIONS[:, None] + 1)) / known.maximum
+    return unit * (cell * (1 - cell) - SLOPES[:, None, None] ** 2 * known.gt_variance)
+
+
+def _pearson(known: Dimension, cell: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Correlation of gt and rating over all rows of a judge, (judges, slopes, dispersions)."""
+    slope, within = SLOPES[:, None], known.gt_variance.mean()
+    apart = known.human_mean - known.human_mean.mean()
+    covariance = slope * within + (cell * apart).mean(axis=-1)
+    of_rating = slope**2 * within + cell.var(axis=-1) + variance.mean(axis=-1)
+    return covariance / np.sqrt(of_rating * (within + (apart**2).mean()))
+
+
+def _self_bias_error(known: Dimension, variance: np.ndarray) -> np.ndarray:
+    """Standard error of a mean of the own cell less a mean of the others, near that of self-bias."""
+    judges = np.arange(len(known.bias))
+    own = variance[judges, :, :, judges]
+    others = (variance.sum(axis=-1) - own) / (len(judges) - 1) ** 2
+    return np.sqrt((own + others) / known.prompts)
+
+
+FILES = {
+    "estimates": "play_favorites_estimates.csv",
+    "mean_scores": "play_favorites_mean_scores.csv",
+    "correlations": "play_favorites_correlations.csv",
+    "agreement": "play_favorites_agreement.csv",
+    "facts": "twin_facts.csv",
+}
+POOLED_FIGURE = "self_and_family_preference_bias"
+DIMENSION_FIGURE = "self_preference_bias_by_dimension_and_task_type"
+GOLD_COMPLETIONS = 210  # section 4.3
+COUNTED_FOR_THE_REST = "Logical correctness"  # absences of dimensions whose file was not counted
+
+Rows = Sequence[Mapping[str, str]]
+
+
+def load_published(folder: str | os.PathLike) -> dict[str, list[dict[str, str]]]:
+    """Read the published numbers from `folder`, as keyword arguments of `published_world`."""
+    return {name: read_table(Path(folder, file)) for name, file in FILES.items()}
+
+
+def published_world(
+    *,
+    estimates: Rows,
+    mean_scores: Rows,
+    correlations: Rows,
+    agreement: Rows,
+    facts: Rows,
+    models: Mapping[str, str],
+    scales: Mapping[str, Sequence[int]],
+) -> World:
+    """The world of the published numbers, for `models` (name: family) and `scales` (dimension: [0, highest]).
+
+    The five tables are those of `load_published`. Raises ConfigError for a scale that does not start at 0,
+    DataError for a model, family or dimension that the tables lack.
+    """
+    names, dimensions = tuple(models), tuple(scales)
+    families = tuple(dict.fromkeys(models.values()))
+    family_of = np.array([families.index(family) for family in models.values()])
+    judge_of, maxima = np.arange(len(names)), _scale_maxima(scales)
+    by_dimension = {"figure": [DIMENSION_FIGURE], "variant": dimensions, "term": names}
+    self_bias = _table("estimates", estimates, "estimate", **by_dimension)[0]
+    std_error = _table("estimates", estimates, "std_error_implied", **by_dimension)[0]
+    family_bias = _family_bias(estimates, families)
+    scores = {"dimension": dimensions, "judge": ("Human", *names), "model": names}
+    means = _table("mean_scores", mean_scores, "value", **scores)
+    statistic = {"statistic": ["pearson"], "dimension": dimensions, "judge": names}
+    pearson = _table("correlations", correlations, "value", **statistic)[0]
+    study = _datasets(facts, dimensions) | _absences(facts, dimensions, names)
+    raters = _raters(facts, dimensions, means[:, 0], maxima)
+    bias = bias_matrix(self_bias, family_bias, family_of, judge_of)
+    targets = {"means": means[:, 1:], "pearson": pearson, "std_error": std_error}
+    intercept, slope, dispersion = _judges(study, maxima, means[:, 0], raters, bias, targets)
+    return World(
+        dimensions=dimensions, models=names, families=families, family_of=family_of, judge_of=judge_of,
+        scale_minimum=np.zeros_like(maxima), scale_maximum=maxima, human_mean=means[:, 0],
+        intercept=intercept, slope=slope, self_bias=self_bias, family_bias=family_bias, dispersion=dispersion,
+        quality_dispersion=raters[0], rater_dispersion=raters[1], **_gold(agreement, dimensions, means[:, 0], raters, maxima),
+        gold_share=GOLD_COMPLETIONS / (len(names) * study["prompts"].sum()), lengths=_lengths(facts, names), **study,
+    )  # fmt: skip
+
+
+def _family_bias(estimates: Rows, families: tuple) -> np.ndarray:
+    """Pooled family-bias, (F,)."""
+    pooled = {"figure": [POOLED_FIGURE], "quantity": ["family_bias"], "term": families}
+    return _table("estimates", estimates, "estimate", **pooled)[0, 0]
+
+
+def _raters(facts: Rows, dimensions: tuple, means: np.ndarray, maxima: np.ndarray) -> np.ndarray:
+    """Dispersions of quality and of raters, (2, D)."""
+    kinds = {"fact": ["krippendorff_alpha", "observed_agreement"], "dimension": dimensions}
+    targets = _table("facts", facts, "value", **kinds)
+    fitted = [fit_raters(*known) for known in zip(means, maxima, *targets, strict=True)]
+    return np.array(fitted).T
+
+
+def _gold(agreement: Rows, dimensions: tuple, means: np.ndarray, raters: np.ndarray, maxima: np.ndarray) -> dict:
+    """Insight and dispersion of the gold team, by dimension."""
+    kinds = {"statistic": ["accuracy", "gold_correlation"], "dimension": dimensions}
+    known = zip(means, *raters, maxima, *_table("agreement", agreement, "value", **kinds), strict=True)
+    fitted = [fit_gold(*one, accuracy=share, correlation=rho) for *one, share, rho in known]
+    return dict(zip(("gold_insight", "gold_dispersion"), np.array(fitted).T, strict=True))
+
+
+def _judges(
+    study: dict, maxima: np.ndarray, human: np.ndarray, raters: np.ndarray, bias: np.ndarray, targets: dict
+) -> np.ndarray:
+    """Intercept, slope and dispersion of each judge, (3, D, judges)."""
+    fitted = []
+    for d, maximum in enumerate(maxima):
+        prompts = int(study["prompts"][study["rated"][d]].sum())
+        variance = gt_variance(human[d], *raters[:, d], maximum)
+        known = Dimension(maximum, prompts, human[d], variance, bias[d])
+        fitted.append(fit_judges(known, **{name: target[d] for name, target in targets.items()}))
+    return np.stack(fitted, axis=1)
+
+
+def _datasets(facts: Rows, dimensions: tuple) -> dict:
+    """Datasets with their prompts, and which dimension is rated on which."""
+    rows = [row for row in facts if row["fact"] == "prompts"]
+    only = {row["dimension"]: row["task_type"] for row in facts if row["fact"] == "task_type"}
+    return {
+        "datasets": tuple(row["term"] for row in rows),
+        "prompts": np.array([int(row["value"]) for row in rows]),
+        "rated": np.array([[only.get(d, row["task_type"]) == row["task_type"] for row in rows] for d in dimensions]),
+    }
+
+
+def _absences(facts: Rows, dimensions: tuple, names: tuple) -> dict:
+    """Shares of completions without ratings, by dimension and judge."""
+    counted = {row["dimension"] for row in facts if row["fact"] == "completions"}
+    source = [name if name in counted else COUNTED_FOR_THE_REST for name in dimensions]
+    size = _table("facts", facts, "value", fact=["completions"], dimension=source)[0]
+    for_all = _table("facts", facts, "value", fact=["absent_for_all"], dimension=source)[0]
+    absent = _table("facts", facts, "value", fact=["absent"], dimension=source, term=names)[0]
+    return {"absent": absent / size[:, None], "absent_for_all": for_all / size}
+
+
+def _lengths(facts: Rows, names: tuple) -> Lengths:
+    """Lengths of the published means and deviations: those of the normals after the cut to 1..maximum."""
+    types = [row["task_type"] for row in facts if row["fact"] == "prompts"]  # of each dataset
+    tasks = tuple(dict.fromkeys(types))
+    known = {"task_type": tasks, "term": names}
+    mean, deviation = _table("facts", facts, "value", fact=["length_mean", "length_sd"], **known)
+    correlation = _table("facts", facts, "value", fact=["length_correlation"], task_type=tasks)[0]
+    maximum = int(_table("facts", facts, "value", fact=["length_maximum"])[0])
+    quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / 500) for i in range(500)])
+    location, spread = mean, deviation
+    for _ in range(100):
+        cut = np.clip(location[..., None] + spread[..., None] * quantiles, 1, maximum)
+        location = location + mean - cut.mean(axis=-1)
+        spread = spread * deviation / cut.std(axis=-1)
+    task_of = np.array([tasks.index(task_type) for task_type in types])
+    return Lengths(task_of, location=location, spread=spread, correlation=correlation, maximum=maximum)
+
+
+def _scale_maxima(scales: Mapping[str, Sequence[int]]) -> np.ndarray:
+    for dimension, scale in scales.items():
+        if isinstance(scale, str) or len(scale) != 2 or scale[0] != 0 or scale[1] < 1:
+            raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [0, highest], such as [0, 4]")
+    return np.array([scale[1] for scale in scales.values()])
+
+
+def _table(name: str, rows: Rows, value: str, **wanted: Sequence[str]) -> np.ndarray:
+    """The numbers in column `value`, one axis for each column of `wanted`, in the order given."""
+    index = {tuple(row[column] for column in wanted): row[value] for row in rows}
+    keys = list(product(*wanted.values()))
+    for key in keys:
+        if key not in index:
+            found = ", ".join(f"{column} {text!r}" for column, text in zip(wanted, key, strict=True))
+            raise DataError(f"{FILES[name]} has no row with {found}; simulate what it has or add the row")
+    return np.array([float(index[key]) for key in keys]).reshape([len(texts) for texts in wanted.values()])

@@ -1,0 +1,169 @@
+"""What a simulated study is drawn from: models, judges, human raters and the true coefficients of Equation 1.
+
+The scores that human raters and the gold team give to completions of one quality.
+
+The beta-binomial distribution of scores, and exact expectations over a beta distribution of quality.
+"""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of completions in tokens: normals with a part shared by a prompt's completions, rounded and cut to 1..maximum."""
+
+    task_of: np.ndarray  # (S,) task type of each dataset, an index into T
+    location: np.ndarray  # (T, M) mean of the normal that is cut
+    spread: np.ndarray  # (T, M) its standard deviation
+    correlation: np.ndarray  # (T,) of two models' lengths on one prompt
+    maximum: int
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything that ratings are drawn from.
+
+    Axes: D dimensions, M models, J judges, F families, S datasets. Biases, means and slopes are on the unit
+    scale, (rating - lowest) / (highest - lowest); shares are between 0 and 1.
+    """
+
+    dimensions: tuple[str, ...]  # (D,)
+    models: tuple[str, ...]  # (M,) display names
+    families: tuple[str, ...]  # (F,)
+    datasets: tuple[str, ...]  # (S,)
+    family_of: np.ndarray  # (M,) index into families
+    judge_of: np.ndarray  # (J,) index into models: the models that judge
+    scale_minimum: np.ndarray  # (D,) lowest rating
+    scale_maximum: np.ndarray  # (D,) highest rating
+    intercept: np.ndarray  # (D, J)
+    slope: np.ndarray  # (D, J)
+    self_bias: np.ndarray  # (D, J)
+    family_bias: np.ndarray  # (F,) the same in every dimension
+    dispersion: np.ndarray  # (D, J) the larger, the nearer to binomial
+    human_mean: np.ndarray  # (D, M)
+    quality_dispersion: np.ndarray  # (D,)
+    rater_dispersion: np.ndarray  # (D,)
+    gold_share: float  # of completions that the gold team scores
+    gold_insight: np.ndarray  # (D,) probability that the gold team scores the quality that the raters scored
+    gold_dispersion: np.ndarray  # (D,)
+    prompts: np.ndarray  # (S,) prompts of each dataset, in full
+    rated: np.ndarray  # (D, S) True where the dimension is rated on the dataset
+    absent: np.ndarray  # (D, J) share of completions without a rating by this judge
+    absent_for_all: np.ndarray  # (D,) share of completions without any rating, human or not
+    lengths: Lengths | None  # None: a study without lengths
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Display names of the judges, (J,)."""
+        return tuple(self.models[m] for m in self.judge_of)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Highest less lowest rating of each dimension, (D,): K."""
+        return self.scale_maximum - self.scale_minimum
+
+    @property
+    def biases(self) -> np.ndarray:
+        """What each judge adds to each model: self-bias to itself, family-bias to the rest of its family, (D, J, M)."""
+        return bias_matrix(self.self_bias, self.family_bias, self.family_of, self.judge_of)
+
+
+def bias_matrix(self_bias: np.ndarray, family_bias: np.ndarray, family_of: np.ndarray, judge_of: np.ndarray) -> np.ndarray:
+    """As `World.biases`, from self_bias (D, J), family_bias (F,), family_of (M,) and judge_of (J,)."""
+    own, same_family = relations(family_of, judge_of)
+    return own * self_bias[:, :, None] + same_family * family_bias[family_of[judge_of]][:, None]
+
+
+def relations(family_of: np.ndarray, judge_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which model is the judge itself, and which another of its family: two arrays of bool, (J, M)."""
+    own = judge_of[:, None] == np.arange(family_of.size)
+    return own, (family_of[judge_of][:, None] == family_of) & ~own
+
+
+def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.ndarray:
+    """Probabilities of 0..K under BetaBinomial(K, mean * dispersion, (1 - mean) * dispersion).
+
+    P(k) = C(K, k) (a)_k (b)_{K-k} / (a + b)_K with rising factorials; the variance of k / K is
+    mean (1 - mean) (1 + (K - 1) / (dispersion + 1)) / K. Arguments broadcast; shape (..., K + 1).
+
+    >>> beta_binomial(np.array(0.5), np.array(2.0), 4).round(2)
+    array([0.2, 0.2, 0.2, 0.2, 0.2])
+    """
+    ways = np.array([comb(maximum, k) for k in range(maximum + 1)], dtype=float)
+    up = _rising(mean * dispersion, maximum)
+    down = _rising((1 - mean) * dispersion, maximum)
+    weights = ways * up * down[..., ::-1]
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights (n,) for expectations under Beta(mean * dispersion, (1 - mean) * dispersion).
+
+    Gauss-Jacobi quadrature on [0, 1], exact for polynomials up to degree 2n - 1 (Golub and Welsch 1969).
+    """
+    a, b = mean * dispersion, (1 - mean) * dispersion
+    i = np.arange(1, n)
+    twice = 2 * i + a + b - 2
+    diagonal = np.r_[a / (a + b), 0.5 + 0.5 * (a - b) * (a + b - 2) / (twice * (twice + 2))]
+    first = a * b / ((a + b) ** 2 * (a + b + 1))  # the general form is 0/0 there when a + b = 1
+    j, twice = i[1:], twice[1:]
+    rest = j * (j + a - 1) * (j + b - 1) * (j + a + b - 2) / (twice**2 * (twice + 1) * (twice - 1))
+    off = np.sqrt(np.r_[first, rest][: n - 1])
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
+    return nodes, vectors[0] ** 2
+
+
+def _rising(start: np.ndarray, n: int) -> np.ndarray:
+    """Products of the first 0..n of start, start + 1, ..., on a new last axis."""
+    factors = np.asarray(start, dtype=float)[..., None] + np.arange(n)
+    return np.concatenate([np.ones((*factors.shape[:-1], 1)), np.cumprod(factors, axis=-1)], axis=-1)
+
+
+TEAM_SIZE = 3  # raters of a completion, in each team
+
+
+def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -> np.ndarray:
+    """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n, raters).
+
+    A systematic sample of triples ordered by their sum, dealt at random: each triple comes as often as its probability says, to
+    within one completion.
+    """
+    maximum = int(world.levels[d])
+    triples = np.indices((maximum + 1,) * TEAM_SIZE).reshape(TEAM_SIZE, -1).T
+    triples = triples[np.argsort(triples.sum(axis=1), kind="stable")]
+    scores = np.empty((len(world.models), n, TEAM_SIZE), dtype=np.int64)
+    for m, mean in enumerate(world.human_mean[d]):
+        # The probability of a triple is a polynomial in q of degree TEAM_SIZE * K, so this many nodes are exact.
+        nodes, weights = beta_nodes(mean, world.quality_dispersion[d], TEAM_SIZE * maximum // 2 + 1)
+        single = beta_binomial(nodes, world.rater_dispersion[d], maximum)  # (nodes, K + 1)
+        joint = weights @ single[:, triples].prod(axis=2)
+        rank = (generator.permutation(n) + generator.random()) / n
+        scores[m] = triples[np.searchsorted(np.cumsum(joint)[:-1], rank, side="right")]
+    return scores
+
+
+def gold_scores(world: World, d: int, model: np.ndarray, scores: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Draw the gold team's scores in dimension d, 0 to K, given the raters', both (completions, raters); model: (completions,).
+
+    Given a triple, quality is drawn from its posterior, with probability gold_insight[d], else from its prior. It falls on
+    nodes of a quadrature instead of the whole interval: raters' and gold scores together are a polynomial in q of degree 2
+    TEAM_SIZE K, for which the nodes are exact, so the scores have the probabilities of the continuous quality.
+    """
+    maximum = int(world.levels[d])
+    drawn = generator.random((len(model), 2 + TEAM_SIZE))
+    gold = np.empty(scores.shape, dtype=np.int64)
+    for m in np.unique(model):
+        mask = model == m
+        nodes, weights = beta_nodes(world.human_mean[d, m], world.quality_dispersion[d], TEAM_SIZE * maximum + 1)
+        single = beta_binomial(nodes, world.rater_dispersion[d], maximum)
+        posterior = weights * single[:, scores[mask]].prod(axis=2).T  # (completions, nodes)
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        sees = drawn[mask, :1] < world.gold_insight[d]
+        below = np.cumsum(np.where(sees, posterior, weights)[:, :-1], axis=1)
+        node = (drawn[mask, 1:2] >= below).sum(axis=1)
+        below = np.cumsum(beta_binomial(nodes, world.gold_dispersion[d], maximum)[:, :-1], axis=1)
+        gold[mask] = (drawn[mask, 2:, None] >= below[node][:, None]).sum(axis=2)
+    return gold

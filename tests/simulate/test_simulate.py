@@ -12,7 +12,7 @@ from recuse.simulate.ratings import allocate, planted, simulate
 from recuse.simulate.twin import load_published, published_world
 from recuse.simulate.world import beta_binomial, beta_nodes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DATA = ROOT / "workflow/data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 PUBLISHED = {row["model"] for row in load_published(DATA)["mean_scores"]}

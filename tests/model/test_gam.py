@@ -14,7 +14,7 @@ from recuse.model.design import regressors_of
 from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, cross_validated, fit_gam
 from recuse.model.least_squares import fit
 
-GOLDEN = Path(__file__).parent / "golden" / "gam_faithfulness.csv"
+GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
 
 def named(terms, values, quantity):

@@ -7,6 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from designs_on_rows import times_drawn
 from recuse.base.errors import ConfigError
 from recuse.base.tables import ESTIMATES, LEADERBOARD, read_table, write_table
 from recuse.inference import leaderboard as debias
@@ -29,7 +30,6 @@ from recuse.model.design import EQUATION_1
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.montecarlo.world import ValidityWorld
-from test_prompt_bootstrap import times_drawn
 
 SEED = 7
 board = partial(leaderboards, replicates=200, confidence=0.9, seed=SEED)

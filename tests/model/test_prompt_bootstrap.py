@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import built, study_files
+from designs_on_rows import times_drawn
 from recuse.base.tables import ESTIMATES, read_table, write_table
 from recuse.data.files import RatingsFile
 from recuse.data.levels import levels_of
@@ -15,7 +16,7 @@ from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as prompt_bootstrap
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits
-from recuse.model.resampling import Resamples, prompt_errors
+from recuse.model.resampling import prompt_errors
 from recuse.model.spec import Spec
 
 SEED = 7
@@ -25,13 +26,6 @@ SPECS = {
     "length": Spec("length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
     "reference": Spec("reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
 }
-
-
-def times_drawn(prompts, replicates, seed=SEED):
-    """How often each replicate draws each prompt, (replicates, prompts)."""
-    drawn = Resamples(prompts, replicates=replicates, seed=seed)
-    pieces = range(-(-prompts // prompt_pieces.PROMPTS))
-    return np.concatenate([np.concatenate(list(drawn.of_piece(piece))) for piece in pieces], axis=1)
 
 
 def refits(spec, study, replicates):

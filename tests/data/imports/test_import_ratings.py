@@ -16,7 +16,7 @@ from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 
-FORMATS = Path(__file__).parent / "formats"
+FORMATS = Path(__file__).parents[2] / "formats"
 MODELS = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}, "GPT-4": {"family": "GPT", "ids": ["gpt-4"]}}
 TABLE = {
     "columns": {"judge": "grader", "model": "candidate", "prompt": "item", "dimension": "metric", "rating": "score"},

@@ -11,7 +11,7 @@ from recuse.base.database import bounded_memory
 from recuse.base.errors import DataError
 from recuse.data.imports.ratings import import_ratings
 
-FORMATS = Path(__file__).parent / "formats"
+FORMATS = Path(__file__).parents[2] / "formats"
 LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}'
 UNIT = {"quality": [0, 1]}
 

@@ -17,7 +17,7 @@ from recuse.published.claims import CLAIMS_CLAIMS as CLAIMS
 from recuse.published.claims import estimand_of as estimand_of_claim
 from recuse.published.values import ESTIMANDS
 
-WORKFLOW = Path(__file__).parents[1] / "workflow"
+WORKFLOW = Path(__file__).parents[2] / "workflow"
 CONFIG = project_settings()
 OF_MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
 MORE = {"on_cnn": {"subset": {"dataset": ["cnn"]}}, "clustered_by_dataset": {"slice": "dataset", "wild": 99}}

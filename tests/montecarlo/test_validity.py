@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from test_validity_world import SMALL
 
 from conftest import CONFIG, SCHEMA
 from recuse.base.errors import ConfigError
@@ -13,7 +14,6 @@ from recuse.config.checks import check
 from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator
 from recuse.montecarlo.run import check_validity, compared, dials_of, table, try_estimators
 from recuse.montecarlo.world import ValidityWorld
-from test_validity_world import SMALL
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
 

@@ -11,7 +11,7 @@ from recuse.config.load import checked, project_settings
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 
-FORMATS = Path(__file__).parent / "formats"
+FORMATS = Path(__file__).parents[2] / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from test_linear import rows_and_moments
 
 from conftest import built, study_files
 from recuse.crosscheck.compare import check_engines
@@ -16,7 +17,6 @@ from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
 from recuse.model.spec import B, Spec, estimand_of
 from recuse.model.terms import ABSORBED, RELATIVE
-from test_linear import rows_and_moments
 
 NEWS = {"dataset": ["cnn", "xsum"]}
 ABSORBING = Spec("absorbing", absorb="completion", covariance="CR1")

@@ -219,7 +219,7 @@ try:
 except FetchError:
     sys.exit(3)
 """
-    library = str(Path(__file__).parents[1] / "workflow" / "lib")
+    library = str(Path(__file__).parents[2] / "workflow" / "lib")
     started = time.monotonic()
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": library}, timeout=10)
     assert done.returncode == 3

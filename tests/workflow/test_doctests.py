@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-LIBRARY = Path(__file__).resolve().parents[1] / "workflow/lib"
+LIBRARY = Path(__file__).resolve().parents[2] / "workflow/lib"
 MODULES = sorted(
     ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
     for path in LIBRARY.glob("recuse/*/*.py")

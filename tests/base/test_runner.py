@@ -1,0 +1,82 @@
+"""A rule's script as a plain function: what it is called with, and where what it says goes."""
+
+from types import SimpleNamespace
+
+import pytest
+from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
+
+from recuse.base.database import connect
+from recuse.base.errors import DataError
+from recuse.base.runner import arguments, run
+
+
+@pytest.fixture
+def job(tmp_path):
+    """What Snakemake hands to a script."""
+    return SimpleNamespace(
+        input=InputFiles(fromdict={"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "code": ["fit.py"]}),
+        output=OutputFiles(fromdict={"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
+        params=Params(fromdict={"seed": None, "specs": {"main": {}}}),
+        wildcards=Wildcards(fromdict={"study": "twin"}),
+        resources=ResourceList(fromdict={"mem_mb": 1000}),
+        log=[str(tmp_path / "fit.log")],
+        config={"memory_limit": "1GB"},
+    )
+
+
+def test_arguments_are_found_by_name_and_files_in_a_list_stay_one(job):
+    def fit(*, study, cells, ratings, raters, specs, seed, estimates, few=3):
+        pass
+
+    assert arguments(fit, job) == {
+        "study": "twin", "cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "specs": {"main": {}}, "seed": None,
+        "estimates": ["main.csv", "gam.csv"],
+    }  # fmt: skip
+
+
+def test_all_of_a_kind_by_name_without_the_code(job):
+    def fit(*, inputs, outputs, params, config):
+        pass
+
+    assert arguments(fit, job) == {
+        "inputs": {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []},
+        "outputs": {"remarks": job.output.remarks, "estimates": ["main.csv", "gam.csv"]},
+        "params": {"seed": None, "specs": {"main": {}}},
+        "config": job.config,
+    }
+
+
+def test_name_that_the_rule_lacks_or_has_twice(job):
+    def fit(*, study, spec):
+        pass
+
+    with pytest.raises(TypeError, match="fit: spec: none of the rule's names"):
+        arguments(fit, job)
+    job.params = Params(fromdict={"study": "another"})
+    with pytest.raises(TypeError, match="fit: study: several of the rule's names"):
+        arguments(fit, job)
+
+
+def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):
+    def fit(*, remarks):
+        print("2 specs")
+        (limit, folder), *_ = (
+            connect().sql("select current_setting('memory_limit'), current_setting('temp_directory')").fetchall()
+        )
+        (tmp_path / remarks).write_text(f"{limit} {folder}")
+
+    run(fit, job)
+    assert (tmp_path / "fit.log").read_text() == "2 specs\n"
+    assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/fit.log.spill"  # 0.6 of 1000 MB
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "fit.log.spill").exists()
+
+
+def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job, tmp_path, capsys):
+    def fit():
+        raise DataError("a.csv, line 2: found 'x'")
+
+    with pytest.raises(SystemExit):
+        run(fit, job)
+    assert (tmp_path / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
+    assert capsys.readouterr().err == "error: a.csv, line 2: found 'x'\n"

@@ -1,12 +1,12 @@
 """Small tables to conclude from, written by hand."""
 
-from recuse.inference.robustness import Asked, Tables, View, conclusions
+from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
 NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand", "randomisation_p_value")
-FIRST = View("first", "A", ["main", "by_dimension"], "asks")
-OTHER = View("other", "B", ["b"], "asks", lost="the others say so too")
-TASTE = View("taste", "C", ["main", "by_dimension"], "asks", lost="ordinary taste", table="placebo")
+FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
+OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
+TASTE = RobustnessCheck("taste", "C", ["main", "by_dimension"], "asks", lost="ordinary taste", table="placebo")
 VIEWS = (FIRST, OTHER, TASTE)
 
 
@@ -46,7 +46,7 @@ ABSENT = [absent("main", "G", "no rows", "family_bias")]
 
 
 def asked(*views, confidence=0.9, specs=SPECS):
-    return Asked(views or VIEWS, specs, confidence, 0.8)
+    return Robustness(views or VIEWS, specs, confidence, 0.8)
 
 
 def table(*views, estimates=ESTIMATED, placebo=TASTES, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables):

@@ -11,7 +11,7 @@ from recuse.config.checks import check_inference
 from recuse.config.load import checked
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS
-from recuse.inference.robustness import TABLES, View
+from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.spec import BIASES
 
 COLUMNS = {
@@ -117,14 +117,14 @@ def test_tables_have_the_columns_and_methods_that_views_ask_for():
 
 
 def test_the_projects_views_say_what_they_ask_of_which_biases():
-    views = View.from_config(CONFIG["inference"]["conclusions"])
+    views = RobustnessCheck.from_config(CONFIG["inference"]["conclusions"])
     specs = CONFIG["specs"]
     assert (views[0].spec_of("", specs), views[0].spec_of("Tone", specs)) == ("main", "by_dimension")
     assert all(view.lost for view in views[1:])
     for each in views[1:]:  # errors that are not those of the first are named
         errors = {each.errors(specs[name]) for name in each.specs}
         assert errors == {"HC0"} or "errors by " in each.asks or "other prompts" in each.asks
-    own = View("own", "T", ["main"], "a", table="missingness", methods=OWN)
+    own = RobustnessCheck("own", "T", ["main"], "a", table="missingness", methods=OWN)
     assert [own.is_of(name, {}) for name in BIASES] == [True, False]
-    tested = View("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
+    tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
     assert [tested.is_of(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]

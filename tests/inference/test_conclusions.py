@@ -2,13 +2,13 @@
 
 import pytest
 
-from recuse.inference.robustness import Finding, View, concluded, verdict_on
+from recuse.inference.robustness import Finding, RobustnessCheck, concluded, verdict_on
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, TASTE, absent, at, row, table
 
-HOLM = View("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
+HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
 ENDS = ("lowest by any missing", "highest by any missing")
-BOUNDS = View("bounds", "bounds", ["main"], "asks", table="missingness", methods=ENDS)
-CLUSTERED = View("clustered", "by prompt", ["clustered"], "asks")
+BOUNDS = RobustnessCheck("bounds", "bounds", ["main"], "asks", table="missingness", methods=ENDS)
+CLUSTERED = RobustnessCheck("clustered", "by prompt", ["clustered"], "asks")
 
 
 def test_a_row_for_each_bias_of_the_first_view_and_each_view_of_its_slice():
@@ -81,8 +81,10 @@ def test_of_several_methods_all_must_say_so():
 
 
 def test_methods_and_tests_of_some_biases_say_nothing_of_others():
-    own = View("own", "own", ["main"], "asks", table="missingness", methods=("lowest by own missing", "highest by own missing"))
-    tests = View("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
+    own = RobustnessCheck(
+        "own", "own", ["main"], "asks", table="missingness", methods=("lowest by own missing", "highest by own missing")
+    )
+    tests = RobustnessCheck("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
     specs = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"tests": ["family_bias"]}}
     rows = table(FIRST, own, tests, specs=specs, missingness=[], multiplicity=[])
     assert {each["quantity"] for each in rows if each["view"] == "own"} == {"self_bias"}
@@ -90,7 +92,7 @@ def test_methods_and_tests_of_some_biases_say_nothing_of_others():
 
 
 def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
-    noise = View("noise", "noise", ["main"], "asks", table="noisy_reference", methods=["moments"])
+    noise = RobustnessCheck("noise", "noise", ["main"], "asks", table="noisy_reference", methods=["moments"])
     rows = table(
         *(FIRST, CLUSTERED, OTHER, noise),
         estimates=[*ESTIMATED, row("clustered", "Cy", 0.01, 0.001, 0.019, df=99), row("clustered", "Ada", 0.03, 0.01, 0.05)],
@@ -106,7 +108,7 @@ def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
 
 
 def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
-    length = View("length", "length", ["length"], "asks")
+    length = RobustnessCheck("length", "length", ["length"], "asks")
     estimates = [
         *ESTIMATED,
         row("clustered", "Cy", 0.01, 0.001, 0.019),
@@ -128,7 +130,7 @@ def test_few_prompts_are_noted_where_errors_are_by_prompt():
     assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: errors may be too small"
     assert at(rows, "clustered", "Bo")["note"] == ""
     assert {each["note"] for each in rows if each["view"] == "taste"} == {""}  # its degrees of freedom are of cells
-    length = View("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
+    length = RobustnessCheck("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
     ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, be errors by prompt
     rows = table(FIRST, length, sensitivity=[row("main", "Ada", 0.03, **ends)])
     assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == ("stands", "")

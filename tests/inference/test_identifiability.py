@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.inference.identifiability import TIED, CellWords, identifiability, identifiability_of_placebo
+from recuse.inference.identifiability import TIED, CellWords, identifiability, identifiability_of_idiosyncrasy
 from recuse.model.design import EQUATION_1
 from recuse.model.spec import BIASES, Spec
 from recuse.model.terms import ABSORBED
@@ -20,7 +20,7 @@ MODELS = {"A": Spec("a"), "B": Spec("b", terms=(*EQUATION_1, "model")), "C": Spe
 
 
 def rows_of(study, spec):
-    found = (identifiability_of_placebo if spec.name == "main" else identifiability)(spec, study)
+    found = (identifiability_of_idiosyncrasy if spec.name == "main" else identifiability)(spec, study)
     return {(row.get("quantity"), row.get("term")): row for row in found}
 
 

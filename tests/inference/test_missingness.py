@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recuse.base.tables import MISSINGNESS, write_table
-from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, missingness, missingness_rows
+from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, missingness
 from recuse.inference.sensitivity import refit
 from recuse.model.covariance import Clusters, clustered
 from recuse.model.estimates import estimate
@@ -105,7 +105,7 @@ def test_a_bias_is_between_its_bounds_whatever_is_missing(refits):
 
 def test_of_a_study(twin, tmp_path):
     spec = replace(EQUATION, slice="dimension", whole=True)
-    rows = list(missingness_rows(spec, twin, confidence=0.9))
+    rows = list(bounds_rows(spec, twin, confidence=0.9))
     plain = {(row["slice"], row["quantity"], row["term"]): row for row in
              estimate(replace(spec, covariance="CR1"), twin, confidence=0.9).estimates}  # fmt: skip
     every = [row for row in rows if row["method"] == ALL_ROWS]

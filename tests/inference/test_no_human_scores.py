@@ -23,8 +23,8 @@ from recuse.data.distinct import cells_of_distinct_rows, collapse
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import NO_HUMAN_SCORE, Registry
-from recuse.inference.bounds import missingness_rows
-from recuse.inference.idiosyncrasy import placebo_rows
+from recuse.inference.bounds import bounds_rows
+from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 from recuse.inference.leaderboard import leaderboards
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimates import estimate
@@ -137,7 +137,7 @@ def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
     )
     fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
     gaps = dict(zip(means.index, means - design @ fitted, strict=True))
-    found = {row["term"]: row for row in placebo_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
+    found = {row["term"]: row for row in idiosyncrasy_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
     for judge in FIVE:
         assert found[judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
     assert found["GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
@@ -180,7 +180,7 @@ def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
     fitted = applicable(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.terms)
-    rows = list(missingness_rows(fitted[0], study, confidence=0.9))
+    rows = list(bounds_rows(fitted[0], study, confidence=0.9))
     assert {row["method"] for row in rows} > {"all rows", "complete blocks", "highest by any missing"}
     ours = biases({**row, "slice": ""} for row in rows if row["method"] == "all rows")
     theirs = biases(estimate(SPECS["model_effects"], study, confidence=0.9).estimates)

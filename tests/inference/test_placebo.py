@@ -8,11 +8,11 @@ from recuse.inference.idiosyncrasy import (
     NO_SLOPE,
     NO_SPREAD,
     CellMeans,
-    PlaceboDesign,
+    IdiosyncrasyDesign,
     cell_means,
     draw_assignments,
+    idiosyncrasy_rows,
     placebo,
-    placebo_rows,
 )
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import Spec
@@ -55,7 +55,7 @@ def by_statsmodels(cells, mean, among):
 def test_gaps_and_their_errors_equal_statsmodels(whole):
     cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
     mean = taste(1, cells)
-    found = {row.term: row for row in PlaceboDesign(cells, seed=1, draws=10).test(mean)}
+    found = {row.term: row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)}
     assert sum(not row.reason for row in found.values()) >= 10
     for term, row in found.items():
         among = cells.same_family & (cells.judge_family == term) if row.quantity == "family_bias" else cells.own
@@ -73,7 +73,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
 
     cells = grid() if whole else kept(grid(), np.random.default_rng(8).random(81) > 0.25)
     mean = taste(2, cells)
-    tested = [row for row in PlaceboDesign(cells, seed=1, draws=10).test(mean)[:9] if not row.reason]
+    tested = [row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)[:9] if not row.reason]
     assert len(tested) >= 6
     for found in tested:
         mine = cells.judge == found.term
@@ -114,7 +114,7 @@ def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
 
 def test_size_under_taste_alone_and_power_against_bias():
     cells = grid()
-    design = PlaceboDesign(cells, seed=1, draws=500)
+    design = IdiosyncrasyDesign(cells, seed=1, draws=500)
     null = [design.test(taste(seed, cells)) for seed in range(300)]
     for rows, width in ((slice(9), 0.02), (slice(9, 13), 0.03), (slice(13, 14), 0.055)):
         p_values = np.array([[row.p_value for row in found[rows]] for found in null])
@@ -192,7 +192,7 @@ def test_what_the_cells_do_not_identify_is_said():
         "few": kept(grid(), np.isin(grid().judge, NAMES[[0, 3]]) & np.isin(grid().model, NAMES[[0, 3]])),
     }
     reasons = {
-        name: {row.term: row.reason for row in PlaceboDesign(cells, seed=1, draws=10).test(taste(1, cells))}
+        name: {row.term: row.reason for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(taste(1, cells))}
         for name, cells in of.items()
     }
     assert reasons["no own"]["m1"] == "no row of this judge rates itself"
@@ -205,11 +205,11 @@ def test_what_the_cells_do_not_identify_is_said():
 
 
 def test_table_of_a_study(twin):
-    rows = list(placebo_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+    rows = list(idiosyncrasy_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
     assert len(rows) == 7 * 14
     assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary taste of a judge for a model"}
     for row in rows:
         assert row["reason"] == ""
         assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
         assert 0 < row["p_value"] <= 1
-    assert rows == list(placebo_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+    assert rows == list(idiosyncrasy_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))

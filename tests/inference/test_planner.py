@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from recuse.inference.idiosyncrasy import PlaceboDesign, cell_means
-from recuse.inference.power import BY_MODEL, TERMS, Plan, expected, noncentrality, planned, repeated, size
+from recuse.inference.idiosyncrasy import IdiosyncrasyDesign, cell_means
+from recuse.inference.power import BY_MODEL, TERMS, BalancedStudy, expected, noncentrality, power_by_judge, repeated, size
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.least_squares import fit
 from recuse.model.spec import A, C
@@ -26,7 +26,7 @@ def plan_of(world):
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
     family = [world.family_names[place] for place in world.family_of]
-    return Plan(
+    return BalancedStudy(
         judges=world.names, models=world.names, family=family, quality=quality, slope=[world.slope] * len(quality),
         prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality), taste=world.taste,
         shared_taste=world.shared_taste, quality_spread=0.15, rater_error=error,
@@ -34,7 +34,7 @@ def plan_of(world):
 
 
 def plan_for(plan, gamma):
-    return planned(plan, judges=plan.judges, prompts=[plan.prompts], gamma=gamma, power=0.8, confidence=0.9)
+    return power_by_judge(plan, judges=plan.judges, prompts=[plan.prompts], gamma=gamma, power=0.8, confidence=0.9)
 
 
 def estimates(world, draws, seed):
@@ -51,7 +51,7 @@ def estimates(world, draws, seed):
             found[estimand][0].append(fitted.estimate[own])
             found[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
         cells = cell_means(moments)
-        placebo = placebo or PlaceboDesign(cells, seed=1, draws=1)
+        placebo = placebo or IdiosyncrasyDesign(cells, seed=1, draws=1)
         rows = [row for row in placebo.test(cells.mean) if row.quantity == "self_bias" and row.term in world.names]
         found[C][0].append([row.estimate for row in rows])
         found[C][1].append([row.p_value < 0.1 for row in rows])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recuse.base.tables import FEW_LABELS
-from recuse.inference.ppi import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, Scores, powered_mean, prompt_scores, widths
+from recuse.inference.ppi import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 
 MAIN = Spec("main")
@@ -231,7 +231,7 @@ def test_rows_are_of_the_draws_that_all_ways_have(twin):
     scores = prompt_scores(replace(MAIN, subset={"models_dropped": ["GPT-4o"]}), twin)
     scores.n[scores.n.shape[0] // 2 :, :, 0] = scores.human[scores.n.shape[0] // 2 :, :, 0] = 0
     scores.rating[scores.n.shape[0] // 2 :, :, 0] = 0
-    rows = [row for row in widths(scores, labelled=[4], draws=30, confidence=0.9, seed=7) if row["model"] == "Claude v2"]
+    rows = [row for row in ppi_rows(scores, labelled=[4], draws=30, confidence=0.9, seed=7) if row["model"] == "Claude v2"]
     generator = np.random.default_rng(7)
     sets = [np.isin(np.arange(40), generator.permutation(40)[:4]) for _ in range(30)]
     ways = scores.of(int(np.flatnonzero(scores.models == "Claude v2")[0]))
@@ -258,7 +258,7 @@ def test_rows_are_of_the_draws_that_all_ways_have(twin):
 
 def test_widths_fall_with_labels_and_are_seeded(twin):
     scores = prompt_scores(Spec("main"), twin)
-    rows, again = (list(widths(scores, labelled=[10, 20, 30], draws=5, confidence=0.9, seed=2)) for _ in range(2))
+    rows, again = (list(ppi_rows(scores, labelled=[10, 20, 30], draws=5, confidence=0.9, seed=2)) for _ in range(2))
     assert rows == again
     assert {"study", *rows[0]} == set(FEW_LABELS)
     assert {row["prompts"] for row in rows} == {10, 20}  # of 40

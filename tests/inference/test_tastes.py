@@ -13,12 +13,12 @@ from recuse.inference.idiosyncrasy import (
     FAMILY,
     NO_SPREAD,
     NOT_LINKED,
-    OWN,
-    PLACEBO,
-    PlaceboDesign,
+    SELF,
+    UNRELATED,
+    IdiosyncrasyDesign,
     cell_means,
-    placebo_rows,
-    taste_rows,
+    idiosyncrasy_rows,
+    residual_rows,
 )
 from recuse.model.spec import Spec
 from recuse.plot.idiosyncrasy import tastes
@@ -29,12 +29,12 @@ MAIN = Spec("main")
 
 @pytest.fixture(scope="module")
 def rows(twin):
-    return list(taste_rows(MAIN, twin, confidence=0.9))
+    return list(residual_rows(MAIN, twin, confidence=0.9))
 
 
 def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
-    gaps = {row["term"]: row for row in placebo_rows(MAIN, twin, confidence=0.9, seed=1, draws=99)}
-    own = [row for row in rows if row["relation"] == OWN]
+    gaps = {row["term"]: row for row in idiosyncrasy_rows(MAIN, twin, confidence=0.9, seed=1, draws=99)}
+    own = [row for row in rows if row["relation"] == SELF]
     assert len(own) == 9
     for row in own:
         gap = gaps[row["judge"]]
@@ -51,27 +51,27 @@ def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
     placebo = ~cells.own & ~cells.same_family
-    spread = PlaceboDesign(cells, seed=0, draws=0).spread(cells.mean)
+    spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
     for place, row in enumerate(rows):
         kept = placebo & (np.arange(len(rows)) != place)
         inverse = np.linalg.inv(x[kept].T @ x[kept])
         expected = x[place] @ inverse @ x[kept].T @ cells.mean[kept]
         assert row["residual"] == pytest.approx(cells.mean[place] - expected, abs=1e-10)
         assert row["std_error"] == pytest.approx(spread * np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
-        assert (row["relation"] == PLACEBO) == placebo[place]
+        assert (row["relation"] == UNRELATED) == placebo[place]
     assert sum(row["relation"] == FAMILY for row in rows) == 12
 
 
 def test_what_has_no_residual_has_a_reason(twin):
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
-    found = list(taste_rows(Spec("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
+    found = list(residual_rows(Spec("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
     assert len(found) == 16
     for row in found:
-        assert ("residual" in row) == (row["relation"] == PLACEBO)
-        assert row.get("reason") == (None if row["relation"] == PLACEBO else NOT_LINKED.format(what=row["judge"]))
-    found = taste_rows(Spec("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9)
-    assert [row["reason"] for row in found if row["relation"] == PLACEBO] == [NO_SPREAD] * 2
-    assert [row["reason"] for row in taste_rows(Spec("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
+        assert ("residual" in row) == (row["relation"] == UNRELATED)
+        assert row.get("reason") == (None if row["relation"] == UNRELATED else NOT_LINKED.format(what=row["judge"]))
+    found = residual_rows(Spec("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9)
+    assert [row["reason"] for row in found if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
+    assert [row["reason"] for row in residual_rows(Spec("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
         "no row is left"
     ]
 
@@ -115,7 +115,7 @@ def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
     (_, moments), *_ = twin.slices(MAIN)
     lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
     monkeypatch.setattr("recuse.inference.idiosyncrasy.cell_means", lambda moments, **_: lacking)
-    *_, last = taste_rows(MAIN, twin, confidence=0.9)
+    *_, last = residual_rows(MAIN, twin, confidence=0.9)
     assert (last["judge"], last["reason"], "residual" in last) == ("some judge", "so it is", False)
 
 

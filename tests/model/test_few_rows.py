@@ -8,10 +8,10 @@ from conftest import CONFIG, built
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
-from recuse.inference.bounds import missingness_rows
-from recuse.inference.idiosyncrasy import NO_ASSIGNMENT, placebo_rows
+from recuse.inference.bounds import bounds_rows
+from recuse.inference.idiosyncrasy import NO_ASSIGNMENT, idiosyncrasy_rows
 from recuse.inference.measurement_error import corrected_rows, curve_rows
-from recuse.inference.ppi import FEW_PROMPTS, NO_DRAW, NO_SPREAD, prompt_scores, widths
+from recuse.inference.ppi import FEW_PROMPTS, NO_DRAW, NO_SPREAD, ppi_rows, prompt_scores
 from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_ERROR, NO_RESIDUAL, sensitivity_rows
 from recuse.model.design import ALL_JUDGES, COLLINEAR
 from recuse.model.spec import Spec
@@ -39,7 +39,7 @@ def tables(study, spec=MAIN):
     yield from corrected_rows(spec, study, known, confidence=0.9)
     yield from curve_rows(spec, study, confidence=0.9)
     yield from sensitivity_rows(spec, study, confidence=0.9)
-    yield from missingness_rows(spec, study, confidence=0.9)
+    yield from bounds_rows(spec, study, confidence=0.9)
 
 
 @pytest.mark.parametrize("prompts", [1, 4])
@@ -75,7 +75,7 @@ def test_length_that_explains_half_of_a_term_is_said(tmp_path):
 
 def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
     scores = prompt_scores(MAIN, study_of(tmp_path, prompts=40, score="if(m = 2, 4, hash(p, d, m) % 13 / 3)"))
-    rows = list(widths(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
+    rows = list(ppi_rows(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
     constant = [row for row in rows if row["model"] == "Claude v2" and row["prompts"] == 12]
     assert [row["std_error"] for row in constant] == [0.0] * 3
     assert [row["note"] for row in constant] == [f"{NO_SPREAD}; {FEW_PROMPTS}"] * 3
@@ -89,7 +89,7 @@ def test_a_mean_self_bias_without_randomisation_says_so(tmp_path):
     """Two judges of four models: no other assignment is possible of cells that are neither self nor family."""
     models = ["GPT-4o", "Claude v2", "Mistral 7B", "Llama 3 8B"]
     study = study_of(tmp_path, prompts=30, models=models, judges=models[:2])
-    rows = {row["term"]: row for row in placebo_rows(MAIN, study, confidence=0.9, seed=1)}
+    rows = {row["term"]: row for row in idiosyncrasy_rows(MAIN, study, confidence=0.9, seed=1)}
     assert rows[ALL_JUDGES]["reason"] == NO_ASSIGNMENT
     assert rows[ALL_JUDGES]["p_value"] > 0
     assert not rows["GPT-4o"]["reason"]

@@ -7,18 +7,18 @@ from conclusions_figure import conclusions_figure
 
 from drawings import PRESENT, artists, is_page_of, on_paper, subject, texts
 from recuse.base.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
-from recuse.inference.robustness import Asked, View
+from recuse.inference.robustness import Robustness, RobustnessCheck
 from recuse.plot.robustness import conclusions
 from recuse.plot.style import EDGE, LINE
 from recuse.report.robustness import NOTHING
 
 VIEWS = [
-    View("first", "A: first", ["main", "by_dimension"], "asks"),
-    View("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
-    View("taste", "C: taste", ["main"], "asks", lost="ordinary taste", table="placebo"),
+    RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),
+    RobustnessCheck("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
+    RobustnessCheck("taste", "C: taste", ["main"], "asks", lost="ordinary taste", table="placebo"),
 ]
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
-ASKED = Asked(VIEWS, SPECS, 0.9, 0.8)
+ASKED = Robustness(VIEWS, SPECS, 0.9, 0.8)
 FAVOURS, HARSHER, NOT_APART = "favours itself", "harsher on itself", "not told apart from 0"
 A, C = "A: gap to the human scale", "C: gap beyond ordinary taste"
 WHOLE = {  # by judge: of the three views

@@ -6,9 +6,8 @@ import pytest
 from inference_figure import DRAWINGS, inference_figure
 
 from drawings import COMMON, PRESENT, artists, is_page_of, on_paper, subject, texts
-from recuse.inference.idiosyncrasy import OVERSIZED, UNKNOWN_TASTE
 from recuse.inference.leaderboard import DEBIASED, FEW_PROMPTS, HUMAN, NO_CHAIN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.inference.power import NOT_ESTIMABLE
+from recuse.inference.power import NOT_ESTIMABLE, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.inference.ppi import HUMANS, STRATA
 from recuse.model.spec import A
 from recuse.plot import leaderboard, reliability
@@ -184,14 +183,14 @@ def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_
     table = plans()
     of_a, of_b = ((table["estimand"] == estimand) for estimand in (A, BY_MODEL))
     table.loc[of_a & (table["raters"] == 1), "note"] = OVERSIZED
-    table.loc[of_b, "note"] = UNKNOWN_TASTE
+    table.loc[of_b, "note"] = UNKNOWN_PREFERENCES
     table.loc[of_b, ["floor", "size", "prompts_needed"]] = np.nan
     figure = drawn("planner", planner=table)
     said = texts(figure)
     counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at the least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
     assert f"*: {OVERSIZED}; the number is that of a test of the right size." in foot(figure)
-    assert f"At the least, unknown: {UNKNOWN_TASTE}." in foot(figure)
+    assert f"At the least, unknown: {UNKNOWN_PREFERENCES}." in foot(figure)
     assert not artists(figure, "floor")
     assert on_paper(figure)
 

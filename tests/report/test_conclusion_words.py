@@ -8,7 +8,7 @@ from conclusions import conclude
 from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
 from recuse.base.words import end, p_value_text
-from recuse.inference.robustness import View
+from recuse.inference.robustness import RobustnessCheck
 from recuse.report.robustness import answers, by_view, detectable_in, of_term, of_the_paper, outcome, so_many
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 
@@ -165,7 +165,7 @@ def test_words_for_a_judge():
                       "neither self nor family")  # fmt: skip
     di = of_term([each for each in rows if each["term"] == "Di"], asked())
     assert (di["again"], di["changed"]) == ("C", [("B", "not estimable: why")])
-    others = [View(str(number), f"view {number}", ["main"], "asks") for number in range(4)]
+    others = [RobustnessCheck(str(number), f"view {number}", ["main"], "asks") for number in range(4)]
     four = of_term(table(FIRST, *others, estimates=BOTH[:1], not_estimable=()), asked(FIRST, *others))
     assert four["again"] == "in all 4 other views"
     five = of_term(table(FIRST, *others, OTHER, estimates=BOTH[:1], not_estimable=()), asked(FIRST, *others, OTHER))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recuse.base.log import logged
 from recuse.base.tables import CONCLUSIONS, read_table, write_table
-from recuse.inference.robustness import Asked, Tables, View, conclusions, known_specs, without_human_scores
+from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions, known_specs, without_human_scores
 from recuse.report.robustness import page
 
 
@@ -15,10 +15,10 @@ def conclude(
 ) -> None:  # fmt: skip
     read = {name: [row for path in paths for row in read_table(path)] for name, paths in tables.items()}
     printed = [row for path in scorecard for row in read_table(path)]
-    asked, reasons = Asked(View.from_config(views), specs, confidence, power), read_table(not_estimable)
+    asked, reasons = Robustness(RobustnessCheck.from_config(views), specs, confidence, power), read_table(not_estimable)
     known = Tables(read, reasons)
     if without_human_scores(reasons):
-        asked = asked.without_human_scores(known_specs(asked.views, known, instead))
+        asked = asked.without_human_scores(known_specs(asked.checks, known, instead))
     rows = list(conclusions(asked, known, printed, study=study, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows)
     Path(outputs["page"]).write_text(page(rows, asked, label=label, kind=kind, template=template), encoding="utf-8")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from recuse.base.log import logged
 from recuse.base.tables import read_table
-from recuse.inference.robustness import Asked, View, without_human_scores
+from recuse.inference.robustness import Robustness, RobustnessCheck, without_human_scores
 from recuse.plot.robustness import conclusions
 from recuse.plot.style import Subject, read, save
 
@@ -13,7 +13,7 @@ def conclusions_figure(
     *, table: str, not_estimable: str, views: Mapping, specs: Mapping, confidence: float, power: float, subject: Subject,
     outputs: list[str],
 ) -> None:  # fmt: skip
-    rows, asked = read(table), Asked(View.from_config(views), specs, confidence, power)
+    rows, asked = read(table), Robustness(RobustnessCheck.from_config(views), specs, confidence, power)
     if without_human_scores(read_table(not_estimable)):
         asked = asked.without_human_scores(rows.groupby("view")["spec"].unique().to_dict())
     figure = conclusions(rows, subject, asked)

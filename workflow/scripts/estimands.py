@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
-from recuse.inference.identifiability import identifiability, identifiability_of_placebo
-from recuse.inference.idiosyncrasy import placebo_rows, taste_rows
+from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
+from recuse.inference.idiosyncrasy import idiosyncrasy_rows, residual_rows
 from recuse.model.spec import Spec
 from recuse.model.study import Study
 from recuse.model.terms import applicable, sliced_by
@@ -16,14 +16,16 @@ def identified(placebo: Sequence[Spec], fitted: Sequence[Spec], study: Study) ->
     for spec in fitted:
         yield from identifiability(spec, study)
     for spec in placebo:
-        yield from identifiability_of_placebo(spec, study)
+        yield from identifiability_of_idiosyncrasy(spec, study)
 
 
 def estimands(*, study: Study, specs: Mapping, settings: Mapping, confidence: float, seed: int, outputs: Mapping) -> None:
     placebo, fitted = sliced_by(specs, settings["placebo"], study), applicable(specs, settings["identifiability"], study)
     drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
-    write_table(outputs["placebo"], PLACEBO, (row for spec in placebo for row in placebo_rows(spec, study, **drawn)))
-    write_table(outputs["tastes"], TASTES, (row for spec in placebo for row in taste_rows(spec, study, confidence=confidence)))
+    write_table(outputs["placebo"], PLACEBO, (row for spec in placebo for row in idiosyncrasy_rows(spec, study, **drawn)))
+    write_table(
+        outputs["tastes"], TASTES, (row for spec in placebo for row in residual_rows(spec, study, confidence=confidence))
+    )
     write_table(outputs["identifiability"], IDENTIFIABILITY, identified(placebo, fitted, study))
 
 

@@ -6,8 +6,8 @@ from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
 from recuse.inference.leaderboard import leaderboards, write_debiased
-from recuse.inference.power import planned_like
-from recuse.inference.ppi import prompt_scores, widths
+from recuse.inference.power import power_rows
+from recuse.inference.ppi import ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 from recuse.model.study import Study
 from recuse.model.terms import applicable
@@ -20,10 +20,10 @@ def leaderboard(*, study: Study, inputs: Mapping, specs: Mapping, settings: Mapp
     write_table(outputs["leaderboard"], LEADERBOARD, (row for spec in boards for row in leaderboards(spec, study, **drawn)))
     estimates = (row for path in inputs["estimates"] for row in read_table(path))
     write_debiased([*taken_off, main][0], study, estimates, outputs["debiased"])
-    labels = widths(prompt_scores(main, study), **settings["few_labels"], **level) if study.has_human_scores else ()
+    labels = ppi_rows(prompt_scores(main, study), **settings["few_labels"], **level) if study.has_human_scores else ()
     write_table(outputs["few_labels"], FEW_LABELS, ({"study": study.name, **row} for row in labels))
     reliability = read_table(inputs["reliability"])
-    plans = planned_like(main, study, reliability, **settings["planner"], confidence=level["confidence"])
+    plans = power_rows(main, study, reliability, **settings["planner"], confidence=level["confidence"])
     write_table(outputs["planner"], PLANNER, ({"study": study.name, **row} for row in plans))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
-from recuse.inference.bounds import missingness_rows
-from recuse.inference.measurement_error import reference_tables, reliability_of
+from recuse.inference.bounds import bounds_rows
+from recuse.inference.measurement_error import measurement_error_tables, reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.study import Study
 from recuse.model.terms import applicable
@@ -20,12 +20,12 @@ def tabulate(*, study: Study, origin: Mapping, specs: Mapping, settings: Mapping
     reliability = reliability_of(study, **origin)
     known = ({"study": study.name, "dimension": name, **vars(each)} for name, each in reliability.items())
     write_table(outputs["reliability"], RELIABILITY, known)
-    tables = reference_tables(specs["noisy_reference"], study, reliability, origin["raters"], confidence=confidence)
+    tables = measurement_error_tables(specs["noisy_reference"], study, reliability, origin["raters"], confidence=confidence)
     for name, columns in OF_REFERENCE.items():
         write_table(outputs[name], columns, tables[name])
     for name, columns, rows_of in (
         ("sensitivity", SENSITIVITY, sensitivity_rows),
-        ("missingness", MISSINGNESS, missingness_rows),
+        ("missingness", MISSINGNESS, bounds_rows),
     ):
         rows = (row for spec in specs[name] for row in rows_of(spec, study, confidence=confidence))
         write_table(outputs[name], columns, rows)

@@ -13,7 +13,7 @@ from recuse.base.tables import read_table
 from recuse.cli import Given, main, tables_of, with_import
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
-from recuse.inference.idiosyncrasy import placebo_rows
+from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 from recuse.model.spec import Spec
 
 EXAMPLE = ROOT / "docs" / "example"
@@ -114,5 +114,5 @@ def placebo_of(file, folder):
     config = load("mine.yaml")
     given = with_import(Given("ours", [RatingsFile(file)], config), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
-    rows = placebo_rows(spec, tables_of(given, str(folder)), confidence=config["confidence"], seed=config["seed"])
+    rows = idiosyncrasy_rows(spec, tables_of(given, str(folder)), confidence=config["confidence"], seed=config["seed"])
     return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

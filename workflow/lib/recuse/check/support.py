@@ -20,7 +20,7 @@ from recuse.check.facts import (
     percent,
 )
 from recuse.check.terms import EQUATION
-from recuse.inference.power import EXACT, over_dimensions, plan_like, planned
+from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge
 from recuse.inference.reliability import Reliability
 from recuse.model.spec import A, C
 
@@ -85,14 +85,14 @@ def plans_of(
         return []
     score = over_dimensions([vars(each) for each in reliability.values()]) or EXACT
     ((_, moments),) = facts.study.slices(EQUATION)
-    plan = plan_like(EQUATION, moments, *score)
+    plan = balanced_study_like(EQUATION, moments, *score)
     if plan is None:
         return []
     factors, n = facts.cells.factors, facts.rows
     pairs = len(np.unique(np.stack([factors["judge"], factors["model"]]), axis=1).T)
     count = max(1, round(n / pairs / len(np.unique(factors["dimension"]))))
     plan = replace(plan, raters=score[1], taste=0.0 if math.isnan(plan.taste) else plan.taste)
-    return list(planned(plan, judges=plan.judges, prompts=[count], gamma=gamma, power=power, confidence=confidence))
+    return list(power_by_judge(plan, judges=plan.judges, prompts=[count], gamma=gamma, power=power, confidence=confidence))
 
 
 def taste(plans: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:

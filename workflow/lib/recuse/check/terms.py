@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from recuse.check.facts import ESTIMABLE, FINE, NOTE, STOP, VERDICT, WARNING, Facts, Finding, listed
 from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.inference.identifiability import TIED, identifiability, identifiability_of_placebo
+from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import NO_SLOPE
 from recuse.inference.reliability import Reliability
 from recuse.model.design import EQUATION_1
@@ -73,7 +73,7 @@ def terms_of(facts: Facts, constant: Collection[str]) -> Terms:
     designs = {
         A: _of_equation(facts.study),
         B: identifiability(fitted_to(BY_MODEL, facts.study), facts.study),
-        C: identifiability_of_placebo(EQUATION, facts.study),
+        C: identifiability_of_idiosyncrasy(EQUATION, facts.study),
     }
     family, judges = facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}

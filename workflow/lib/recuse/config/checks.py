@@ -17,7 +17,7 @@ from recuse.base.tables import CONTROL
 from recuse.base.words import UNWRITABLE
 from recuse.data.imports.formats import COMPARED, FORMATS, RATED
 from recuse.data.registry import HUMAN, Registry, named_files
-from recuse.inference.robustness import TABLES, View
+from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.design import EQUATION_1
 from recuse.model.spec import Spec, against_judges
 from recuse.simulate.pairwise import declared_comparisons
@@ -407,7 +407,7 @@ def check_inference(config: Mapping) -> None:
         for name in inference[key]:
             _check_spec_of_settings(f"inference: {key}: {name}", specs[name], absorbs=key == "identifiability")
     _check_stand_ins(inference["without_human_scores"], specs)
-    views = View.from_config(inference["conclusions"])
+    views = RobustnessCheck.from_config(inference["conclusions"])
     for view in views:
         where = f"inference: conclusions: {view.name}"
         _check_table(where, view)
@@ -448,7 +448,7 @@ def _check_biases(where: str, spec: Mapping) -> None:
         )
 
 
-def _check_table(where: str, view: View) -> None:
+def _check_table(where: str, view: RobustnessCheck) -> None:
     """Refuse a way to decide, or methods, that the view's table does not have."""
     table = TABLES[view.table]
     if view.by not in table.by:
@@ -465,7 +465,7 @@ def _check_table(where: str, view: View) -> None:
         )
 
 
-def _check_rows(where: str, view: View, inference: Mapping, specs: Mapping[str, Mapping]) -> None:
+def _check_rows(where: str, view: RobustnessCheck, inference: Mapping, specs: Mapping[str, Mapping]) -> None:
     """Refuse specs that are not there or without such rows of judges' own models, in points of the unit scale."""
     check_known(f"{where}: specs", view.specs, specs, "specs")
     for name in view.specs:

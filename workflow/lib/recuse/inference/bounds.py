@@ -204,7 +204,7 @@ def missing_bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Block
     return bounds(spec, rows.moments, lambda: rows.blocks(blocks(apart.factors)), first=len(apart.n), quantities=quantities)
 
 
-def missingness_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the missingness table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
     by_judges, whole = (replace(spec, absorb=absorb, covariance="CR1") for absorb in ("completion", None))
     judges = np.unique(study.moments_for(whole).factors["judge"])

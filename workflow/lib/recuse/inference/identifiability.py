@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.data.moments import Moments
-from recuse.inference.idiosyncrasy import CellMeans, PlaceboDesign, Target, cell_means
+from recuse.inference.idiosyncrasy import CellMeans, IdiosyncrasyDesign, Target, cell_means
 from recuse.model.design import Term
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
 from recuse.model.spec import BIASES, C, Spec, estimand_of
@@ -93,7 +93,7 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
             yield {**where, **row}
 
 
-def identifiability_of_placebo(spec: Spec, study: Study) -> Iterator[dict]:
+def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
     """Yield the same of estimand C on the slices of a spec; the weights are of cells, which all count alike."""
     for label, moments in study.slices(spec):
         where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
@@ -101,7 +101,7 @@ def identifiability_of_placebo(spec: Spec, study: Study) -> Iterator[dict]:
             yield {**where, "words": NO_SLICE}
             continue
         cells = cell_means(moments, reference=study.has_human_scores)
-        for target in PlaceboDesign(cells, seed=0, draws=0).targets:
+        for target in IdiosyncrasyDesign(cells, seed=0, draws=0).targets:
             yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(cells, target)}
 
 

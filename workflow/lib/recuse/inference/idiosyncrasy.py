@@ -24,16 +24,7 @@ from recuse.model.spec import C, Spec
 from recuse.model.study import Study
 from recuse.model.terms import NO_ROWS, NO_SLICE
 
-OWN, FAMILY, PLACEBO = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
-RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
-HUMAN = "human"
-FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on
-HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
-NEVER = "never: the floor is above gamma"
-UNKNOWN_TASTE = "taste of judges for single models is not known, as too few cells are neither self nor family"
-OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
-
-
+SELF, FAMILY, UNRELATED = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
 NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
 
 
@@ -61,8 +52,8 @@ class CellMeans:
 
     @property
     def relation(self) -> np.ndarray:
-        """What the model of each cell is to its judge: OWN, FAMILY or PLACEBO, (cells,) of str."""
-        return np.select([self.own, self.same_family], [OWN, FAMILY], PLACEBO)
+        """What the model of each cell is to its judge: SELF, FAMILY or UNRELATED, (cells,) of str."""
+        return np.select([self.own, self.same_family], [SELF, FAMILY], UNRELATED)
 
 
 def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
@@ -213,7 +204,7 @@ NO_SPREAD = "not estimable: the cells that are neither self nor family leave no 
 
 
 @dataclass(frozen=True)
-class Placebo:
+class ExcessPreference:
     """One gap of own or family cells to what the placebo cells predict; NaN where there is none, with the reason."""
 
     quantity: str  # self_bias or family_bias
@@ -232,14 +223,14 @@ class Placebo:
 class Target:
     """Cells whose gap is asked for, and what it is made of; `reason` why there is none."""
 
-    quantity: str  # as in Placebo, or the relation of a single cell
+    quantity: str  # as in ExcessPreference, or the relation of a single cell
     term: str
     contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
     cells: int  # of the target
     reason: str = ""
 
 
-class PlaceboDesign:
+class IdiosyncrasyDesign:
     """What is the same for all means of the same cells: the additive fit a_j + c_m to the placebo cells, and its errors.
 
     The gap of cells T is mean(r_T) - mean(a_j + c_m), with variance s^2 (1 / |T| + x'(X'X)^-1 x), x the mean row of T, and t
@@ -261,7 +252,7 @@ class PlaceboDesign:
         self._pooled = self._mean_of_own()
         self._assignments = self._assigned(draws, seed)
 
-    def test(self, mean: np.ndarray) -> list[Placebo]:
+    def test(self, mean: np.ndarray) -> list[ExcessPreference]:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
 
         The randomisation p-value of a judge is the share of its own and placebo cells whose studentised leave-one-out residual,
@@ -288,7 +279,7 @@ class PlaceboDesign:
         """One cell against the placebo cells; a placebo cell against the others, as if it had not been fitted."""
         relation, judge, model = self._cells.relation[place], self._cells.judge[place], self._cells.model[place]
         alone = np.arange(len(self._cells.n)) == place
-        if relation != PLACEBO:
+        if relation != UNRELATED:
             return self._target(relation, judge, alone)
         number = int(self._placebo[:place].sum())
         free = self._leftover[number, number]
@@ -300,16 +291,16 @@ class PlaceboDesign:
         contrast[self._placebo] = self._leftover[number] / free
         return Target(relation, judge, contrast, 1)
 
-    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised: tuple = (math.nan, 0)) -> Placebo:
+    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised: tuple = (math.nan, 0)) -> ExcessPreference:
         if target.reason:
-            return Placebo(target.quantity, target.term, target.cells, reason=target.reason)
+            return ExcessPreference(target.quantity, target.term, target.cells, reason=target.reason)
         gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
         if not error > 1e-10:
-            return Placebo(target.quantity, target.term, target.cells, gap, reason=NO_SPREAD)
+            return ExcessPreference(target.quantity, target.term, target.cells, gap, reason=NO_SPREAD)
         if target.quantity == "self_bias" and target.term in self._alone:
             randomised = _rank(*self._alone[target.term], mean)
         p_value = wald_p_value(gap, error, self.df)
-        return Placebo(target.quantity, target.term, target.cells, gap, error, self.df, p_value, *randomised)
+        return ExcessPreference(target.quantity, target.term, target.cells, gap, error, self.df, p_value, *randomised)
 
     def _own(self) -> Iterator[Target]:
         for judge in map(str, np.unique(self._cells.judge)):
@@ -376,16 +367,16 @@ def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.n
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 
 
-def placebo(moments: Moments, *, seed: int, draws: int = DRAWS, reference: bool = True) -> list[Placebo]:
+def placebo(moments: Moments, *, seed: int, draws: int = DRAWS, reference: bool = True) -> list[ExcessPreference]:
     """Estimate and test estimand C on the rows behind `moments`: self-bias by judge, family-bias, and the mean self-bias.
 
     reference: whether the rows have one; without, the means are of the ratings less the effects of dimensions alone.
     """
     cells = cell_means(moments, reference=reference)
-    return PlaceboDesign(cells, seed=seed, draws=draws).test(cells.mean)
+    return IdiosyncrasyDesign(cells, seed=seed, draws=draws).test(cells.mean)
 
 
-def placebo_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
+def idiosyncrasy_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
     """Yield the rows of the placebo table of a least-squares spec: its rows, slices and covariates, whatever its terms."""
     for label, moments in study.slices(spec):
         where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
@@ -401,7 +392,7 @@ def placebo_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draw
             yield {**where, **row}
 
 
-def taste_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the table of tastes of a least-squares spec: a cell each, of its slices and covariates.
 
     residual: the cell's mean less a_j + c_m of the additive fit to the placebo cells, points of the unit scale; for a placebo
@@ -415,7 +406,7 @@ def taste_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
             yield {**where, "reason": NO_SLICE}
             continue
         cells = cell_means(moments, reference=study.has_human_scores)
-        design = PlaceboDesign(cells, seed=0, draws=0)
+        design = IdiosyncrasyDesign(cells, seed=0, draws=0)
         spread = design.spread(cells.mean)
         names = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
         for place, (judge, model, relation, n) in enumerate(names):

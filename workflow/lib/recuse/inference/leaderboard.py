@@ -20,13 +20,16 @@ import numpy as np
 from recuse.base.database import connect, create_table, text
 from recuse.base.errors import ConfigError
 from recuse.data.moments import RATING, REFERENCE, Moments
-from recuse.inference.idiosyncrasy import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF, AdditiveFit
+from recuse.inference.idiosyncrasy import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.fit import Coefficient, fit_slice
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals, prompt_errors
 from recuse.model.spec import BIASES, Spec, estimand_of
 from recuse.model.study import Study
+
+RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
+HUMAN = "human"
 
 
 @dataclass(frozen=True)

@@ -422,7 +422,7 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
     return reliability_of_alphas({name: alpha for name, alpha in published.items() if name in held}, raters=of_alpha)
 
 
-def reference_tables(
+def measurement_error_tables(
     specs: Sequence[Spec], study: Study, reliability: Mapping[str, Reliability], raters: Sequence[str], *, confidence: float
 ) -> dict[str, list[dict]]:
     """List the rows of the tables noisy_reference, reliability_curve and breakdowns, of all specs.

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from recuse.data.moments import REFERENCE, Moments
-from recuse.inference.idiosyncrasy import NEVER, OVERSIZED, UNKNOWN_TASTE, AdditiveFit, PlaceboDesign, cell_means
+from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_means
 from recuse.model.design import CONSTANT, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
@@ -27,7 +27,7 @@ MOST = 20.0  # beyond the critical value, the noncentrality of a power that is a
 
 
 @dataclass(frozen=True)
-class Plan:
+class BalancedStudy:
     """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
 
     rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_taste_m + taste_jm + noise, with q a completion's quality,
@@ -87,7 +87,7 @@ class Expected:
         return replace(self, std_error=error, nominal=nominal)
 
 
-def expected(plan: Plan, judge: str, *, estimand: str) -> Expected:
+def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     """Errors in closed form of the self-bias of `judge`.
 
     The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
@@ -126,7 +126,7 @@ def expected(plan: Plan, judge: str, *, estimand: str) -> Expected:
 Weights = tuple[np.ndarray, np.ndarray, float]  # k and l of each cell, (J, M) each, and degrees of freedom
 
 
-def _of_rows(plan: Plan, own: np.ndarray, judge: str, names: Sequence[str]) -> Weights | None:
+def _of_rows(plan: BalancedStudy, own: np.ndarray, judge: str, names: Sequence[str]) -> Weights | None:
     """Row of the judge's self-bias in (X'X)^-1 X'."""
     terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
     place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
@@ -142,7 +142,7 @@ def _of_rows(plan: Plan, own: np.ndarray, judge: str, names: Sequence[str]) -> W
     return k, slant, math.inf
 
 
-def _of_cells(plan: Plan, own: np.ndarray, judge: str) -> Weights | None:
+def _of_cells(plan: BalancedStudy, own: np.ndarray, judge: str) -> Weights | None:
     """Own cell less the additive prediction, and what the slopes within cells add."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
     placebo = factors["judge_family"] != factors["model_family"]
@@ -159,8 +159,8 @@ def _of_cells(plan: Plan, own: np.ndarray, judge: str) -> Weights | None:
     return contrast / n - slant * quality, slant, float(placebo.sum() - fit.rank)
 
 
-def planned(
-    plan: Plan, *, judges: Sequence[str], prompts: Sequence[int], gamma: float, power: float, confidence: float
+def power_by_judge(
+    plan: BalancedStudy, *, judges: Sequence[str], prompts: Sequence[int], gamma: float, power: float, confidence: float
 ) -> Iterator[dict]:
     """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
 
@@ -198,13 +198,13 @@ def _delta(found: Expected, *, power: float, confidence: float) -> float:
     return math.nan if math.isnan(found.std_error) else noncentrality(found.df, power=power, confidence=confidence)
 
 
-def _needed(plan: Plan, found: Expected, std_error: float) -> float:
+def _needed(plan: BalancedStudy, found: Expected, std_error: float) -> float:
     """How many prompts bring the error down to `std_error`; infinitely many where the floor is above it."""
     room = std_error**2 - found.floor**2
     return math.ceil(plan.prompts * (found.std_error**2 - found.floor**2) / room) if room > 0 else math.inf
 
 
-def repeated(plan: Plan, times: int) -> Plan:
+def repeated(plan: BalancedStudy, times: int) -> BalancedStudy:
     """Return the plan with every model, and judge, `times` times, of the same family: what more models would do."""
 
     def copies(names: Sequence[str]) -> list[str]:
@@ -238,12 +238,15 @@ def size(found: Expected, *, confidence: float) -> float:
     return float(nct.sf(critical, found.df, shift) + nct.cdf(-critical, found.df, shift))
 
 
+NEVER = "never: the floor is above gamma"
+UNKNOWN_PREFERENCES = "taste of judges for single models is not known, as too few cells are neither self nor family"
+OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
 NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
 EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
 TOO_OFTEN = 2.0  # times the level: a test that rejects as often without self-bias is not of the size it claims
 
 
-def planned_like(
+def power_rows(
     spec: Spec,
     study: Study,
     reliability: Sequence[Mapping[str, str]],
@@ -276,7 +279,7 @@ def planned_like(
         for number in raters if of_scores else [0]:
             # Copies of a judge are as it is.
             design = replace(larger, raters=number or 1)
-            for row in planned(design, judges=plan.judges, prompts=prompts, confidence=confidence, **aim):
+            for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **aim):
                 found.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
         for (estimand, number, count), rows in sorted(found.items()):
             size = {"judges": len(larger.judges), "models": len(larger.models), "dimensions": plan.dimensions}
@@ -284,12 +287,12 @@ def planned_like(
             yield design | aim | _of_every_judge(rows, known, 1 - confidence)
 
 
-def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) -> Plan | None:
+def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) -> BalancedStudy | None:
     """The plan of a study as it is; None without human scores."""
     if not study.has_human_scores:
         return None
     ((_, moments),) = study.slices(spec)
-    return plan_like(spec, moments, *(of_scores or EXACT))
+    return balanced_study_like(spec, moments, *(of_scores or EXACT))
 
 
 def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) -> dict:
@@ -301,7 +304,7 @@ def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) ->
     bias = max((row["bias"] for row in known), key=abs)
     found = {"detectable": max(detectable), "detectable_least": min(detectable), "bias": bias}
     if not taste_known:
-        return found | {"note": UNKNOWN_TASTE}
+        return found | {"note": UNKNOWN_PREFERENCES}
     found |= {"size": max(row["size"] for row in known), "floor": max(row["delta"] * row["floor"] for row in known)}
     needed = max(row["prompts_needed"] for row in known)
     if math.isinf(needed):
@@ -310,7 +313,7 @@ def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) ->
     return found | {"prompts_needed": needed} | ({"note": OVERSIZED} if too_often else {})
 
 
-def plan_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> Plan | None:
+def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> BalancedStudy | None:
     """Take all that a plan asks for from the rows behind `moments`; None where no judge with a slope is a model.
 
     The noise is what the spec's fit leaves of a judge's ratings; the taste is what the spread of the placebo cells holds
@@ -331,7 +334,7 @@ def plan_like(spec: Spec, moments: Moments, reliability: float, raters: float) -
     if not judges or not variance > 0 or not noise:
         return None
     first = [int(np.flatnonzero(model == place)[0]) for place in range(len(models))]
-    return Plan(
+    return BalancedStudy(
         judges=judges,
         models=list(map(str, models)),
         family=[str(factors["model_family"][at]) for at in first],
@@ -374,7 +377,7 @@ def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, f
 def _taste(moments: Moments, noise: Mapping[str, float]) -> float:
     """The standard deviation of placebo cells about their additive fit, less what the noise gives them; NaN without any."""
     cells = cell_means(moments)
-    spread = PlaceboDesign(cells, seed=0, draws=0).spread(cells.mean)
+    spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
     placebo = ~cells.own & ~cells.same_family
     of_noise = [noise[judge] ** 2 / n for judge, n in zip(cells.judge[placebo], cells.n[placebo], strict=True)]
     return spread if math.isnan(spread) else math.sqrt(max(0.0, spread**2 - float(np.mean(of_noise))))

@@ -10,11 +10,13 @@ from itertools import compress
 
 import numpy as np
 
-from recuse.inference.idiosyncrasy import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
 from recuse.model.spec import Spec
 from recuse.model.study import Study
+
+HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
+FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def prompt_scores(spec: Spec, study: Study) -> PromptScores:
     return PromptScores(models, n, human, rating)
 
 
-def widths(scores: PromptScores, *, labelled: Sequence[int], draws: int, confidence: float, seed: int) -> Iterator[dict]:
+def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of few labels: for each model, way of using the judges and number of labelled prompts.
 
     Prompts are drawn at random, `draws` times, the same for all models and ways; a larger set holds the smaller ones. Estimates

@@ -29,7 +29,7 @@ class Decision(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ViewTable:
+class CheckedTable:
     """What a view may ask of a table. by: key of config -> what decides.
 
     methods: method -> the biases that it has rows of; none where the table has one row of each bias. errors: the kind that all
@@ -43,22 +43,24 @@ class ViewTable:
 
 INTERVAL = Decision("ci_low", "ci_high", "p_value")
 TABLES = {
-    ESTIMATES: ViewTable({"ci": INTERVAL, "wild_ci": Decision("wild_ci_low", "wild_ci_high", "wild_p_value", ["wild"])}),
-    "multiplicity": ViewTable(
+    ESTIMATES: CheckedTable({"ci": INTERVAL, "wild_ci": Decision("wild_ci_low", "wild_ci_high", "wild_p_value", ["wild"])}),
+    "multiplicity": CheckedTable(
         {
             "simultaneous_ci": Decision("simultaneous_ci_low", "simultaneous_ci_high", "max_t_p_value", ["wild"]),
             "holm_p_value": Decision("", "", "holm_p_value", ["bootstrap", "wild"]),
             "bh_p_value": Decision("", "", "bh_p_value", ["bootstrap", "wild"]),
         }
     ),
-    "placebo": ViewTable({"ci": INTERVAL}, errors="spread of cells"),
-    "noisy_reference": ViewTable(
+    "placebo": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
+    "noisy_reference": CheckedTable(
         {"ci": INTERVAL},
         methods=dict.fromkeys(("uncorrected", "moments", "simex", "split raters"), BIASES),
         errors="CR1",
     ),
-    "sensitivity": ViewTable({"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"),
-    "missingness": ViewTable(
+    "sensitivity": CheckedTable(
+        {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
+    ),
+    "missingness": CheckedTable(
         {"ci": INTERVAL},
         methods={
             "all rows": BIASES,
@@ -74,7 +76,7 @@ TABLES = {
 
 
 @dataclass(frozen=True)
-class View:
+class RobustnessCheck:
     """Where a conclusion is read, by what it is decided, and the question that it answers; keys as in config.
 
     specs: of the whole study, by dimension, or one of each. methods: of the table, whose rows count; all if none is named. Of
@@ -91,7 +93,7 @@ class View:
     by: str = "ci"
 
     @classmethod
-    def from_config(cls, views: Mapping[str, Mapping]) -> list["View"]:
+    def from_config(cls, views: Mapping[str, Mapping]) -> list["RobustnessCheck"]:
         """The views of config, in its order."""
         return [cls(name, **settings) for name, settings in views.items()]
 
@@ -120,32 +122,32 @@ class View:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Robustness:
     """What a table of conclusions is asked: its views, the first first, the settings of their specs, level and power."""
 
-    views: Sequence[View]
+    checks: Sequence[RobustnessCheck]
     specs: Mapping[str, Mapping]
     confidence: float
     power: float
     relative: bool = False  # the study has no human scores: a bias is a gap to the other judges
 
     @property
-    def first(self) -> View:
+    def first(self) -> RobustnessCheck:
         """The view that the others are held against."""
-        return self.views[0]
+        return self.checks[0]
 
-    def without_human_scores(self, known: Mapping[str, Sequence[str]]) -> "Asked":
+    def without_human_scores(self, known: Mapping[str, Sequence[str]]) -> "Robustness":
         """The same of a study without human scores: views with what there is of them, specs without slopes on the scores.
 
         known: view -> its specs that have rows; a view without any is left out, unless all are.
         """
-        views = [replace(view, specs=known[view.name]) for view in self.views if known.get(view.name)]
+        views = [replace(view, specs=known[view.name]) for view in self.checks if known.get(view.name)]
         terms = {
             name: [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
             for name, settings in self.specs.items()
         }
         specs = {name: {**settings, "terms": terms[name]} for name, settings in self.specs.items()}
-        return replace(self, views=views or self.views, specs=specs, relative=True)
+        return replace(self, checks=views or self.checks, specs=specs, relative=True)
 
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
@@ -258,7 +260,7 @@ class Tables:
         reasons = (reason for key, reason in self._reasons.items() if key[:2] == (table, spec))
         return any(key[:2] == (table, spec) for key in self._rows) or any(reason != NO_HUMAN_SCORE for reason in reasons)
 
-    def find(self, view: View, spec: str, label: str, bias: tuple[str, str]) -> Finding:
+    def find(self, view: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Finding:
         """What a view has of a bias."""
         rows = self._rows.get((view.table, spec, label, *bias), [])
         there = {row.get("method", "") for row in rows}
@@ -286,7 +288,7 @@ def _number(row: Mapping[str, str], column: str) -> float:
     return float(row[column]) if row.get(column) else math.nan
 
 
-def _finding(view: View, rows: Sequence[Mapping[str, str]]) -> Finding:
+def _finding(view: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Finding:
     """The rows of one bias as one finding: what all of them say."""
     low, high, p_value, _ = view.decision
     estimate = sum(_number(row, "estimate") for row in rows) / len(rows)
@@ -309,7 +311,7 @@ def _finding(view: View, rows: Sequence[Mapping[str, str]]) -> Finding:
     )
 
 
-def known_specs(views: Iterable[View], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
+def known_specs(views: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
     """The specs of each view that the tables of a study without human scores have rows of.
 
     instead: spec -> the one that takes its place in tables of other things than its own estimates.
@@ -323,7 +325,7 @@ def known_specs(views: Iterable[View], tables: Tables, instead: Mapping[str, str
 
 
 def conclusions(
-    asked: Asked, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
+    asked: Robustness, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first view, in the whole study and by dimension.
 
@@ -334,7 +336,7 @@ def conclusions(
     takes. printed: of the first view, the paper's estimate of the same, with what its interval says and the verdict of the
     scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are few.
     """
-    first, views, specs, confidence = asked.first, asked.views, asked.specs, asked.confidence
+    first, views, specs, confidence = asked.first, asked.checks, asked.specs, asked.confidence
     printed = _printed(scorecard) if first.table == ESTIMATES else {}
     for label in _labels(views, tables):
         own = {view.name: view.spec_of(label, specs) for view in views}
@@ -362,7 +364,7 @@ def conclusions(
 class Seen:
     """One bias in one view, by the spec of its slice."""
 
-    view: View
+    view: RobustnessCheck
     spec: str
     settings: Mapping  # of the spec
     finding: Finding
@@ -402,14 +404,18 @@ class Seen:
         return FEW_PROMPTS.format(prompts=round(prompts), few=FEW) if few else ""
 
 
-def _labels(views: Sequence[View], tables: Tables) -> list[str]:
+def _labels(views: Sequence[RobustnessCheck], tables: Tables) -> list[str]:
     """The slices in which estimates of some view's specs have a bias, estimable or not, the whole study first."""
     labels = [label for view in views for name in view.specs for label in tables.slices(name)]
     return sorted(dict.fromkeys(labels), key=lambda name: name != "")
 
 
 def _biases(
-    views: Sequence[View], own: Mapping[str, str | None], tables: Tables, label: str, order: Mapping[str, Sequence[str]]
+    views: Sequence[RobustnessCheck],
+    own: Mapping[str, str | None],
+    tables: Tables,
+    label: str,
+    order: Mapping[str, Sequence[str]],
 ) -> list[tuple[str, str]]:
     """(quantity, term) of each bias of a slice, estimable or not, in estimates of some view's spec: self-biases first."""
     found = {bias for view in views if own[view.name] for bias in tables.biases(own[view.name], label)}

@@ -15,7 +15,7 @@ import numpy as np
 
 from recuse.data.moments import Moments, RowBlock, blocks_by_judges, moments_by_judges
 from recuse.inference.bounds import complete_blocks, missing_bounds
-from recuse.inference.idiosyncrasy import Placebo, PlaceboDesign, cell_means
+from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, cell_means
 from recuse.inference.measurement_error import (
     MOMENTS,
     SIMEX,
@@ -252,10 +252,10 @@ def _randomised(trial: Trial) -> Answers:
     }
 
 
-def _placebos(trial: Trial, length: bool) -> list[Placebo]:
+def _placebos(trial: Trial, length: bool) -> list[ExcessPreference]:
     moments = trial.moments if length else trial.drawn.moments_without_length
     cells = trial.once(("cell means", length), lambda: cell_means(moments))
-    design = trial.of_world("placebo", lambda: PlaceboDesign(cells, seed=trial.seed, draws=PLACEBO_DRAWS))
+    design = trial.of_world("placebo", lambda: IdiosyncrasyDesign(cells, seed=trial.seed, draws=PLACEBO_DRAWS))
     return trial.once(("placebo", length), lambda: design.test(cells.mean))
 
 

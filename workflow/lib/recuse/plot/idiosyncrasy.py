@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.inference.idiosyncrasy import FAMILY, OWN, PLACEBO
+from recuse.inference.idiosyncrasy import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits, readable
 from recuse.plot.intervals import (
     BELOW,
@@ -30,16 +30,16 @@ ROW = 0.3
 ABOVE = 0.26  # inches for the title
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
-LOWER = {OWN: -0.22, FAMILY: 0.06, PLACEBO: 0.27}  # of a row, so that no mark hides behind another kind
+LOWER = {SELF: -0.22, FAMILY: 0.06, UNRELATED: 0.27}  # of a row, so that no mark hides behind another kind
 MARKS = {  # by what the model is to the judge, from the back
-    PLACEBO: {"marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "zorder": 3},
+    UNRELATED: {"marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "zorder": 3},
     FAMILY: {"marker": "^", "markersize": 4.8, "markeredgewidth": 1.0, "zorder": 4},
-    OWN: {"marker": "D", "markersize": 5.2, "markeredgewidth": 1.2, "zorder": 5},
+    SELF: {"marker": "D", "markersize": 5.2, "markeredgewidth": 1.2, "zorder": 5},
 }
 WORDS = {
-    OWN: "itself (number: its residual)",
+    SELF: "itself (number: its residual)",
     FAMILY: "another model of its family",
-    PLACEBO: "a model of another family (placebo)",
+    UNRELATED: "a model of another family (placebo)",
 }
 TITLE = "What judges give models, beyond what is expected of judge and model"
 NOTHING = "no cell to draw"
@@ -66,7 +66,7 @@ def tastes(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figur
     judges = subject.palette.order(table["judge"].dropna())
     bands = {judge: _band(known[known["judge"] == judge]) for judge in judges}
     inside = known["residual"].abs() <= known["judge"].map(bands)
-    ordinary = known["relation"] == PLACEBO
+    ordinary = known["relation"] == UNRELATED
     count = f"{(ordinary & inside).sum()} of {ordinary.sum()} placebo cells lie in the band of their judge."
     legend = [family_entries(subject.palette, judges, others="no family in config"), _legend(confidence)]
     label = widest(judges) + 0.1
@@ -89,7 +89,7 @@ def tastes(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figur
 
 def _band(rows: pd.DataFrame) -> float:
     """Half the height of a judge's band; NaN if it has no residual."""
-    own = rows[rows["relation"] == OWN]
+    own = rows[rows["relation"] == SELF]
     return (own if len(own) else rows)["band"].max()
 
 
@@ -101,18 +101,18 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
     heights = place + BAND_HEIGHT * np.array([-0.5, -0.5, 0.5, 0.5])
     axes.fill(ends, heights, gid="band", **BAND)
     for relation, mark in MARKS.items():
-        colour = FAINT if relation == PLACEBO else subject.palette.colour(rows["judge"].iloc[0])
+        colour = FAINT if relation == UNRELATED else subject.palette.colour(rows["judge"].iloc[0])
         for _, row in rows[rows["relation"] == relation].iterrows():
             face = "white" if row["inside"] else colour
             settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
             axes.plot([row["residual"]], [place + LOWER[relation]], **settings)
-            if relation == OWN:
+            if relation == SELF:
                 write_value(axes, place, row["residual"])
 
 
 def _legend(confidence: float) -> list[Entry]:
     marks = [
-        Entry(WORDS[relation], line={"color": FAINT if relation == PLACEBO else INK, "linestyle": "none", **MARKS[relation]})
+        Entry(WORDS[relation], line={"color": FAINT if relation == UNRELATED else INK, "linestyle": "none", **MARKS[relation]})
         for relation in WORDS
     ]
     band = {key: value for key, value in BAND.items() if key != "zorder"}

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
-from recuse.inference.idiosyncrasy import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
+from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.plot.axes import ticks
 from recuse.plot.compare_specs import BETWEEN, ORDER, PITCH, POINTS
 from recuse.plot.intervals import STROKE
@@ -114,7 +114,7 @@ NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
 def leaderboard(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
     """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of the ratings as they are.
 
-    Table `leaderboard`: see recuse.inference.leaderboard.leaderboards. The rows without slice of the first spec that has any are
+    Table `leaderboard`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
     drawn; the foot says which models change places in these, and how many in the slices.
     """
     table = tables["leaderboard"]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from recuse.inference.idiosyncrasy import NEVER, OVERSIZED, UNKNOWN_TASTE
+from recuse.inference.power import NEVER, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.plot.axes import round_numbers
 from recuse.plot.intervals import WORDS
 from recuse.plot.page import Entry, Page, page_of_words
@@ -32,7 +32,7 @@ WIDTHS = 2.4, 1.1  # likewise, so that lines which lie on one another are seen
 EXACT = 0  # raters of human scores that are taken to be exact
 AIM = {"color": INK, "lw": 0.9, "linestyle": (0, (6, 2))}
 FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
-MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_TASTE: "unknown"}  # by the note
+MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_PREFERENCES: "unknown"}  # by the note
 UPRIGHT = f"smallest detectable bias,\n{UNIT}"
 NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
 
@@ -126,8 +126,8 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     notes = table["note"].dropna().unique()
     said += ["Never: the floor is above it."] if NEVER in notes else []
     said += [f"*: {OVERSIZED}; the number is that of a test of the right size."] if OVERSIZED in notes else []
-    said += [f"At the least, unknown: {UNKNOWN_TASTE}."] if UNKNOWN_TASTE in notes else []
-    said += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_TASTE)]
+    said += [f"At the least, unknown: {UNKNOWN_PREFERENCES}."] if UNKNOWN_PREFERENCES in notes else []
+    said += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_PREFERENCES)]
     return "\n".join(said)
 
 
@@ -164,7 +164,7 @@ def _write_unknown(found: Axes, alarms: Axes, own: pd.DataFrame) -> None:
     said = {}
     if not own["detectable"].notna().any():
         said[found] = "not estimable"
-    elif (own["note"] == UNKNOWN_TASTE).any():
+    elif (own["note"] == UNKNOWN_PREFERENCES).any():
         said = {found: "at the least", alarms: "unknown"}
     for axes, words in said.items():
         axes.text(0.5, 0.25, words, transform=axes.transAxes, ha="center", **WORDS)

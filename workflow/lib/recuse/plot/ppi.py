@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
-from recuse.inference.idiosyncrasy import FEW_LABELLED, HUMANS, JUDGES, STRATA
+from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, LINE, NEUTRAL, SMALL, Subject, language, wrap

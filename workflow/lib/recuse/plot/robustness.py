@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from recuse.base.words import is_known, signed
-from recuse.inference.robustness import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED, Asked, View
+from recuse.inference.robustness import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED, Robustness, RobustnessCheck
 from recuse.model.spec import BIASES
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import (
@@ -65,13 +65,13 @@ class Layout:
     """What the panels share: rows of the table, what it was asked, and the places of judges and families."""
 
     rows: Sequence[Mapping]
-    asked: Asked
+    asked: Robustness
     palette: Palette
 
     @property
-    def views(self) -> Sequence[View]:
+    def views(self) -> Sequence[RobustnessCheck]:
         """The views, the first first."""
-        return self.asked.views
+        return self.asked.checks
 
     @cached_property
     def places(self) -> dict[tuple[str, str], float]:
@@ -109,11 +109,11 @@ class Layout:
                 left += width
         return columns
 
-    def heading(self, view: View) -> str:
+    def heading(self, view: RobustnessCheck) -> str:
         """The title of a view, broken where it is long."""
         return wrap(view.title, HEADING)
 
-    def _numbered(self, view: View, own: Sequence[Mapping]) -> bool:
+    def _numbered(self, view: RobustnessCheck, own: Sequence[Mapping]) -> bool:
         """Whether a view has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
         first = {_key(row): row for row in self.rows if row["view"] == self.views[0].name}
         known = [row for row in own if is_known(row["estimate"])]
@@ -131,7 +131,7 @@ def _key(row: Mapping) -> tuple[str, str, str]:
 
 
 @language()
-def conclusions(table: pd.DataFrame, subject: Subject, asked: Asked) -> Figure:
+def conclusions(table: pd.DataFrame, subject: Subject, asked: Robustness) -> Figure:
     """Draw the table of conclusions: a mark for each judge or family and view, its shape the conclusion, its box the verdict.
 
     table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have the

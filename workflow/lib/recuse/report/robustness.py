@@ -19,8 +19,8 @@ from recuse.inference.robustness import (
     NOT_ESTIMABLE,
     REVERSED,
     STANDS,
-    Asked,
-    View,
+    Robustness,
+    RobustnessCheck,
 )
 from recuse.model.spec import BIASES
 
@@ -45,7 +45,7 @@ RELATIVE = (
 EACH_ITS_OWN = "Each view answers a question of its own, so that none refutes another."
 
 
-def estimator(asked: Asked, label: str) -> str:
+def estimator(asked: Robustness, label: str) -> str:
     """What the first view finds biases of a slice by: the model of its spec, or the view itself where it is another test."""
     name = asked.first.spec_of(label, asked.specs)
     if name is None or asked.first.table != ESTIMATES or asked.first.by != "ci":
@@ -53,13 +53,13 @@ def estimator(asked: Asked, label: str) -> str:
     return in_words({key: value for key, value in asked.specs[name].items() if key != "slice"})
 
 
-def as_published(rows: Iterable[Mapping], asked: Asked, label: str) -> bool:
+def as_published(rows: Iterable[Mapping], asked: Robustness, label: str) -> bool:
     """Whether the paper has printed all these rows of the first view, by its own settings."""
     printed = all(row.get("printed_verdict") == "match" for row in rows)
     return printed and estimator(asked, label) == EQUATION_1 and asked.confidence == PAPERS_CONFIDENCE
 
 
-def _quoted(view: View) -> str:
+def _quoted(view: RobustnessCheck) -> str:
     return f"“{view.title}”"
 
 
@@ -73,7 +73,7 @@ def count_of(count: int, quantity: str) -> str:
     return f"{count} {WHO[quantity][count != 1]}"
 
 
-def answers(rows: Sequence[Mapping], asked: Asked, *, label: str = "") -> list[str]:
+def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> list[str]:
     """The answers for self- and family-bias in one slice, "" for a quantity without rows.
 
     rows: of the table, of this slice; label: what the slice is called.
@@ -84,7 +84,7 @@ def answers(rows: Sequence[Mapping], asked: Asked, *, label: str = "") -> list[s
     return said
 
 
-def answer(rows: Sequence[Mapping], asked: Asked, quantity: str, *, label: str = "", before: str = "") -> str:
+def answer(rows: Sequence[Mapping], asked: Robustness, quantity: str, *, label: str = "", before: str = "") -> str:
     """The biases of the first view, how many all others find, and what others find beside; before: what is said already."""
     own = [row for row in rows if row["quantity"] == quantity]
     first = [row for row in own if row["view"] == asked.first.name]
@@ -165,10 +165,10 @@ def _is_known_of(row: Mapping, term: str) -> bool:
     return row["term"] == term and row["verdict"] != NOT_ESTIMABLE
 
 
-def _unknown(others: Sequence[Mapping], asked: Asked) -> str:
+def _unknown(others: Sequence[Mapping], asked: Robustness) -> str:
     """Which other views cannot be estimated, and which can for some alone."""
     partly, nowhere = [], []
-    for view in asked.views:
+    for view in asked.checks:
         estimated = {row["verdict"] != NOT_ESTIMABLE for row in others if row["view"] == view.name}
         if False in estimated:
             (partly if True in estimated else nowhere).append(_quoted(view))
@@ -178,7 +178,7 @@ def _unknown(others: Sequence[Mapping], asked: Asked) -> str:
     return "; ".join([*said, *([f"{enumerated(partly)} can only in part"] if partly else [])])
 
 
-def _found_by_others(own: Sequence[Mapping], asked: Asked) -> str:
+def _found_by_others(own: Sequence[Mapping], asked: Robustness) -> str:
     """A sentence on biases that other views find and the first does not; nothing where there are none."""
     found: dict[str, list[Mapping]] = {}
     for row in own:
@@ -191,14 +191,14 @@ def _found_by_others(own: Sequence[Mapping], asked: Asked) -> str:
     return f" Other views find a bias of {len(found)} {'others' if len(found) > 1 else 'other'} ({'; '.join(named)})."
 
 
-def by_view(rows: Sequence[Mapping], asked: Asked, quantity: str) -> list[dict]:
+def by_view(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> list[dict]:
     """Count by view what becomes of the first conclusions: view, of, STANDS, LOST, REVERSED, NEW, NOT_ESTIMABLE, detectable.
 
     of: biases that the first view tells apart from 0 and this one estimates; NOT_ESTIMABLE counts the others, NEW those that
     the first does not tell apart. detectable: the sizes of a bias that the view finds with the power asked for, in words.
     """
     found = []
-    for view in asked.views[1:]:
+    for view in asked.checks[1:]:
         own = [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]
         if not own:
             continue
@@ -220,7 +220,7 @@ def outcome(counts: Mapping) -> str:
     return "; ".join([*old, *absent, *([f"{counts[NEW]} {NEW}"] if counts[NEW] else [])]) or "–"
 
 
-def so_many(rows: Sequence[Mapping], asked: Asked, quantity: str) -> str:
+def so_many(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> str:
     """How many first conclusions stand in each view, in one sentence; nothing where there are none, or no view to say so."""
     counted = [each for each in by_view(rows, asked, quantity) if each["of"] + each[NOT_ESTIMABLE]]
     known = [each for each in counted if each["of"]]
@@ -234,10 +234,10 @@ def _so_many_of(counts: Mapping) -> str:
     return f"{counts[STANDS]} of {counts['of']}" if counts[NOT_ESTIMABLE] else str(counts[STANDS])
 
 
-def detectable_in(rows: Sequence[Mapping], asked: Asked) -> str:
+def detectable_in(rows: Sequence[Mapping], asked: Robustness) -> str:
     """How large a bias must be for the views of the table placebo to find it with the power asked for."""
     said = []
-    for view in (view for view in asked.views if view.table == "placebo"):
+    for view in (view for view in asked.checks if view.table == "placebo"):
         own = [row for row in rows if row["view"] == view.name and is_known(row.get("detectable"))]
         sizes = {name: [row["detectable"] for row in own if row["quantity"] == name] for name in BIASES}
         parts = [f"a {WHAT[name]} of {span(found)}" for name, found in sizes.items() if found]
@@ -249,7 +249,7 @@ def detectable_in(rows: Sequence[Mapping], asked: Asked) -> str:
 FEW_VIEWS = 3  # that are named, where a conclusion stands in no more
 
 
-def page(rows: Sequence[Mapping], asked: Asked, *, label: str, kind: str, template: str | Path) -> str:
+def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, template: str | Path) -> str:
     """Render the rows of the table CONCLUSIONS as HTML: the answer, the views and their questions, each judge and family.
 
     label: title of the study; kind: simulated, published or user; template: path of the Jinja source.
@@ -266,13 +266,13 @@ def page(rows: Sequence[Mapping], asked: Asked, *, label: str, kind: str, templa
         slices=[_slice([row for row in rows if row["slice"] == name], asked, name) for name in labels],
         caution=" ".join([*([RELATIVE] if asked.relative else []), CAUTION, EACH_ITS_OWN]),
         of_the_paper=of_the_paper(rows, asked) if kind == "published" else "",
-        not_by_dimension=not_by_dimension(rows, asked.views),
+        not_by_dimension=not_by_dimension(rows, asked.checks),
         confidence=asked.confidence,
         power=asked.power,
     )
 
 
-def _first_in_words(asked: Asked, labels: Sequence[str]) -> str:
+def _first_in_words(asked: Robustness, labels: Sequence[str]) -> str:
     """What the first view is: the model, or models, that it fits, with their errors, or the table that it reads."""
     if asked.first.table != ESTIMATES:
         return f"“{asked.first.title}” is of the table {asked.first.table}"
@@ -281,7 +281,7 @@ def _first_in_words(asked: Asked, labels: Sequence[str]) -> str:
     return f"“{asked.first.title}” is {models}{' with its own errors (HC0)' if white else ''}"
 
 
-def _slice(rows: Sequence[Mapping], asked: Asked, label: str) -> dict:
+def _slice(rows: Sequence[Mapping], asked: Robustness, label: str) -> dict:
     """What the page says of one slice."""
     present = [quantity for quantity in BIASES if any(row["quantity"] == quantity for row in rows)]
     return {
@@ -300,10 +300,10 @@ def _slice(rows: Sequence[Mapping], asked: Asked, label: str) -> dict:
     }
 
 
-def _by_view(rows: Sequence[Mapping], asked: Asked, quantities: Sequence[str]) -> list[dict]:
+def _by_view(rows: Sequence[Mapping], asked: Robustness, quantities: Sequence[str]) -> list[dict]:
     """Of each other view, what becomes of the conclusions and what it detects, by quantity; "" where it says nothing."""
     counted = {name: {each["view"].name: each for each in by_view(rows, asked, name)} for name in quantities}
-    found = [(view, [counted[name].get(view.name) for name in quantities]) for view in asked.views[1:]]
+    found = [(view, [counted[name].get(view.name) for name in quantities]) for view in asked.checks[1:]]
     return [
         {"view": view, "cells": [(outcome(each), each["detectable"]) if each else ("", "") for each in cells]}
         for view, cells in found
@@ -311,13 +311,13 @@ def _by_view(rows: Sequence[Mapping], asked: Asked, quantities: Sequence[str]) -
     ]
 
 
-def of_term(rows: Sequence[Mapping], asked: Asked) -> dict:
+def of_term(rows: Sequence[Mapping], asked: Robustness) -> dict:
     """What becomes of one bias: its row of the first view with its numbers, where that is found again, and where not.
 
     `rows`: of the table, of one slice, quantity and term. The last are pairs of title and sentence.
     """
     at = {row["view"]: row for row in rows}
-    present = [(view, at[view.name]) for view in asked.views[1:] if view.name in at]
+    present = [(view, at[view.name]) for view in asked.checks[1:] if view.name in at]
     first, numbers = at[asked.first.name], {"confidence": asked.confidence}
     again = [view.title for view, row in present if row["verdict"] in (STANDS, AS_BEFORE)]
     return {
@@ -340,7 +340,7 @@ def _in_so_many(titles: Sequence[str], views: int) -> str:
     return f"in all {views} other views" if len(titles) == views else f"in the other {len(titles)} views"
 
 
-def _sentence_of_conclusions_page(row: Mapping, asked: Asked) -> str:
+def _sentence_of_conclusions_page(row: Mapping, asked: Robustness) -> str:
     verdict = row["verdict"]
     if row["conclusion"] == NOT_ESTIMABLE:
         return f"{NOT_ESTIMABLE}: {bare(row['words'])}" if row["words"] else NOT_ESTIMABLE
@@ -359,7 +359,7 @@ def _sentence_of_conclusions_page(row: Mapping, asked: Asked) -> str:
     return f"{numbers}, {said[verdict]}"
 
 
-def of_the_paper(rows: Sequence[Mapping], asked: Asked) -> str:
+def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
     """How many estimates of Equation 1 the paper prints of these ratings, and how many it agrees on; "" for another first view.
 
     At another level than its own, conclusions are not compared.
@@ -380,7 +380,7 @@ def of_the_paper(rows: Sequence[Mapping], asked: Asked) -> str:
     return f"{said} figures can be read, and {same} lead to the same conclusion."
 
 
-def not_by_dimension(rows: Iterable[Mapping], views: Sequence[View]) -> list[str]:
+def not_by_dimension(rows: Iterable[Mapping], views: Sequence[RobustnessCheck]) -> list[str]:
     """Titles of the views that say nothing by dimension."""
     present = {row["view"] for row in rows if row["slice"]}
     return [view.title for view in views if view.name not in present] if present else []

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from mutations import SEEDED, bytes_like, documents_like, done_or_refused
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.config.checks import analyses_of, kind_of, kind_of_verdicts, models_with, scales_in_steps, with_stand_ins
 from recuse.config.load import load
+from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, with_stand_ins
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_object
-from recuse.data.registry import Registry, named_files, raw_files
+from recuse.data.registry import Registry, models_with, named_files, raw_files
+from recuse.data.scales import scales_in_steps
 from recuse.model.spec import Spec
 from recuse.montecarlo.run import check_validity, dials_of, estimators_of
 from recuse.plot.style import Subject

@@ -7,7 +7,8 @@ import pytest
 from conftest import CONFIG, SCHEMA
 from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError
-from recuse.config.checks import check, check_redefined, in_order_of, kind_of, with_stand_ins
+from recuse.config.checks import check, check_redefined, in_order_of
+from recuse.config.origins import kind_of, with_stand_ins
 
 
 def place(config, path, value):

@@ -7,7 +7,8 @@ import pytest
 
 from conftest import CONFIG, DATA, SCHEMA
 from recuse.base.errors import ConfigError
-from recuse.config.checks import check, check_comparisons, kind_of_verdicts, origin_of_verdicts, with_stand_ins
+from recuse.config.checks import check, check_comparisons
+from recuse.config.origins import kind_of_verdicts, origin_of_verdicts, with_stand_ins
 
 
 def world(**judge):

@@ -11,7 +11,7 @@ sys.path.insert(0, str(LIBRARY))
 from recuse.config.load import checked, project_settings
 from recuse.base.errors import ConfigError
 from recuse.model.spec import in_place
-from recuse.config.checks import kind_of, with_stand_ins
+from recuse.config.origins import kind_of, with_stand_ins
 
 PROJECT = project_settings()  # without what a user adds
 try:

@@ -1,6 +1,7 @@
 # Where the files are that a study is imported from.
-from recuse.data.imports.formats import files_in
-from recuse.config.checks import models_with, scales_in_steps, tells_raters
+from recuse.data.imports.formats import files_in, tells_raters
+from recuse.data.registry import models_with
+from recuse.data.scales import scales_in_steps
 
 
 def import_of(study):

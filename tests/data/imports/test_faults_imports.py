@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from conftest import CONFIG, ROOT
 from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refused, tables_like
-from recuse.config.checks import scales_in_steps
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.scales import scales_in_steps
 from recuse.pairwise.table import VerdictFiles
 from recuse.pairwise.table import normalise as normalise_verdicts
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from recuse.base.errors import ConfigError, DataError
-from recuse.config.checks import finest_step, models_with, scales_in_steps
 from recuse.config.load import checked, project_settings
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
+from recuse.data.registry import models_with
+from recuse.data.scales import finest_step, scales_in_steps
 
 FORMATS = Path(__file__).parents[2] / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}

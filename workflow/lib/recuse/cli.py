@@ -32,7 +32,7 @@ from recuse.config.checks import check_known
 from recuse.config.load import PROJECT, load, study_of
 from recuse.data.distinct import collapse
 from recuse.data.files import RatingsFile
-from recuse.data.registry import named_files
+from recuse.data.registry import models_with, named_files
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # what an import makes in a folder
 
@@ -48,14 +48,13 @@ def imported_study(config: Mapping, name: str | None, paths: Sequence[str]) -> s
 
 def tells_single_raters(settings: Mapping) -> bool:
     """Whether a study imports the scores of single raters."""
-    from recuse.config.checks import tells_raters
+    from recuse.data.imports.formats import tells_raters
 
     return tells_raters(settings.get("import", {}))
 
 
 def import_files(study: str, config: Mapping, files: Sequence[RatingsFile], folder: str) -> RatingsFile:
     """Import the files of a study into `folder`, as the workflow does; the file to check. Raises what the import raises."""
-    from recuse.config.checks import models_with
     from recuse.data.imports.formats import files_in
     from recuse.data.imports.ratings import import_ratings
 
@@ -103,8 +102,8 @@ class Given(NamedTuple):
 
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
-        from recuse.config.checks import models_with, scales_in_steps
         from recuse.data.ratings import StudyFiles
+        from recuse.data.scales import scales_in_steps
 
         return StudyFiles.from_config(
             [file.path for file in self.files],

@@ -10,26 +10,20 @@ What the configuration says of a study of comparisons.
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL
 from recuse.base.words import UNWRITABLE
+from recuse.config.origins import ORIGINS, SOURCES, STAND_IN, TEXTS, VERDICTS_OF, analyses_of, origin_of_verdicts
 from recuse.data.imports.formats import COMPARED, FORMATS, RATED
 from recuse.data.registry import HUMAN, Registry, named_files
+from recuse.data.scales import MOST_LEVELS, finest_step, in_whole_steps, possible_steps
 from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.design import EQUATION_1
 from recuse.model.spec import Spec, against_judges
 from recuse.simulate.pairwise import declared_comparisons
 
-ORIGINS = {
-    "simulate": "simulated",
-    "source": "published",
-    "files": "user",
-    "import": "user",
-}  # where ratings come from -> what they are
-STAND_IN = {"files", "simulate"}  # a simulation in the place of files that are not there
-MOST_LEVELS = 101  # of a rating scale
 DEEPEST = 20  # levels of keys: an alias of YAML may stand within what it stands for
 
 
@@ -59,24 +53,6 @@ def in_order_of(base: Mapping, settings: Mapping) -> dict:
     keys = [*(key for key in base if key in settings), *(key for key in settings if key not in base)]
     nested = {key for key in keys if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)}
     return {key: in_order_of(base[key], settings[key]) if key in nested else settings[key] for key in keys}
-
-
-def kind_of(study: Mapping) -> str:
-    """What the ratings of a study are: simulated, published or user, by where they come from."""
-    return next(kind for origin, kind in ORIGINS.items() if origin in study)
-
-
-def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
-    """Return `studies` with one origin each: of `files` and `simulate` the files if they exist, else the stand-in, so named."""
-    settled = {}
-    for name, study in studies.items():
-        settled[name] = dict(study)
-        if set(study) >= STAND_IN:
-            # A file that is not there beside others is missed when the study is built.
-            there = any(exists(path) for path, _ in named_files(study["files"]))
-            settled[name] = {key: value for key, value in study.items() if key != ("simulate" if there else "files")}
-            settled[name]["title"] = study["title"] if there else f"simulated stand-in for {study['title']}"
-    return settled
 
 
 def _values_in(node: object, path: tuple = ()) -> Iterator[tuple[str, object]]:
@@ -265,9 +241,6 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
 
 OF_FORMAT = {"columns": "table", "missing": "table", "judge": "inspect", "baseline": "arena_hard"}  # key -> its only format
 OF_KIND = {"step": RATED, "round": RATED}  # key -> its only kind of study
-NEAR = 1e-9
-FEW = 10  # steps of a scale, of values that have any number of digits
-STEPS = tuple(float(f"{digit}e{power}") for power in range(-6, 6) for digit in (1, 2, 5))
 
 
 def check_imports(config: Mapping) -> None:
@@ -323,7 +296,7 @@ def _check_step(where: str, scales: Mapping, step: float) -> None:
         if isinstance(scale, str):
             continue
         of_scale = f"config: {where}: import: step: {step}: the scale {scale} of {dimension} has"
-        if not _fits(step, scale):
+        if not in_whole_steps(scale, step):
             steps = possible_steps(scales)
             mend = f"write another step, such as {steps[-1]:g}" if steps else "write scales that are whole numbers of one step"
             raise ConfigError(f"{of_scale} no whole number of such steps; {mend}")
@@ -335,29 +308,6 @@ def _check_step(where: str, scales: Mapping, step: float) -> None:
             raise ConfigError(f"{of_scale} {round((scale[1] - scale[0]) / step) + 1} levels, more than {MOST_LEVELS}; {mend}")
 
 
-def possible_steps(scales: Mapping) -> list[float]:
-    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every declared scale."""
-    declared = [scale for scale in scales.values() if not isinstance(scale, str)]
-    widths = [scale[1] - scale[0] for scale in declared]
-    return [
-        step
-        for step in STEPS
-        if widths and max(widths) / step < MOST_LEVELS - 1 + NEAR and all(_fits(step, scale) for scale in declared)
-    ]
-
-
-def finest_step(scales: Mapping) -> float | None:
-    """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEW of them."""
-    widths = [scale[1] - scale[0] for scale in scales.values() if not isinstance(scale, str)]
-    return next((step for step in possible_steps(scales) if min(widths) / step > FEW - NEAR), None)
-
-
-def _fits(step: float, scale: Sequence[float]) -> bool:
-    """Whether both ends of a scale, and what is between them, are whole numbers of steps, one or more."""
-    ends = [end / step for end in scale]
-    return all(abs(end - round(end)) <= NEAR * max(1, abs(end)) for end in ends) and round(ends[1]) > round(ends[0])
-
-
 def _check_families(where: str, study: Mapping) -> None:
     if "import" not in study:
         raise ConfigError(f"config: {where}: families: goes with `import`; write the models under `models:` of config")
@@ -366,34 +316,6 @@ def _check_families(where: str, study: Mapping) -> None:
         for model in names:
             if seen.setdefault(model, family) != family:
                 raise ConfigError(f"config: {where}: families: '{model}' stands in {seen[model]} and in {family}; keep one")
-
-
-def scales_in_steps(scales: Mapping, settings: Mapping) -> dict:
-    """The scales of a study in the units of its raw ratings: steps of config's `import`."""
-    step = settings.get("step", 1)
-    return {
-        dimension: scale if isinstance(scale, str) else [round(end / step) for end in scale]
-        for dimension, scale in scales.items()
-    }
-
-
-def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]) -> dict[str, dict]:
-    """Config's `models`, and those that a study's own `families` name, by the spelling that stands there.
-
-    One that config knows too, by name or id, is in this study what the study says.
-    """
-    own = {model: {"family": family} for family, names in families.items() for model in names}
-    known = {name: entry for name, entry in models.items() if name not in own}
-    for name, entry in known.items():
-        if set(entry.get("ids", ())) & own.keys():
-            known[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in own]}
-    return {**own, **known}
-
-
-def tells_raters(settings: Mapping) -> bool:
-    """True if the human scores of an import are those of single raters."""
-    columns = settings.get("references", {}).get("columns", {})
-    return "rater" in columns or not isinstance(columns.get("rating", ""), str)
 
 
 OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")  # tables of specs
@@ -490,12 +412,6 @@ def _check_rows(where: str, view: RobustnessCheck, inference: Mapping, specs: Ma
         )
 
 
-# Where verdicts come from -> what they are.
-VERDICTS_OF = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
-# The published sources that there is a reader for -> whether they hold single verdicts, or what was made of them, or texts.
-VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
-SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
-DEFAULT_ANALYSES = ("verbosity",)
 ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}  # setting -> the only analysis that reads it
 
 
@@ -548,21 +464,3 @@ def _check_world_of_settings(where: str, study: Mapping) -> None:
         declared_comparisons(simulate)
     except ConfigError as error:
         raise ConfigError(f"config: {where}: {error}") from None
-
-
-def origin_of_verdicts(study: Mapping) -> str | None:
-    """Where the verdicts of a study come from, one of VERDICTS_OF; None where only what was made of them is published."""
-    for origin in ("simulate", "files", "import"):
-        if origin in study:
-            return origin
-    return "source" if SOURCES[study["source"]] == VERDICTS else None
-
-
-def kind_of_verdicts(study: Mapping) -> str:
-    """What the verdicts of a study are: simulated, published or user."""
-    return VERDICTS_OF[origin_of_verdicts(study) or "source"]
-
-
-def analyses_of(study: Mapping) -> list[str]:
-    """What is computed of the verdicts of a study; nothing where it has none."""
-    return list(study.get("analyses", DEFAULT_ANALYSES)) if origin_of_verdicts(study) else []

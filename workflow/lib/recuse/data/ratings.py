@@ -18,7 +18,6 @@ import numpy as np
 from recuse.base.database import connect, create_table, empty_folder, files, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
-from recuse.config.checks import MOST_LEVELS
 from recuse.data.files import (
     KNOWN_MODEL,
     LENGTHS,
@@ -37,9 +36,8 @@ from recuse.data.files import (
 )
 from recuse.data.levels import AXES, Levels, as_metadata
 from recuse.data.registry import Registry
+from recuse.data.scales import MOST_LEVELS, OBSERVED
 from recuse.data.shards import COUNTED, CheckedRows, Plan, Shard, plan_shards, prompts_by_dimension, read_summaries, summarise
-
-OBSERVED = "observed"
 
 CHECKS = (
     Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),

@@ -70,6 +70,19 @@ class Registry:
         return Registry({**self.families, **families}, {**self.names, **{name: name for name in families}})
 
 
+def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]) -> dict[str, dict]:
+    """Config's `models`, and those that a study's own `families` name, by the spelling that stands there.
+
+    One that config knows too, by name or id, is in this study what the study says.
+    """
+    own = {model: {"family": family} for family, names in families.items() for model in names}
+    known = {name: entry for name, entry in models.items() if name not in own}
+    for name, entry in known.items():
+        if set(entry.get("ids", ())) & own.keys():
+            known[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in own]}
+    return {**own, **known}
+
+
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second team of more training, on a random subset of the completions
 TEAMS = (RATERS, GOLD)

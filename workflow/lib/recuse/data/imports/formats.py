@@ -1,6 +1,7 @@
 """The formats of files of judgments: what messages call them, what they hold, and the keys by which they are known."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os.path import isdir
 from pathlib import Path
@@ -29,6 +30,12 @@ FORMATS = {
     "arena_hard": Format("Arena-Hard judgments", (COMPARED,), frozenset({"model", "judge", "games"})),
     "inspect": Format("an Inspect log", (RATED,), frozenset({"version", "status", "eval"})),
 }
+
+
+def tells_raters(settings: Mapping) -> bool:
+    """True if the human scores of an import are those of single raters."""
+    columns = settings.get("references", {}).get("columns", {})
+    return "rater" in columns or not isinstance(columns.get("rating", ""), str)
 
 
 def check_name(path: str) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import duckdb
 
 from recuse.base.database import create_table
-from recuse.config.checks import finest_step
 from recuse.data.files import Check
-from recuse.data.ratings import OBSERVED
+from recuse.data.scales import OBSERVED, finest_step
 
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 NEAREST = (

@@ -77,6 +77,7 @@ CONCLUSIONS = (
     "conclusion", "first", "verdict", "words", "detectable", "randomisation_p_value",
     "printed", "printed_ci_low", "printed_ci_high", "printed_conclusion", "printed_verdict", "note",
 )  # fmt: skip
+IMPORTED = ("study", "file", "kind", "n", "example")
 COMPLETENESS = (
     "study", "dimension", "judge", "model", "prompts", "absent",
     "missing_rating", "missing_gt", "missing_length", "used",

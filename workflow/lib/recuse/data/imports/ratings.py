@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import duckdb
 
 from recuse.base.database import connect, create_table, files, text
-from recuse.base.tables import write_table
+from recuse.base.tables import IMPORTED, write_table
 from recuse.data.files import (
     LENGTHS,
     NAMES_MODEL,
@@ -44,7 +44,6 @@ from recuse.data.imports.values import (
 )
 from recuse.data.registry import HUMAN, Registry
 
-IMPORTED = ("study", "file", "kind", "n", "example")
 ROWS = "rows"  # kind: all rows of a file
 NO_HUMAN_SCORE = "rating without a human score"
 NOT_RATED = "human score without a rating"

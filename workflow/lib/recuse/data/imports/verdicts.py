@@ -9,10 +9,10 @@ import duckdb
 
 from recuse.base.database import connect, name, text
 from recuse.base.errors import DataError
-from recuse.base.tables import LABELS, write_table
+from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.files import SOURCE, Check, fault_number, header_of, raise_first_fault, reading
 from recuse.data.imports.formats import COMPARED
-from recuse.data.imports.ratings import IMPORTED, counts_of
+from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, further
 from recuse.data.imports.tables import Table, winner

@@ -1,6 +1,6 @@
 """What a study of the configuration is: where its data come from, which files hold them, which models it may have.
 
-Functions of `config`, in which every study has one origin (recuse.config.checks.with_stand_ins), and of `study`, a name under
+Functions of `config`, in which every study has one origin (recuse.config.origins.with_stand_ins), and of `study`, a name under
 `studies` or `comparisons`. A file that is missing is a ConfigError.
 """
 
@@ -11,17 +11,10 @@ from pathlib import Path
 from recuse.base.errors import ConfigError
 from recuse.base.rules import WORKFLOW, megabytes_of
 from recuse.base.tables import read_table
-from recuse.config.checks import (
-    analyses_of,
-    kind_of,
-    kind_of_verdicts,
-    models_with,
-    origin_of_verdicts,
-    scales_in_steps,
-    tells_raters,
-)
-from recuse.data.imports.formats import files_in
-from recuse.data.registry import named_files, raw_files
+from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, origin_of_verdicts
+from recuse.data.imports.formats import files_in, tells_raters
+from recuse.data.registry import models_with, named_files, raw_files
+from recuse.data.scales import scales_in_steps
 
 DATA = os.path.relpath(WORKFLOW / "data")  # what papers print, and the lists of their files
 

@@ -1,7 +1,4 @@
-"""Judge x model cells in words: short where they are many, and exact.
-
-Which judge x model cells carry each coefficient, and against which others they identify it.
-"""
+"""Which judge x model cells carry each coefficient, and against which others they identify it, in words."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.data.moments import Moments
-from recuse.inference.idiosyncrasy import CellMeans, IdiosyncrasyDesign, Target, cell_means
+from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
 from recuse.model.design import Term
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
-from recuse.model.spec import BIASES, C, Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_of
 from recuse.model.study import Study
 from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms
 
@@ -89,43 +86,38 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
         if not terms:
             yield {**where, "words": NO_TERM}
             continue
-        for row in _of_design(moments, terms, spec):
-            yield {**where, **row}
+        yield from ({**where, **row} for row in _of_design(spec, moments, terms))
 
 
 def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
     """Yield the same of estimand C on the slices of a spec; the weights are of cells, which all count alike."""
-    for label, moments in study.slices(spec):
-        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
-        if not len(moments.n):
+    for where, design in idiosyncrasy_designs(spec, study):
+        if design is None:
             yield {**where, "words": NO_SLICE}
             continue
-        cells = cell_means(moments, reference=study.has_human_scores)
-        for target in IdiosyncrasyDesign(cells, seed=0, draws=0).targets:
-            yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(cells, target)}
+        for target in design.targets:
+            yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(design.cells, target)}
 
 
-def _of_design(moments: Moments, terms: list[Term], spec: Spec) -> Iterator[dict]:
+def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
     layout = layout_of(spec, terms, moments)
     solution = solve(moments, layout)
     factors = moments.factors
-    names, first, cell = np.unique(
-        np.stack([factors["judge"], factors["model"]], axis=1), axis=0, return_index=True, return_inverse=True
-    )
-    kin = (factors["judge_family"] == factors["model_family"])[first]
-    cells = CellWords(names[:, 0], names[:, 1], kin)
+    pairs = np.stack([factors["judge"], factors["model"]], axis=1)
+    names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
     squares = _squared_weights(moments, layout, solution, cell)
     rows = np.bincount(cell, moments.n)
     for place, term in enumerate(terms):
         carried = np.bincount(cell, term.carried) > 0
         row = {"quantity": term.quantity, "term": term.term, "n_term": round(moments.n[term.carried].sum())}
         row |= {"n": solution.n, "rank_deficiency": solution.null.shape[1]}
+        named = term.quantity in BIASES
         if solution.identified[place]:
-            yield row | _described(cells, carried, squares[:, place], rows, named=term.quantity in BIASES)
+            yield row | _described(cells, carried, squares[:, place], rows, named=named)
         else:
-            carried_by = cells.listed(carried, named=term.quantity in BIASES)
-            row |= {"cells": int(carried.sum()), "carried_by": carried_by, "tied_to": _tied(terms, solution, place)}
-            yield row | {"words": TIED}
+            row |= {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
+            yield row | {"tied_to": _tied(terms, solution, place), "words": TIED}
 
 
 def _squared_weights(moments: Moments, layout: np.ndarray, solution: Solution, cell: np.ndarray) -> np.ndarray:
@@ -142,22 +134,22 @@ def _tied(terms: list[Term], solution: Solution, place: int) -> str:
     """The other terms in the directions without information that a term has a part in, by quantity where all are tied."""
     shared = np.abs(solution.null @ solution.null[place]) > IDENTIFIED
     shared[place] = False
-    found = []
+    names = []
     for quantity in dict.fromkeys(term.quantity for term in terms):
         others = [number for number, term in enumerate(terms) if term.quantity == quantity and number != place]
         tied = [terms[number].term for number in others if shared[number]]
         if len(tied) == len(others) > FEW:
-            found.append(f"every {'other ' if terms[place].quantity == quantity else ''}{quantity}")
+            names.append(f"every {'other ' if terms[place].quantity == quantity else ''}{quantity}")
         else:
-            found += [f"{quantity} of {name}" for name in tied]
-    return "; ".join(found)
+            names += [f"{quantity} of {name}" for name in tied]
+    return "; ".join(names)
 
 
 def _of_target(cells: CellMeans, target: Target) -> dict:
     if target.reason:
         return {"words": target.reason, "cells": target.cells}
-    words = CellWords(cells.judge, cells.model, cells.own | cells.same_family)
-    carried = target.contrast > 0  # of the placebo cells, some have a weight above 0 too
+    words = CellWords(cells.judge, cells.model, ~cells.unrelated)
+    carried = target.contrast > 0  # of the unrelated cells, some have a weight above 0 too
     carried &= cells.own if target.quantity == "self_bias" else cells.same_family
     described = _described(words, carried, target.contrast**2, cells.n, named=True)
     return {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum()), **described}
@@ -172,8 +164,6 @@ def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows:
     shares = {name: float(squares[kind].sum() / squares.sum()) for name, kind in {"carried": carried, **kinds}.items()}
     counts = ", ".join(f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}" for name, kind in kinds.items())
     words = f"{carried.sum()} {'cell' if carried.sum() == 1 else 'cells'} {f'against {counts}' if against.any() else 'alone'}"
-    return {
-        "cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named),
-        "against": cells.listed(against, named=named), "n_against": round(rows[against].sum()), "words": words,
-        **{f"share_{name.replace(' ', '_')}": share for name, share in shares.items()},
-    }  # fmt: skip
+    row = {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
+    row |= {"against": cells.listed(against, named=named), "n_against": round(rows[against].sum()), "words": words}
+    return row | {f"share_{name.replace(' ', '_')}": share for name, share in shares.items()}

@@ -1,14 +1,8 @@
-"""Mean rating of each judge for each model, less what the reference and the dimension account for.
+"""Estimand C: self- and family-bias beyond the ordinary preferences of judges for models.
 
-The additive fit: means of cells of a judge and a model by an effect of the judge and one of the model.
-
-What the tables of inference call things, for figures to look for: apart, so that a changed computation redraws none.
-
-Own-ness reassigned: which mean residual would judges have for models that are neither themselves nor of their family?
-
-Single judge x model cells beside what the placebo cells let one expect of them: what estimand C compares.
-
-Estimand C: self- and family-bias against the spread of the judge x model cells that are neither self nor family.
+The mean rating of each judge for each model, less what the reference and the dimension account for, is one cell. Cells that are
+neither self nor family follow a fit of one effect by judge and one by model; what they scatter about it is ordinary,
+idiosyncratic preference. A self-bias is a bias in so far as its cell lies further off than this lets one expect.
 """
 
 import math
@@ -51,6 +45,11 @@ class CellMeans:
         return (self.judge_family == self.model_family) & ~self.own
 
     @property
+    def unrelated(self) -> np.ndarray:
+        """Cells of a judge and a model of another family, (cells,) of bool."""
+        return self.judge_family != self.model_family
+
+    @property
     def relation(self) -> np.ndarray:
         """What the model of each cell is to its judge: SELF, FAMILY or UNRELATED, (cells,) of str."""
         return np.select([self.own, self.same_family], [SELF, FAMILY], UNRELATED)
@@ -60,7 +59,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
 
     The covariates are the reference, unless the rows have none, and, if there is one, the length. b_j is the least-squares
-    slope of judge j within its dimension x model cells, so that no taste of the judge is in it. The effects of dimensions,
+    slope of judge j within its dimension x model cells, so that no preference of the judge is in it. The effects of dimensions,
     common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
     dimension, weighted by rows; their rows' mean is 0.
     """
@@ -72,15 +71,15 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     if not reference:
         sums = np.delete(np.delete(sums, REFERENCE, axis=1), REFERENCE, axis=2)
     judges, judge = np.unique(kinds[:, 0], return_inverse=True)
-    slopes, known = _slopes_within(sums, judge, len(judges))
-    n, kept = sums[:, 0, 0], known[judge]
+    slopes, is_determined = _slopes_within(sums, judge, len(judges))
+    n, kept = sums[:, 0, 0], is_determined[judge]
     adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes[judge])
     cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
     mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
-    where = first[kept][np.unique(cell, return_index=True)[1]]
-    families = (factors[name][where] for name in ("judge_family", "model_family"))
-    lost = {str(name): NO_SLOPE for name in judges[~known]}
-    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), lost)
+    group = first[kept][np.unique(cell, return_index=True)[1]]
+    families = (factors[name][group] for name in ("judge_family", "model_family"))
+    without_slope = {str(name): NO_SLOPE for name in judges[~is_determined]}
+    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope)
 
 
 def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,12 +93,12 @@ def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np
     total = np.zeros((judges, *centred.shape[1:]))
     np.add.at(total, judge, centred)
     slopes = np.zeros((judges, total.shape[1] - 1))
-    known = np.full(judges, not slopes.shape[1])  # where there is no covariate, nothing is to be determined
+    is_determined = np.full(judges, not slopes.shape[1])  # where there is no covariate, nothing is to be determined
     for place, product in enumerate(total):
         if product[1:, 1:].any():
             inverse, null = inverted(product[1:, 1:])
-            slopes[place], known[place] = inverse @ product[1:, 0], determined(null).all()
-    return slopes, known
+            slopes[place], is_determined[place] = inverse @ product[1:, 0], determined(null).all()
+    return slopes, is_determined
 
 
 def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray) -> np.ndarray:
@@ -108,17 +107,12 @@ def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dim
     rows = np.bincount(cell, n)
     dummies = (level[:, None] == np.arange(level.max(initial=-1) + 1)).astype(float)
     dummies -= np.average(dummies, axis=0, weights=n) if len(n) else 0.0
-    within = dummies - (_sums(dummies * n[:, None], cell) / rows[:, None])[cell]
+    sums = np.zeros((len(rows), dummies.shape[1]))
+    np.add.at(sums, cell, dummies * n[:, None])
+    within = dummies - (sums / rows[:, None])[cell]
     centred = values - (np.bincount(cell, values * n) / rows)[cell]
     effects = np.linalg.lstsq(within * np.sqrt(n)[:, None], centred * np.sqrt(n), rcond=1e-10)[0]
     return np.bincount(cell, (values - dummies @ effects) * n) / rows
-
-
-def _sums(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Sums of the rows of `values`, (kinds, columns), by place."""
-    total = np.zeros((place.max(initial=-1) + 1, values.shape[1]))
-    np.add.at(total, place, values)
-    return total
 
 
 @dataclass(frozen=True)
@@ -179,17 +173,19 @@ def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, see
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     judges, models = place.shape
-    found, count = [], 0
+    batches, count = [np.empty((0, judges), dtype=np.int64)], 0
     for _ in range(BATCHES if draws and 0 < judges <= models and (place >= 0).any(axis=1).all() else 0):
         order = generator.permuted(np.tile(np.arange(models), (BATCH, 1)), axis=1)[:, :judges]
         cells = place[np.arange(judges), order]
         cells = cells[(cells >= 0).all(axis=1)]
-        blocks = leftover[cells[:, :, None], cells[:, None, :]]
-        found.append(cells[np.linalg.eigvalsh(blocks)[:, 0] > SINGULAR] if len(cells) else cells)
-        count += len(found[-1])
+        if len(cells):
+            blocks = leftover[cells[:, :, None], cells[:, None, :]]
+            cells = cells[np.linalg.eigvalsh(blocks)[:, 0] > SINGULAR]
+        batches.append(cells)
+        count += len(cells)
         if count >= draws:
             break
-    cells = np.concatenate([np.empty((0, judges), dtype=np.int64), *found])[:draws]
+    cells = np.concatenate(batches)[:draws]
     blocks = leftover[cells[:, :, None], cells[:, None, :]]
     solved = np.linalg.solve(blocks, np.ones((*cells.shape, 1)))[..., 0]
     return Assignments(cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True)))
@@ -204,12 +200,23 @@ NO_SPREAD = "not estimable: the cells that are neither self nor family leave no 
 
 
 @dataclass(frozen=True)
-class ExcessPreference:
-    """One gap of own or family cells to what the placebo cells predict; NaN where there is none, with the reason."""
+class Target:
+    """Cells whose gap to the prediction is asked for, and what it is made of; `reason` why there is none."""
 
-    quantity: str  # self_bias or family_bias
+    quantity: str  # self_bias or family_bias, or the relation of a single cell
     term: str  # the judge or family, or ALL_JUDGES for the mean of all self-biases
+    contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
     cells: int  # judge x model cells that the gap is the mean of
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ExcessPreference:
+    """The gap of a target's cells to what the unrelated cells predict; NaN where there is none, with the reason."""
+
+    quantity: str  # as in Target, as are the next two
+    term: str
+    cells: int
     estimate: float = math.nan
     std_error: float = math.nan
     df: int = 0
@@ -219,142 +226,126 @@ class ExcessPreference:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Target:
-    """Cells whose gap is asked for, and what it is made of; `reason` why there is none."""
-
-    quantity: str  # as in ExcessPreference, or the relation of a single cell
-    term: str
-    contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
-    cells: int  # of the target
-    reason: str = ""
-
-
 class IdiosyncrasyDesign:
-    """What is the same for all means of the same cells: the additive fit a_j + c_m to the placebo cells, and its errors.
+    """What is the same for all means of the same cells: the additive fit a_j + c_m to the unrelated cells, and its errors.
 
     The gap of cells T is mean(r_T) - mean(a_j + c_m), with variance s^2 (1 / |T| + x'(X'X)^-1 x), x the mean row of T, and t
-    with as many degrees of freedom as there are placebo cells less the rank of X. The cells count alike, as taste, not the
-    number of prompts, is what sets most of them apart.
+    with as many degrees of freedom as there are unrelated cells less the rank of X. The cells count alike, as preferences, not
+    the number of prompts, are what sets most of them apart.
     """
 
-    def __init__(self, cells: CellMeans, *, seed: int, draws: int = DRAWS) -> None:
+    def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = 0) -> None:
         """Lay out the fit; `draws` random assignments of models to judges are drawn with `seed`.
 
         Without draws there are no randomisation tests.
         """
-        self._cells, self._placebo = cells, ~cells.own & ~cells.same_family
-        self._fit = AdditiveFit.of(cells.judge, cells.model, self._placebo)
-        self._leftover = self._fit.leftover(self._placebo)
-        self.df = int(self._placebo.sum()) - self._fit.rank
-        self.targets = [*self._own(), *self._families()]
-        self._alone = {name: self._with_own(name) for name in self._known()} if draws else {}
-        self._pooled = self._mean_of_own()
-        self._assignments = self._assigned(draws, seed)
+        self.cells = cells
+        self._fit = AdditiveFit.of(cells.judge, cells.model, cells.unrelated)
+        self._leftover = self._fit.leftover(cells.unrelated)
+        self.df = int(cells.unrelated.sum()) - self._fit.rank
+        self.targets = list(self._targets())
+        judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
+        self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
+        own = cells.own & np.isin(cells.judge, judges)
+        self._mean = self._target("self_bias", ALL_JUDGES, own) if own.any() else None
+        self._assignments = draw_assignments(self._places(judges), self._leftover, draws=draws, seed=seed)
 
     def test(self, mean: np.ndarray) -> list[ExcessPreference]:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
 
-        The randomisation p-value of a judge is the share of its own and placebo cells whose studentised leave-one-out residual,
-        of an additive fit to the placebo cells and the own one, is at least the own one's in size: (1 + #) / (1 + cells).
-        That of all judges is the share of random assignments of a model to each judge, in placebo cells only, whose mean gap,
-        each from a fit without them and over its standard error, is at least the own one's: (1 + #) / (1 + draws).
+        The randomisation p-value of a judge is the share of its own and unrelated cells whose studentised leave-one-out
+        residual, of an additive fit to the unrelated cells and the own one, is at least the own one's in size:
+        (1 + #) / (1 + cells). That of all judges is the share of random assignments of a model to each judge, in unrelated
+        cells only, whose mean gap, each from a fit without them and over its standard error, is at least the own one's:
+        (1 + #) / (1 + draws).
         """
-        residuals, spread = self._leftover @ mean[self._placebo], self.spread(mean)
-        found = [self._tested(target, mean, spread) for target in self.targets]
-        pooled = self._pooled
-        if pooled is None:
-            return found
-        own = pooled.contrast @ mean / np.linalg.norm(pooled.contrast)
-        drawn = self._assignments.means(residuals)
+        spread = self.spread(mean)
+        tests = [self._tested(target, mean, spread) for target in self.targets]
+        if self._mean is None:
+            return tests
+        own = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
+        drawn = self._assignments.means(self._leftover @ mean[self.cells.unrelated])
         share = (1 + (np.abs(drawn) >= abs(own)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
-        return [*found, self._tested(pooled, mean, spread, (float(share), len(drawn)))]
+        return [*tests, self._tested(self._mean, mean, spread, (float(share), len(drawn)))]
 
     def spread(self, mean: np.ndarray) -> float:
-        """Standard deviation s that the placebo cells leave, of means (cells,); NaN where they leave no residual."""
-        residuals = self._leftover @ mean[self._placebo]
+        """Standard deviation s that the unrelated cells leave, of means (cells,); NaN where they leave no residual."""
+        residuals = self._leftover @ mean[self.cells.unrelated]
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
     def of_cell(self, place: int) -> Target:
-        """One cell against the placebo cells; a placebo cell against the others, as if it had not been fitted."""
-        relation, judge, model = self._cells.relation[place], self._cells.judge[place], self._cells.model[place]
-        alone = np.arange(len(self._cells.n)) == place
+        """One cell against the unrelated cells; an unrelated cell against the others, as if it had not been fitted."""
+        relation, judge, model = self.cells.relation[place], self.cells.judge[place], self.cells.model[place]
+        alone = np.arange(len(self.cells.n)) == place
         if relation != UNRELATED:
             return self._target(relation, judge, alone)
-        number = int(self._placebo[:place].sum())
+        number = int(self.cells.unrelated[:place].sum())
         free = self._leftover[number, number]
         if self.df <= 0:
             return Target(relation, judge, alone, 1, NO_SPREAD)
         if free <= ALONE:
             return Target(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
         contrast = np.zeros(len(alone))
-        contrast[self._placebo] = self._leftover[number] / free
+        contrast[self.cells.unrelated] = self._leftover[number] / free
         return Target(relation, judge, contrast, 1)
 
-    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised: tuple = (math.nan, 0)) -> ExcessPreference:
+    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:
+        subject = target.quantity, target.term, target.cells
         if target.reason:
-            return ExcessPreference(target.quantity, target.term, target.cells, reason=target.reason)
+            return ExcessPreference(*subject, reason=target.reason)
         gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
         if not error > 1e-10:
-            return ExcessPreference(target.quantity, target.term, target.cells, gap, reason=NO_SPREAD)
+            return ExcessPreference(*subject, gap, reason=NO_SPREAD)
         if target.quantity == "self_bias" and target.term in self._alone:
             randomised = _rank(*self._alone[target.term], mean)
-        p_value = wald_p_value(gap, error, self.df)
-        return ExcessPreference(target.quantity, target.term, target.cells, gap, error, self.df, p_value, *randomised)
+        return ExcessPreference(*subject, gap, error, self.df, wald_p_value(gap, error, self.df), *randomised)
 
-    def _own(self) -> Iterator[Target]:
-        for judge in map(str, np.unique(self._cells.judge)):
-            yield self._target("self_bias", judge, self._cells.own & (self._cells.judge == judge))
-        for judge, reason in self._cells.without_slope.items():
+    def _targets(self) -> Iterator[Target]:
+        cells = self.cells
+        for judge in map(str, np.unique(cells.judge)):
+            yield self._target("self_bias", judge, cells.own & (cells.judge == judge))
+        for judge, reason in cells.without_slope.items():
             yield Target("self_bias", judge, np.zeros(0), 0, reason)
-
-    def _families(self) -> Iterator[Target]:
-        for family in map(str, np.unique(self._cells.judge_family)):
-            yield self._target("family_bias", family, self._cells.same_family & (self._cells.judge_family == family))
+        for family in map(str, np.unique(cells.judge_family)):
+            yield self._target("family_bias", family, cells.same_family & (cells.judge_family == family))
 
     def _target(self, quantity: str, term: str, among: np.ndarray) -> Target:
+        """The mean of the cells `among`, (cells,) of bool, against the unrelated cells."""
         count = int(among.sum())
         contrast = among / max(1, count)
         row = contrast @ self._fit.rows
-        contrast[self._placebo] -= row @ self._fit.inverse
+        contrast[self.cells.unrelated] -= row @ self._fit.inverse
         return Target(quantity, term, contrast, count, self._why_not(quantity, among, row))
 
     def _why_not(self, quantity: str, among: np.ndarray, row: np.ndarray) -> str:
-        """Why the placebo cells do not predict the cells `among`, whose mean row of the additive fit is `row`; or ""."""
+        """Why the unrelated cells do not predict the cells `among`, whose mean row of the additive fit is `row`; or ""."""
         if not among.any():
             return NO_ROWS[quantity]
-        for what, names in (("judge", self._cells.judge), ("model", self._cells.model)):
-            lacking = sorted(set(names[among]) - set(names[self._placebo]))
+        for factor in ("judge", "model"):
+            names = getattr(self.cells, factor)
+            lacking = sorted(set(names[among]) - set(names[self.cells.unrelated]))
             if lacking:
-                return NO_CELL.format(what=f"{what} {', '.join(lacking)}")
+                return NO_CELL.format(what=f"{factor} {', '.join(lacking)}")
         if not self._fit.determined(row[None])[0]:
-            return NOT_LINKED.format(what=", ".join(sorted(set(self._cells.judge[among]))))
+            return NOT_LINKED.format(what=", ".join(sorted(set(self.cells.judge[among]))))
         return "" if self.df > 0 else NO_SPREAD
 
-    def _known(self) -> list[str]:
-        return [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
-
-    def _mean_of_own(self) -> Target | None:
-        """The mean of the self-biases that are estimable."""
-        own = self._cells.own & np.isin(self._cells.judge, self._known())
-        return self._target("self_bias", ALL_JUDGES, own) if own.any() else None
-
-    def _with_own(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places of the placebo cells and, last, the own one, I - H of an additive fit to them, and which are the judge's."""
-        own = np.flatnonzero(self._cells.own & (self._cells.judge == judge))
-        places = np.concatenate([np.flatnonzero(self._placebo), own])
-        judges, models = self._cells.judge[places], self._cells.model[places]
+    def _with_own_cell(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places of the unrelated cells and, last, the own one, I - H of an additive fit to them, and which are the judge's."""
+        own = np.flatnonzero(self.cells.own & (self.cells.judge == judge))
+        places = np.concatenate([np.flatnonzero(self.cells.unrelated), own])
+        judges, models = self.cells.judge[places], self.cells.model[places]
         every = np.ones(len(places), dtype=bool)
         return places, AdditiveFit.of(judges, models, every).leftover(every), judges == judge
 
-    def _assigned(self, draws: int, seed: int) -> Assignments:
-        """Draw assignments to the judges whose self-bias is estimable."""
-        judges, models = np.array(self._known(), dtype=str), np.unique(self._cells.model)
+    def _places(self, names: list[str]) -> np.ndarray:
+        """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""
+        judges, models = np.array(names, dtype=str), np.unique(self.cells.model)
         place = np.full((len(judges), len(models)), -1)
-        names = zip(self._cells.judge[self._placebo], self._cells.model[self._placebo], strict=True)
-        for number, (judge, model) in enumerate(names):
+        pairs = zip(self.cells.judge[self.cells.unrelated], self.cells.model[self.cells.unrelated], strict=True)
+        for number, (judge, model) in enumerate(pairs):
             place[judges == judge, np.searchsorted(models, model)] = number
-        return draw_assignments(place, self._leftover, draws=draws, seed=seed)
+        return place
 
 
 def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
@@ -367,56 +358,61 @@ def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.n
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 
 
-def placebo(moments: Moments, *, seed: int, draws: int = DRAWS, reference: bool = True) -> list[ExcessPreference]:
-    """Estimate and test estimand C on the rows behind `moments`: self-bias by judge, family-bias, and the mean self-bias.
+def idiosyncrasy_designs(
+    spec: Spec, study: Study, *, seed: int = 0, draws: int = 0
+) -> Iterator[tuple[dict, IdiosyncrasyDesign | None]]:
+    """Yield the columns that name each slice of a spec, and its design, None without rows; whatever the spec's terms.
 
-    reference: whether the rows have one; without, the means are of the ratings less the effects of dimensions alone.
+    Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
-    cells = cell_means(moments, reference=reference)
-    return IdiosyncrasyDesign(cells, seed=seed, draws=draws).test(cells.mean)
+    for label, moments in study.slices(spec):
+        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
+        if len(moments.n):
+            cells = cell_means(moments, reference=study.has_human_scores)
+            yield where, IdiosyncrasyDesign(cells, seed=seed, draws=draws)
+        else:
+            yield where, None
 
 
 def idiosyncrasy_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
-    """Yield the rows of the placebo table of a least-squares spec: its rows, slices and covariates, whatever its terms."""
-    for label, moments in study.slices(spec):
-        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
-        if not len(moments.n):
+    """Yield the gaps beyond ordinary preference of a least-squares spec: its rows, slices and covariates."""
+    for where, design in idiosyncrasy_designs(spec, study, seed=seed, draws=draws):
+        if design is None:
             yield {**where, "reason": NO_SLICE}
             continue
-        for found in placebo(moments, seed=seed, draws=draws, reference=study.has_human_scores):
-            row = {"quantity": found.quantity, "term": found.term, "cells": found.cells, "reason": found.reason}
-            if not found.reason:
-                row |= wald_columns(found.estimate, found.std_error, df=found.df, confidence=confidence)
-                row |= {"randomisation_p_value": found.randomisation_p_value, "draws": found.draws}
-                row |= {"reason": NO_ASSIGNMENT} if found.term == ALL_JUDGES and not found.draws else {}
-            yield {**where, **row}
+        for gap in design.test(design.cells.mean):
+            row = {**where, "quantity": gap.quantity, "term": gap.term, "cells": gap.cells, "reason": gap.reason}
+            if not gap.reason:
+                row |= wald_columns(gap.estimate, gap.std_error, df=gap.df, confidence=confidence)
+                row |= {"randomisation_p_value": gap.randomisation_p_value, "draws": gap.draws}
+                row |= {"reason": NO_ASSIGNMENT} if gap.term == ALL_JUDGES and not gap.draws else {}
+            yield row
 
 
 def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the table of tastes of a least-squares spec: a cell each, of its slices and covariates.
+    """Yield the judge-model residuals of a least-squares spec: a cell each, of its slices and covariates.
 
-    residual: the cell's mean less a_j + c_m of the additive fit to the placebo cells, points of the unit scale; for a placebo
-    cell, of the fit to the others. std_error: that of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that fit and
-    the s of the fit to all. The residual of a cell without bias is between -band and band with probability `confidence`, by t
-    with df.
+    residual: the cell's mean less a_j + c_m of the additive fit to the unrelated cells, points of the unit scale; for an
+    unrelated cell, of the fit to the others. std_error: that of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that
+    fit and the s of the fit to all. The residual of a cell without bias is between -band and band with probability
+    `confidence`, by t with df.
     """
-    for label, moments in study.slices(spec):
-        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
-        if not len(moments.n):
+    for where, design in idiosyncrasy_designs(spec, study):
+        if design is None:
             yield {**where, "reason": NO_SLICE}
             continue
-        cells = cell_means(moments, reference=study.has_human_scores)
-        design = IdiosyncrasyDesign(cells, seed=0, draws=0)
+        cells = design.cells
         spread = design.spread(cells.mean)
-        names = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
-        for place, (judge, model, relation, n) in enumerate(names):
+        for place, (judge, model, relation, n) in enumerate(
+            zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
+        ):
             row = {**where, "judge": judge, "model": model, "relation": relation, "n": round(n)}
             target = design.of_cell(place)
             if target.reason:
                 yield {**row, "reason": target.reason}
                 continue
             error = spread * float((target.contrast @ target.contrast) ** 0.5)
-            numbers = {"residual": float(target.contrast @ cells.mean), "std_error": error, "df": design.df}
-            yield {**row, **numbers, "band": quantile(confidence, design.df) * error}
+            row |= {"residual": float(target.contrast @ cells.mean), "std_error": error, "df": design.df}
+            yield {**row, "band": quantile(confidence, design.df) * error}
         for judge, reason in cells.without_slope.items():
             yield {**where, "judge": judge, "reason": reason}

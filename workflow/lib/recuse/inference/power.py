@@ -377,7 +377,7 @@ def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, f
 def _taste(moments: Moments, noise: Mapping[str, float]) -> float:
     """The standard deviation of placebo cells about their additive fit, less what the noise gives them; NaN without any."""
     cells = cell_means(moments)
-    spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
-    placebo = ~cells.own & ~cells.same_family
-    of_noise = [noise[judge] ** 2 / n for judge, n in zip(cells.judge[placebo], cells.n[placebo], strict=True)]
+    spread = IdiosyncrasyDesign(cells).spread(cells.mean)
+    pairs = zip(cells.judge[cells.unrelated], cells.n[cells.unrelated], strict=True)
+    of_noise = [noise[judge] ** 2 / n for judge, n in pairs]
     return spread if math.isnan(spread) else math.sqrt(max(0.0, spread**2 - float(np.mean(of_noise))))

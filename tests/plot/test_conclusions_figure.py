@@ -8,9 +8,9 @@ from conclusions_figure import conclusions_figure
 from drawings import PRESENT, artists, is_page_of, on_paper, subject, texts
 from recuse.base.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
 from recuse.inference.robustness import Robustness, RobustnessCheck
+from recuse.inference.robustness_words import NOTHING
 from recuse.plot.robustness import conclusions
 from recuse.plot.style import EDGE, LINE
-from recuse.report.robustness import NOTHING
 
 VIEWS = [
     RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),

@@ -9,7 +9,8 @@ from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
 from recuse.base.words import end, p_value_text
 from recuse.inference.robustness import RobustnessCheck
-from recuse.report.robustness import answers, by_view, detectable_in, of_term, of_the_paper, outcome, so_many
+from recuse.inference.robustness_words import answers, detectable_in
+from recuse.report.robustness import by_view, of_term, of_the_paper, outcome, so_many
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 
 PUBLISHED = {"published": 0.031, "published_ci_low": 0.02, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}

@@ -211,7 +211,8 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
     across = SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN
     panel = (across - 2 * EDGE - label - (columns - 1) * LENGTH_CONFOUND_GUTTER) / columns - beside
     page = Page(
-        subject=subject, width=across, body=BELOW + rows * (height + TITLE), legend=_legend_of_length_confound(confidence), note=LENGTH_CONFOUND_NOTE
+        subject=subject, width=across, body=BELOW + rows * (height + TITLE),
+        legend=_legend_of_length_confound(confidence), note=LENGTH_CONFOUND_NOTE
     )  # fmt: skip
     limits = readable(_limits(table), panel)
     places = corners(len(perturbations), columns, step=(panel + beside + LENGTH_CONFOUND_GUTTER, height + TITLE))

@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 
 from recuse.base.words import is_known, signed
 from recuse.inference.robustness import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED, Robustness, RobustnessCheck
+from recuse.inference.robustness_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 from recuse.model.spec import BIASES
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import (
@@ -31,7 +32,6 @@ from recuse.plot.style import (
     widest,
     wrap,
 )
-from recuse.report.robustness import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,27 +27,26 @@ def groups_of(settings: dict) -> dict:
     from recuse.model.spec import Spec
 
     specs = Spec.from_config(settings)
-    least_squares = [spec for spec in specs if spec.estimator == "least_squares"]
+    least_squares = [spec for spec in specs if spec.model.estimator == "least_squares"]
     plain, with_reference = LINEAR
     return {
-        plain: [spec for spec in least_squares if spec.length is None and spec.reference is None],
-        with_reference: [spec for spec in least_squares if spec.reference is not None],
-        LENGTH: [spec for spec in least_squares if spec.length is not None],
-        ORDINAL: [spec for spec in specs if spec.estimator == "ordinal_logit"],
-        GAM: [spec for spec in specs if spec.estimator == "gam"],
+        plain: [spec for spec in least_squares if spec.selection.length is None and spec.selection.reference is None],
+        with_reference: [spec for spec in least_squares if spec.selection.reference is not None],
+        LENGTH: [spec for spec in least_squares if spec.selection.length is not None],
+        ORDINAL: [spec for spec in specs if spec.model.estimator == "ordinal_logit"],
+        GAM: [spec for spec in specs if spec.model.estimator == "gam"],
     }
 
 
 def study_of(folder: str):
     """The study whose tables are in `folder`, nothing of it read yet."""
-    from recuse.model.study import Study
+    from recuse.data.study import Study
 
     return Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
 
 
 def fit_every(folder: str, settings: str) -> None:
     """Fit everything; print the fits and the wall and processor seconds of each part."""
-    from dataclasses import replace
 
     from recuse.data.describe import correlations
     from recuse.model.estimates import estimate
@@ -55,31 +54,30 @@ def fit_every(folder: str, settings: str) -> None:
 
     study, groups = study_of(folder), groups_of(json.loads(settings))
     by_prompt = {"clustered by prompt": {"covariance": "CR1"}, f"{REPLICATES:,} replicates": {"bootstrap": REPLICATES}}
-    groups |= {name: [replace(Spec("main"), **changes)] for name, changes in by_prompt.items()}
+    groups |= {name: [Spec.of("main").changed(**changes)] for name, changes in by_prompt.items()}
     parts = {START: (0, time.process_time(), time.process_time())}  # nothing waits there
     for name, specs in groups.items():
         start = time.perf_counter(), time.process_time()
         fits = sum(len({row["slice"] for row in estimate(s, study, confidence=0.9, seed=SEED).estimates}) for s in specs)
         parts[name] = fits, time.perf_counter() - start[0], time.process_time() - start[1]
     start = time.perf_counter(), time.process_time()
-    rows = list(correlations(study.all_cells(), confidence=0.9))
+    rows = list(correlations(study.cells(), confidence=0.9))
     parts["correlations"] = len(rows), time.perf_counter() - start[0], time.process_time() - start[1]
     print(json.dumps(parts))
 
 
 def fit_by_statsmodels(folder: str, settings: str) -> None:
     """Fit the same on raw rows; print the fits and the seconds of each part, imports not counted."""
-    from dataclasses import replace
 
     import statsmodels.formula.api  # noqa: F401
 
-    from recuse.model.estimates import estimate
+    from recuse.crosscheck.statsmodels import fits_by_formula
 
     groups, parts = groups_of(json.loads(settings)), {}
     for name in (*LINEAR, LENGTH):
         start, study = time.perf_counter(), study_of(folder)
-        found = [estimate(replace(spec, engine="statsmodels"), study, confidence=0.9).estimates for spec in groups[name]]
-        parts[name] = sum(len({row["slice"] for row in rows}) for rows in found), time.perf_counter() - start
+        fitted = [slice_ for spec in groups[name] for slice_ in fits_by_formula(spec, study)]
+        parts[name] = sum(bool(slice_.coefficients) for slice_ in fitted), time.perf_counter() - start
     for name, fit in ((ORDINAL, by_ordered_model), (GAM, by_glmgam)):
         frame = fewest_rows(folder)
         parts[name] = 1, fit(frame)

@@ -58,14 +58,14 @@ def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None
     from recuse.base.database import bounded_memory
     from recuse.base.tables import ESTIMATES, write_table
     from recuse.data.cells import build_cells
+    from recuse.data.study import Study
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
-    from recuse.model.study import Study
 
     with bounded_memory(memory_limit, f"{folder}/spill"):
         build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
         study = Study("grown", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
-        found = estimate(Spec("main", covariance=covariance), study, confidence=0.9)
+        found = estimate(Spec.of("main", covariance=covariance), study, confidence=0.9)
     write_table(f"{folder}/{covariance}.csv", ESTIMATES, found.estimates)
 
 

@@ -21,15 +21,15 @@ def bootstrap(folder: str, replicates: str) -> None:
 
     from recuse.base.tables import ESTIMATES, write_table
     from recuse.data.cells import build_cells
+    from recuse.data.study import Study
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
-    from recuse.model.study import Study
 
     build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
     study = Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
-    estimate(Spec("main"), study, confidence=0.9)
+    estimate(Spec.of("main"), study, confidence=0.9)
     start = time.perf_counter()
-    found = estimate(Spec("main", bootstrap=int(replicates)), study, confidence=0.9, seed=SEED)
+    found = estimate(Spec.of("main", bootstrap=int(replicates)), study, confidence=0.9, seed=SEED)
     print(time.perf_counter() - start)
     write_table(f"{folder}/main.csv", ESTIMATES, found.estimates)
 
@@ -42,19 +42,19 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     import numpy as np
     from statsmodels.regression.linear_model import OLS
 
+    from recuse.data.study import Study
     from recuse.model.fit import fits
     from recuse.model.resampling import Resamples
     from recuse.model.spec import Spec
-    from recuse.model.study import Study
 
-    spec = Spec("main", bootstrap=int(replicates))
+    spec = Spec.of("main", bootstrap=int(replicates))
     (ours,) = fits(spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED)
     frame = duckdb.execute("from read_parquet(?)", [f"{folder}/ratings.parquet"]).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     terms = [term for term in spec.terms_of({name: frame[name].to_numpy(dtype=str) for name in names}) if term.carried.any()]
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
-    resamples = Resamples(prompt.max() + 1, replicates=spec.bootstrap, seed=SEED)
+    resamples = Resamples(prompt.max() + 1, replicates=spec.errors.bootstrap, seed=SEED)
     drawn = next(resamples.of_piece(0))[: int(refits)].astype(int)
     start = time.perf_counter()
     found = []

@@ -11,7 +11,7 @@ from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
-from recuse.model.study import Study
+from recuse.data.study import Study
 from recuse.published.values import JUDGES
 from recuse.simulate.ratings import planted, simulate
 from recuse.simulate.twin import load_published, published_world

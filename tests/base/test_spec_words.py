@@ -11,7 +11,7 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
     ("settings", "words"),
     [
         ({}, "Equation 1"),
-        ({"covariance": "HC0", "estimator": "least_squares", "engine": "cells"}, "Equation 1"),
+        ({"covariance": "HC0", "estimator": "least_squares"}, "Equation 1"),
         (NEWS, "Equation 1 without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"),
         (
             {"slice": "dimension", "terms": ["intercept", "reference"]},
@@ -33,7 +33,6 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
             "Equation 1 with each family's judges as reference, completions kept, on the dimension Tone, on the task "
             "types a, b and c",
         ),
-        ({"engine": "statsmodels"}, "Equation 1 fitted by statsmodels"),
     ],
 )
 def test_settings_in_words(settings, words):

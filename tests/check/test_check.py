@@ -229,7 +229,7 @@ def test_what_is_detectable_is_what_the_errors_of_the_fit_say(five, check):
     delta = noncentrality(math.inf, power=ASKED["power"], confidence=ASKED["confidence"])
     errors = {
         row["term"]: row["std_error"]
-        for row in estimate(Spec("main"), facts.study, confidence=0.9).estimates
+        for row in estimate(Spec.of("main"), facts.study, confidence=0.9).estimates
         if row["quantity"] == "self_bias"
     }
     for judge in FIVE:

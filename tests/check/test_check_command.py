@@ -13,7 +13,7 @@ from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CHECK, read_table
 from recuse.cli import main, write_page
-from recuse.model.study import Study
+from recuse.data.study import Study
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
@@ -55,7 +55,7 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     origin = {"raters": [], "alphas": [], "of_alpha": 3}
     planner = {key: ASKED[key] for key in ("gamma", "power")}
     script_of_check(
-        study=Study("mine", study.cells, study.ratings), origin=origin, completeness=str(tmp_path / "completeness.csv"),
+        study=Study("mine", study.cells_from, study.ratings), origin=origin, completeness=str(tmp_path / "completeness.csv"),
         told={}, planner=planner, confidence=0.9, output=str(tmp_path / "of_rule.csv"),
     )  # fmt: skip
     assert (tmp_path / "of_rule.csv").read_bytes() == (tmp_path / "check.csv").read_bytes()

@@ -13,7 +13,7 @@ from recuse.crosscheck.pygam import beside_pygam
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
 
-SPEC = Spec("gam", **CONFIG["specs"]["gam"])
+SPEC = Spec.of("gam", **CONFIG["specs"]["gam"])
 MANY = on(*np.linspace(0, 1, 13))
 CURVED = rows_of(references=MANY, curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
 
@@ -69,12 +69,13 @@ def test_what_is_not_determined_is_so_for_both():
 
 @pytest.fixture(scope="module")
 def spec():
-    return replace(SPEC, subset={"dimension": ["Completeness", "Faithfulness"]})
+    return SPEC.changed(subset={"dimension": ["Completeness", "Faithfulness"]})
 
 
 def test_every_slice_of_the_study_is_checked(twin, spec):
     rows = list(check_engines([spec], twin, confidence=0.9))
-    assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in ("", *spec.subset["dimension"])]
+    slices = ("", *spec.selection.subset["dimension"])
+    assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in slices]
     assert max(row["largest_difference"] for row in rows) < 1e-8
     raise_disagreement(rows)
 

@@ -62,7 +62,7 @@ def test_many_codes_say_what_the_texts_say(sparse_study):
 
 @pytest.mark.parametrize("length", [None, "global"])
 def test_fits_of_groups_that_seldom_occur(sparse_study, length):
-    spec = Spec("", length=length, covariance="CR1")
+    spec = Spec.of("", length=length, covariance="CR1")
     assert max(row["largest_difference"] for row in check_engines([spec], sparse_study, confidence=0.9)) < 1e-9
 
 
@@ -141,7 +141,7 @@ def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
         from range(3) judges(j), range(4) prompts(p)""")  # fmt: skip
     used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
     assert used == {MODELS[0]: ("0", "4"), MODELS[1]: ("4", "0"), MODELS[2]: ("4", "0")}
-    assert read_cells(study.cells).n.sum() == 4
+    assert read_cells(study.cells_from).n.sum() == 4
 
 
 def test_cells_count_the_ratings_of_the_scale(tmp_path):
@@ -149,6 +149,6 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
         select '{MODELS[0]}' as judge, '{MODELS[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id,
                2 + p as rating, 2 as gt
         from range(3) prompts(p)""", scale=(2, 5))  # fmt: skip
-    columns = duckdb.sql(f"select * from '{study.cells}'").columns
+    columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
     assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
-    assert read_cells(study.cells).counts.tolist() == [[1, 1, 1, 0]]
+    assert read_cells(study.cells_from).counts.tolist() == [[1, 1, 1, 0]]

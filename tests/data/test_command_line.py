@@ -51,7 +51,7 @@ def expected(tmp_path):
         source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
         try:
             study = built(tmp_path, "mine", source)
-            of_spec = Spec(spec, **settings["specs"][spec])
+            of_spec = Spec.of(spec, **settings["specs"][spec])
             found = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
         except RecuseError as error:
             return f"error: {error}\n"

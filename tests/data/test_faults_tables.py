@@ -15,9 +15,9 @@ from recuse.config.load import load
 from recuse.data.cells import build_cells
 from recuse.data.raters import agreement, check_raters
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 from recuse.pairwise.table import VerdictFiles
 from recuse.pairwise.table import normalise as normalise_verdicts
 
@@ -81,7 +81,7 @@ def through_the_steps(path, folder):
         with done_or_refused(str(cells), made=[cells]):
             build_cells(str(ratings), str(cells))
     if cells.exists():
-        estimate(Spec("main"), Study("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1)
+        estimate(Spec.of("main"), Study("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from recuse.crosscheck.compare import check_engines
 from recuse.data.cells import build_cells, cells_of_rows, read_cells
 from recuse.data.levels import as_metadata, levels_of
 from recuse.data.references import with_family_references
+from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 
 FAMILIES = ["Claude", "GPT", "Llama 3", "Mistral"]
 KEY = ["dimension", "prompt_id", "model"]
@@ -69,7 +69,7 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
 
 @pytest.mark.parametrize(("reference", "kept"), [("family", False), ("family_completions_kept", True)])
 def test_slices_are_the_reference_families(twin, rows, reference, kept):
-    table = estimate(Spec("other", reference=reference), twin, confidence=0.9).estimates
+    table = estimate(Spec.of("other", reference=reference), twin, confidence=0.9).estimates
     assert sorted({row["slice"] for row in table}) == FAMILIES
     for family in FAMILIES:
         chosen = referred(rows, family)
@@ -79,7 +79,7 @@ def test_slices_are_the_reference_families(twin, rows, reference, kept):
 
 
 def test_dropped_models_leave_the_reference_too(twin, rows):
-    spec = Spec("other", reference="family", subset={"models_dropped": ["GPT-4o"], "dimension": ["Helpfulness"]})
+    spec = Spec.of("other", reference="family", subset={"models_dropped": ["GPT-4o"], "dimension": ["Helpfulness"]})
     kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o") & rows["dimension"].eq("Helpfulness")]
     table = estimate(spec, twin, confidence=0.9).estimates
     for family in FAMILIES:
@@ -90,7 +90,7 @@ def test_dropped_models_leave_the_reference_too(twin, rows):
 
 
 def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):
-    spec = Spec("other", length="prompt", subset={"models_dropped": ["GPT-4o"]})
+    spec = Spec.of("other", length="prompt", subset={"models_dropped": ["GPT-4o"]})
     kept = rows[~rows["judge"].eq("GPT-4o") & ~rows["model"].eq("GPT-4o")].copy()
     completions = kept.drop_duplicates(KEY).groupby(["dimension", "prompt_id"])["length"].agg(["mean", "std"])
     kept = kept.join(completions, on=["dimension", "prompt_id"])
@@ -100,8 +100,8 @@ def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):
 
 
 def test_other_estimators_take_a_reference_too(twin):
-    ordinal = Spec("o", reference="family", estimator="ordinal_logit", subset={"dimension": ["Helpfulness"]})
-    gam = Spec("g", reference="family", estimator="gam")
+    ordinal = Spec.of("o", reference="family", estimator="ordinal_logit", subset={"dimension": ["Helpfulness"]})
+    gam = Spec.of("g", reference="family", estimator="gam")
     for spec in (ordinal, gam):
         table = estimate(spec, twin, confidence=0.9).estimates
         assert {label: set(self_bias(table, label)) & {"GPT-4o", "Claude v2"} for label in ("Claude", "GPT")} == {
@@ -133,6 +133,6 @@ def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     rows, levels = f"from '{twin.ratings[0]}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings[0]))
     duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))
-    found = estimate(Spec("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
+    found = estimate(Spec.of("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
     assert found.estimates == []
     assert [gap["reason"].split(":")[0] for gap in found.not_estimable] == ["all judges are of one family"]

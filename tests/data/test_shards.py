@@ -16,9 +16,9 @@ from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.data.shards import Plan
+from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}
@@ -28,9 +28,9 @@ KINDS = {
     "length of all rows of the prompt": SPECS["length_control_as_coded"],
     "length of the study": SPECS["length_control_global"],
     "references": SPECS["llm_reference"],
-    "by prompt, by slice": Spec("", slice="task_type", whole=True, covariance="CR1", bootstrap=100),
-    "by prompt, length of the study": Spec("", length="global", subset=NEWS, covariance="CR1", bootstrap=100),
-    "by prompt, references": Spec("", reference="family", covariance="CR1", bootstrap=100),
+    "by prompt, by slice": Spec.of("", slice="task_type", whole=True, covariance="CR1", bootstrap=100),
+    "by prompt, length of the study": Spec.of("", length="global", subset=NEWS, covariance="CR1", bootstrap=100),
+    "by prompt, references": Spec.of("", reference="family", covariance="CR1", bootstrap=100),
     "ordinal": SPECS["ordinal"],
 }
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
@@ -104,7 +104,7 @@ def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
 
 def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
     assert Path(scattered.cells).read_bytes() == Path(twin.cells).read_bytes()
-    ours, theirs = (Path(study.cells).with_name("completeness.csv").read_bytes() for study in (scattered, twin))
+    ours, theirs = (Path(study.cells_from).with_name("completeness.csv").read_bytes() for study in (scattered, twin))
     assert ours == theirs
 
 
@@ -121,7 +121,7 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
                 assert math.isclose(ours[column], value, rel_tol=0, abs_tol=1e-12), column
             else:
                 assert ours[column] == value
-    if spec.bootstrap:
+    if spec.errors.bootstrap:
         assert any("boot_ci_low" in row for row in found.estimates)
 
 
@@ -139,7 +139,7 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 1)]
     for table in ("cells.parquet", "completeness.csv"):
         assert (tmp_path / "shards" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
-    spec = Spec("", length="prompt", covariance="CR1", terms=("intercept",))
+    spec = Spec.of("", length="prompt", covariance="CR1", terms=("intercept",))
     found, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
     assert [row["estimate"] for row in found] == pytest.approx([row["estimate"] for row in wanted], abs=1e-12)
     assert len(found) == 3

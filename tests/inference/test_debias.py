@@ -1,6 +1,5 @@
 """Leaderboards before and after debiasing: a planted swap is undone; replicates are refits to the rows of resamples."""
 
-from dataclasses import replace
 from functools import partial
 
 import duckdb
@@ -48,14 +47,10 @@ class DrawnStudy:
     def prompts(self):
         return len(self._drawn.rating)
 
-    def moments_for(self, spec):
+    def moments(self, selection, *, by_cell):
         return self._drawn.moments
 
-    def slices(self, spec):
-        for label, mask in spec.slices(self._drawn.factors):
-            yield label, self._drawn.moments.select(mask)
-
-    def row_blocks(self, spec, factors):
+    def row_blocks(self, selection, factors):
         yield self._drawn.block
 
 
@@ -72,7 +67,7 @@ def swapped():
 
 
 def test_debiased_leaderboard_restores_the_order_that_bias_swapped():
-    rows = list(board(Spec("main"), swapped()))
+    rows = list(board(Spec.of("main"), swapped()))
     true = ["Model 5", "Model 4", "Model 3", "Model 2", "Model 1"]
     ranks = {kind: by_model(rows, kind, "rank") for kind in (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY)}
     assert sorted(true, key=ranks[RAW].get) == ["Model 5", "Model 3", "Model 4", "Model 1", "Model 2"]
@@ -92,9 +87,9 @@ def test_replicates_are_refits_to_the_rows_of_the_same_resamples(twin, monkeypat
     monkeypatch.setattr(
         debias, "leaderboard", lambda pairs, means, bias, family, **more: seen.update(m=means, b=bias, p=pairs, **more) or ()
     )
-    spec = Spec("main", subset={"dimension": ["Helpfulness", "Completeness"]})
+    spec = Spec.of("main", subset={"dimension": ["Helpfulness", "Completeness"]})
     assert not list(board(spec, twin))
-    frame = duckdb.sql(spec.rows(twin.ratings)).df()
+    frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
     columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
     terms = [term for term in spec.terms_of({c: frame[c].to_numpy(dtype=str) for c in columns}) if term.carried.any()]
     regressors = (1.0, frame["gt_unit"].to_numpy())
@@ -118,7 +113,7 @@ def test_replicates_are_refits_to_the_rows_of_the_same_resamples(twin, monkeypat
 
 
 def test_slices_and_intervals(twin):
-    rows = list(board(Spec("by_task_type", slice="task_type", whole=True), twin))
+    rows = list(board(Spec.of("by_task_type", slice="task_type", whole=True), twin))
     assert {row["slice"] for row in rows} == {"", "open-ended qa", "summarization"}
     assert len(rows) == 3 * 5 * 9
     for row in rows:
@@ -131,18 +126,18 @@ def test_slices_and_intervals(twin):
     raw = f"select judge, avg(rating_unit) as mean from '{twin.ratings[0]}' where model = 'GPT-4o' group by judge"
     ((mean,),) = duckdb.sql(f"select avg(mean) from ({raw})").fetchall()
     assert next(row["score"] for row in rows if row["model"] == "GPT-4o") == pytest.approx(mean, abs=1e-12)
-    assert rows == list(board(Spec("by_task_type", slice="task_type", whole=True), twin))
+    assert rows == list(board(Spec.of("by_task_type", slice="task_type", whole=True), twin))
 
 
 def test_a_spec_without_bias_is_refused(twin):
     with pytest.raises(ConfigError, match=r"specs: plain: .* write a spec with the terms self and same_family"):
-        list(board(Spec("plain", terms=["judge", "dimension"]), twin))
+        list(board(Spec.of("plain", terms=["judge", "dimension"]), twin))
 
 
 def test_model_effects_may_stand_behind_the_biases():
     """Under B, shared taste for a model is no bias: what is taken off is near what was planted."""
     study = swapped()
-    rows = list(board(replace(Spec("by_model"), terms=(*EQUATION_1, "model")), study))
+    rows = list(board(Spec.of("by_model").changed(terms=(*EQUATION_1, "model")), study))
     for model, change in by_model(rows, DEBIASED, "change").items():
         assert change == pytest.approx(-0.2 / 5 if model in ("Model 1", "Model 3", "Model 5") else 0, abs=0.012)
 
@@ -166,14 +161,14 @@ def test_models_that_no_judge_compares_have_no_scores():
 
 def test_biases_that_are_not_determined_leave_no_debiased_scores():
     world = ValidityWorld(families=[2], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
-    rows = list(board(Spec("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
+    rows = list(board(Spec.of("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
     assert {row["scores"] for row in rows if "score" in row} == {RAW, HUMAN}
     assert {row["judges"] for row in rows if row["scores"] == DEBIASED} == {0}
 
 
 def test_two_judges_that_leave_their_family_compare_nothing():
     world = ValidityWorld(families=[1, 1], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
-    rows = list(board(Spec("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
+    rows = list(board(Spec.of("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
     for row in rows:
         left_out = row["scores"] in (WITHOUT_SELF, WITHOUT_FAMILY)
         assert ("score" in row) != left_out
@@ -268,7 +263,7 @@ def test_few_prompts_are_noted():
 
 
 def test_debiased_ratings_are_rows_less_the_estimates(twin, tmp_path):
-    spec = Spec("main")
+    spec = Spec.of("main")
     write_table(tmp_path / "main.csv", ESTIMATES, estimate(spec, twin, confidence=0.9).estimates)
     estimates = read_table(tmp_path / "main.csv")
     write_debiased(spec, twin, estimates, str(tmp_path / "debiased.parquet"))

@@ -23,8 +23,8 @@ from recuse.montecarlo.run import try_estimators
 from recuse.montecarlo.world import RATERS, ValidityWorld
 
 WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
-EQUATION = Spec("main")
-SLOPES = Spec("slopes", terms=("judge", "judge:reference"))
+EQUATION = Spec.of("main")
+SLOPES = Spec.of("slopes", terms=("judge", "judge:reference"))
 
 
 def trial_of(seed=1, **dials):
@@ -54,7 +54,7 @@ def rows_of(trial, spec):
 
 @pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_taste": 0.1}])
 def test_uncorrected_are_the_clustered_errors(dials):
-    trial, spec = trial_of(**dials), Spec("length", length="prompt") if dials else EQUATION
+    trial, spec = trial_of(**dials), Spec.of("length", length="prompt") if dials else EQUATION
     plain = clustered(trial.solution(spec), trial.add_prompts(spec, Clusters(trial.design(spec).layouts, trial.solution(spec))))
     _, found = fit(trial, spec, UNCORRECTED)
     np.testing.assert_allclose(found.estimate, plain.estimate, rtol=1e-12)
@@ -111,7 +111,7 @@ def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
 def test_more_error_than_variation_is_not_estimable():
     trial = trial_of(quality_gap=0.8)  # most of the variance is of models, and the models have effects
     noise = KnownReliability.of(trial.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
-    spec = Spec("model", terms=("judge", "judge:reference", "dimension", "model"))
+    spec = Spec.of("model", terms=("judge", "judge:reference", "dimension", "model"))
     design = trial.design(spec)
     fitted = corrected(trial.solution(spec), design.regressors, noise.sums(trial.moments), MOMENTS)
     slopes = [place for place, term in enumerate(design.terms) if term.quantity == "slope"]
@@ -147,7 +147,7 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
     design = trial.design(EQUATION)
     assert len(list(sum_by_prompt(trial.drawn.block, design.cell, len(design.layouts)))) > 5
-    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
+    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.errors.covariance, rtol=1e-10)
 
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():

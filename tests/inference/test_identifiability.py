@@ -1,7 +1,5 @@
 """Which cells carry and identify each coefficient, against weights computed on rows."""
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ NINE = (
     "Mistral Large",
 )  # fmt: skip
 GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
-MODELS = {"A": Spec("a"), "B": Spec("b", terms=(*EQUATION_1, "model")), "C": Spec("main")}
+MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model")), "C": Spec.of("main")}
 
 
 def rows_of(study, spec):
@@ -62,17 +60,17 @@ def test_a_is_identified_by_the_judge_b_and_c_by_the_model_as_well(twin):
 
 
 def test_what_is_not_estimable_is_said(twin):
-    alone = rows_of(twin, Spec("alone", subset={"models_dropped": [MINI]}))
+    alone = rows_of(twin, Spec.of("alone", subset={"models_dropped": [MINI]}))
     assert alone["family_bias", "GPT"]["words"] == "no row of this family's judges rates another model of the family"
-    tied = rows_of(twin, Spec("tied", terms=("intercept", "judge", "self")))
+    tied = rows_of(twin, Spec.of("tied", terms=("intercept", "judge", "self")))
     assert tied["intercept", GPT]["words"] == TIED
     assert tied["intercept", GPT]["rank_deficiency"] == 1
     assert tied["intercept", GPT]["tied_to"] == "every other intercept"
     assert tied["self_bias", GPT]["words"].startswith("1 cell against ")
-    absorbing = rows_of(twin, Spec("c", absorb="completion", covariance="CR1"))
+    absorbing = rows_of(twin, Spec.of("c", absorb="completion", covariance="CR1"))
     assert absorbing["dimension", "Helpfulness"]["words"] == ABSORBED
     assert absorbing["self_bias", GPT]["share_same_model"] > 0.1
-    empty = replace(MODELS["A"], subset={"dataset": ["none"]})
+    empty = MODELS["A"].changed(subset={"dataset": ["none"]})
     assert [row["words"] for row in identifiability(empty, twin)] == ["no row is left"]
 
 

@@ -15,7 +15,7 @@ from recuse.montecarlo.estimators import Trial
 from recuse.montecarlo.run import try_estimators
 from recuse.montecarlo.world import Drawn, ValidityWorld
 
-EQUATION = Spec("main")
+EQUATION = Spec.of("main")
 WORLD = ValidityWorld(families=(2, 1, 1), dimensions=2, prompts=30, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
 
 
@@ -104,10 +104,10 @@ def test_a_bias_is_between_its_bounds_whatever_is_missing(refits):
 
 
 def test_of_a_study(twin, tmp_path):
-    spec = replace(EQUATION, slice="dimension", whole=True)
+    spec = EQUATION.changed(slice="dimension", whole=True)
     rows = list(bounds_rows(spec, twin, confidence=0.9))
     plain = {(row["slice"], row["quantity"], row["term"]): row for row in
-             estimate(replace(spec, covariance="CR1"), twin, confidence=0.9).estimates}  # fmt: skip
+             estimate(spec.changed(covariance="CR1"), twin, confidence=0.9).estimates}  # fmt: skip
     every = [row for row in rows if row["method"] == ALL_ROWS]
     assert len(every) == len(plain)
     for row in every:

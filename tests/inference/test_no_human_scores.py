@@ -109,17 +109,17 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
             assert not any(
                 row["estimand"].startswith("A: gap to the human") for row in estimate(spec, study, confidence=0.9)[0]
             )
-        elif spec.slice == "task_type":
+        elif spec.selection.slice == "task_type":
             assert reason is not None
         else:
             assert reason == NO_HUMAN_SCORE
             found = estimate(spec, study, confidence=0.9)
             assert found.estimates == found.remarks == found.smooths == found.multiplicity == []
             assert [row["reason"] for row in found.not_estimable] == [NO_HUMAN_SCORE]
-    own = Spec("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
+    own = Spec.of("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
     assert inapplicable(own, study) == NO_HUMAN_SCORE
-    assert inapplicable(Spec("own", terms=("judge", "dimension")), study) is None
-    assert inapplicable(Spec("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
+    assert inapplicable(Spec.of("own", terms=("judge", "dimension")), study) is None
+    assert inapplicable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
 
 
 def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
@@ -145,22 +145,22 @@ def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
 
 
 def test_a_row_is_complete_when_it_is_judged_and_nothing_stands_for_the_humans(study, frame, tmp_path_factory):
-    assert study.all_cells().n.sum() == len(frame)
+    assert study.cells().n.sum() == len(frame)
     assert not study.has_human_scores
     (ratings,) = study.ratings
     assert connect().execute(f"select count(*), count(gt), count(gt_unit) from '{ratings}'").fetchall() == [(len(frame), 0, 0)]
-    assert connect().execute(f"select count(gt) from '{study.cells}'").fetchall() == [(0,)]
-    scores = {(row["dimension"], row["judge"], row["model"]): row["mean"] for row in mean_scores(study.all_cells())}
+    assert connect().execute(f"select count(gt) from '{study.cells_from}'").fetchall() == [(0,)]
+    scores = {(row["dimension"], row["judge"], row["model"]): row["mean"] for row in mean_scores(study.cells())}
     assert {judge for _, judge, _ in scores} == set(FIVE)
     assert scores["", GPT, GPT] == pytest.approx(frame.query("judge == model == @GPT")["unit"].mean(), abs=1e-12)
-    assert list(correlations(study.all_cells(), confidence=0.9)) == []
+    assert list(correlations(study.cells(), confidence=0.9)) == []
 
 
 def test_one_human_score_makes_the_others_missing(tmp_path):
     rows = unscored(prompts=4)
     rows[0] |= {"gt": 3, "rating": 3}
     study = study_of_rows(tmp_path, rows)
-    assert (study.has_human_scores, study.all_cells().n.sum()) == (True, 1)
+    assert (study.has_human_scores, study.cells().n.sum()) == (True, 1)
     counted = read_table(tmp_path / "completeness.csv")
     assert sum(int(row["missing_gt"]) for row in counted) == len(rows) - 1
     assert sum(int(row["used"]) for row in counted) == 1
@@ -179,7 +179,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
 def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
     fitted = applicable(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
-    assert not any("reference" in term for spec in fitted for term in spec.terms)
+    assert not any("reference" in term for spec in fitted for term in spec.model.terms)
     rows = list(bounds_rows(fitted[0], study, confidence=0.9))
     assert {row["method"] for row in rows} > {"all rows", "complete blocks", "highest by any missing"}
     ours = biases({**row, "slice": ""} for row in rows if row["method"] == "all rows")
@@ -249,5 +249,5 @@ def test_cells_of_raw_files_are_those_of_the_tables(command, study):
     source = StudyFiles([RatingsFile("a.csv")], {"Tone": [1, 5], "Use": [1, 5]}, {}, Registry.from_config(CONFIG["models"]))
     connection = connect()
     cells = cells_of_distinct_rows(connection, source, collapse(connection, source.files, most=10**9))
-    np.testing.assert_array_equal(cells.counts, study.all_cells().counts)
+    np.testing.assert_array_equal(cells.counts, study.cells().counts)
     assert np.isnan(cells.reference).all()

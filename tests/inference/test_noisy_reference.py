@@ -1,7 +1,5 @@
 """Corrected estimates of a study: its slices, the curve over reliability with its breakdowns, and split raters."""
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -24,7 +22,7 @@ from recuse.model.spec import Spec
 from recuse.model.terms import NO_ROWS
 from recuse.simulate.ratings import simulate
 
-MAIN = Spec("main")
+MAIN = Spec.of("main")
 NAMES = ("judge", "model", "judge_family", "model_family", "dimension")
 NUMBERS = ("estimate", "std_error", "df", "ci_low", "ci_high", "p_value")
 SCALES = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
@@ -48,15 +46,15 @@ def assert_equal(found, expected, *, tolerance=1e-9):
 @pytest.mark.parametrize(
     "spec",
     [
-        replace(MAIN, slice="dimension", whole=True),
-        replace(MAIN, length="prompt", subset={"dataset": ["cnn", "xsum"]}),
-        replace(MAIN, terms=(*MAIN.terms, "model"), slice="model_dropped"),
+        MAIN.changed(slice="dimension", whole=True),
+        MAIN.changed(length="prompt", subset={"dataset": ["cnn", "xsum"]}),
+        MAIN.changed(terms=(*MAIN.model.terms, "model"), slice="model_dropped"),
     ],
     ids=["dimensions", "length of a subset", "models"],
 )
 def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
     rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
-    plain = estimate(replace(spec, covariance="CR1"), twin, confidence=0.9)
+    plain = estimate(spec.changed(covariance="CR1"), twin, confidence=0.9)
     expected = [{**row, "method": "plain"} for row in plain.estimates]
     assert_equal(keyed(rows, "uncorrected"), keyed(expected, "plain"))
     simex, moments = keyed(rows, "simex"), keyed(rows, "moments")
@@ -67,8 +65,8 @@ def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
 
 
 def test_completions_absorbed(twin):
-    spec = Spec("absorbing", absorb="completion", subset={"dataset": ["xsum"]})
-    plain = estimate(replace(spec, covariance="CR1"), twin, confidence=0.9)
+    spec = Spec.of("absorbing", absorb="completion", subset={"dataset": ["xsum"]})
+    plain = estimate(spec.changed(covariance="CR1"), twin, confidence=0.9)
     found = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
     assert_equal(keyed(found, "uncorrected"), keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"))
     assert keyed(found, "moments").keys() == keyed(found, "uncorrected").keys()
@@ -76,8 +74,8 @@ def test_completions_absorbed(twin):
 
 def test_a_dimension_alone_is_its_slice(twin):
     """Errors come from what is in the slice; reliability by dimension leaves the others out."""
-    sliced = keyed(corrected_rows(replace(MAIN, slice="dimension"), twin, RELIABILITY, confidence=0.9), "moments")
-    alone = replace(MAIN, subset={"dimension": ["Faithfulness"]})
+    sliced = keyed(corrected_rows(MAIN.changed(slice="dimension"), twin, RELIABILITY, confidence=0.9), "moments")
+    alone = MAIN.changed(subset={"dimension": ["Faithfulness"]})
     found = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
     own = {("", *key[1:]): row for key, row in sliced.items() if key[0] == "Faithfulness"}
     assert_equal(found, own)
@@ -88,9 +86,9 @@ def test_a_dimension_alone_is_its_slice(twin):
 )
 def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin, slices, label):
     """Variances are of the subset, by dimension, and all its prompts have a part in them: also those of other slices."""
-    spec = Spec("plain", terms=("judge", "judge:reference", "self"), **slices)
+    spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
     found = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
-    frame = duckdb.sql(spec.rows(twin.ratings)).df()
+    frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
     factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
     reference, rating, prompt = (frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt"))
     inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
@@ -116,7 +114,7 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
 
 
 def test_what_no_row_carries_is_named(twin):
-    spec = replace(MAIN, slice="model_dropped", subset={"dimension": ["Faithfulness"]})
+    spec = MAIN.changed(slice="model_dropped", subset={"dimension": ["Faithfulness"]})
     rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
     (gap,) = [row for row in rows if row["slice"] == "GPT-4o" and row.get("term") == "GPT" and row["quantity"] == "family_bias"]
     assert gap["reason"] == NO_ROWS["family_bias"]
@@ -175,7 +173,7 @@ def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
 
 
 def test_too_noisy_is_said(twin):
-    spec = Spec("model_dimension", terms=(*MAIN.terms, "model:dimension"))
+    spec = Spec.of("model_dimension", terms=(*MAIN.model.terms, "model:dimension"))
     rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
     reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
     assert reasons == {TOO_NOISY}
@@ -184,11 +182,11 @@ def test_too_noisy_is_said(twin):
 
 def test_a_reference_of_judges_and_a_dimension_without_reliability_are_refused(twin):
     with pytest.raises(ConfigError, match="spec by_judges: found the estimator least_squares and the reference family"):
-        list(corrected_rows(Spec("by_judges", reference="family"), twin, RELIABILITY, confidence=0.9))
+        list(corrected_rows(Spec.of("by_judges", reference="family"), twin, RELIABILITY, confidence=0.9))
     with pytest.raises(ConfigError, match="dimension 'Completeness' has none"):
         list(corrected_rows(MAIN, twin, {"Conciseness": 0.5}, confidence=0.9))
     with pytest.raises(ConfigError, match="spec long: found length or absorb"):
-        list(split_rater_rows(Spec("long", length="prompt"), twin, "", confidence=0.9))
+        list(split_rater_rows(Spec.of("long", length="prompt"), twin, "", confidence=0.9))
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +202,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     thinned = f"(select * from '{raters}' where rater = 1 or prompt_id != {first})"
     path = raters.replace("raters.parquet", "thinned.parquet")
     duckdb.sql(f"copy {thinned} to '{path}' (format parquet)")
-    spec = replace(MAIN, subset={"dimension": ["Faithfulness"]})
+    spec = MAIN.changed(subset={"dimension": ["Faithfulness"]})
     found = keyed(split_rater_rows(spec, twin, path, confidence=0.9), BY_RATERS)
     scores = duckdb.sql(f"""select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
                             from '{path}' where team = 'raters' group by all having count(*) > 1""")

@@ -209,11 +209,11 @@ def test_what_the_cells_do_not_identify_is_said():
 
 
 def test_table_of_a_study(twin):
-    rows = list(idiosyncrasy_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+    rows = list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
     assert len(rows) == 7 * 14
     assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary taste of a judge for a model"}
     for row in rows:
         assert row["reason"] == ""
         assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
         assert 0 < row["p_value"] <= 1
-    assert rows == list(idiosyncrasy_rows(Spec("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+    assert rows == list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))

@@ -18,6 +18,7 @@ from recuse.inference.power import (
 )
 from recuse.model.design import terms_of
 from recuse.model.spec import A, Spec
+from recuse.model.terms import slices_of
 from recuse.montecarlo.world import ValidityWorld
 
 
@@ -31,7 +32,7 @@ def test_unknown_and_unusable_reliabilities_are_named():
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     world = ValidityWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, taste=0.02, reliability=0.6)
     drawn = [world.draw(np.random.default_rng(seed)).moments for seed in range(8)]
-    plans = [balanced_study_like(Spec("main"), moments, 0.6, 3.0) for moments in drawn]
+    plans = [balanced_study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
     assert np.sqrt(np.mean([plan.taste**2 for plan in plans])) == pytest.approx(0.02, rel=0.1)
     of_three = [replace(plan, raters=3) for plan in plans]
@@ -45,15 +46,17 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
 def test_the_taste_is_what_the_noise_of_the_cells_leaves():
     """With 30 prompts the noise of a cell mean is more than twice as large as the taste."""
     world = ValidityWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, taste=0.02)
-    plans = [balanced_study_like(Spec("main"), world.draw(np.random.default_rng(seed)).moments, 1.0, 1.0) for seed in range(25)]
+    plans = [
+        balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments, 1.0, 1.0) for seed in range(25)
+    ]
     # A taste that would be below 0 is 0: on average of squares some too much.
     assert 0.016 <= np.sqrt(np.mean([plan.taste**2 for plan in plans])) <= 0.026
 
 
 def test_noise_is_that_of_each_judge(twin):
     """From rows: squares of each judge's residuals of Equation 1 over its rows, times n / (n - rank) of all."""
-    (_, moments), *_ = twin.slices(Spec("main"))
-    plan = balanced_study_like(Spec("main"), moments, 1.0, 1.0)
+    (_, moments), *_ = slices_of(Spec.of("main"), twin)
+    plan = balanced_study_like(Spec.of("main"), moments, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {name: frame[name].to_numpy(dtype=str) for name in names}
@@ -83,24 +86,24 @@ def test_numbers_of_a_design_hold_for_every_judge():
 def test_an_unknown_taste_is_not_taken_for_none(twin):
     """Three models of two families: floor, size and the prompts that are needed are not known either."""
     gone = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2", "GPT-3.5 Turbo"]
-    spec = Spec("few", subset={"models_dropped": gone})
-    (_, moments), *_ = twin.slices(spec)
+    spec = Spec.of("few", subset={"models_dropped": gone})
+    (_, moments), *_ = slices_of(spec, twin)
     assert np.isnan(balanced_study_like(spec, moments, 1.0, 1.0).taste)
     asked = {"gamma": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
     rows = list(power_rows(spec, twin, [], **asked))
     assert {row["note"] for row in rows} <= {UNKNOWN_PREFERENCES, NOT_ESTIMABLE}
     assert any(row["note"] == UNKNOWN_PREFERENCES for row in rows if row["estimand"] == A)
     assert not any({"floor", "size", "prompts_needed"} & row.keys() for row in rows)
-    known = list(power_rows(Spec("main"), twin, [], **asked))
+    known = list(power_rows(Spec.of("main"), twin, [], **asked))
     assert all("floor" in row and row.get("note") != UNKNOWN_PREFERENCES for row in known)
 
 
 def test_raters_make_no_rows_where_the_reliability_is_not_known(twin):
     """The human scores are then taken to be exact, which any number of raters would be."""
     asked = {"gamma": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1, 3], "copies": [1], "confidence": 0.9}
-    unknown = list(power_rows(Spec("main"), twin, [], **asked))
+    unknown = list(power_rows(Spec.of("main"), twin, [], **asked))
     assert {row["raters"] for row in unknown} == {None}
-    known = list(power_rows(Spec("main"), twin, [{"mean": "0.6", "raters": "3"}], **asked))
+    known = list(power_rows(Spec.of("main"), twin, [{"mean": "0.6", "raters": "3"}], **asked))
     assert {row["raters"] for row in known} == {1, 3}
     assert len(known) == 2 * len(unknown)
     bias = [abs(row["bias"]) for row in unknown if row["estimand"] == A]

@@ -1,7 +1,5 @@
 """Prediction-powered means against ppi-python, against a naive twin, and in worlds with known means."""
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ from recuse.base.tables import FEW_LABELS
 from recuse.inference.ppi import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 
-MAIN = Spec("main")
+MAIN = Spec.of("main")
 
 # ppi_py.ppi_mean_ci(y[:n], f[:n], f[n:], alpha=0.1) of ppi-python 0.2.3: seed, n, N, how the judges follow -> ends.
 PPI_PYTHON = {
@@ -206,7 +204,7 @@ def test_too_few_labels_give_no_numbers():
 
 
 def test_scores_of_a_study_are_those_of_its_rows(twin):
-    found = prompt_scores(Spec("main"), twin)
+    found = prompt_scores(Spec.of("main"), twin)
     model = int(np.flatnonzero(found.models == "GPT-4o")[0])
     ways = found.of(model)
     rows = f"from '{twin.ratings[0]}' where model = 'GPT-4o'"
@@ -228,7 +226,7 @@ def test_scores_of_a_study_are_those_of_its_rows(twin):
 
 def test_rows_are_of_the_draws_that_all_ways_have(twin):
     """Of 40 prompts three or four labelled: some draws have fewer than two completions in a dimension."""
-    scores = prompt_scores(replace(MAIN, subset={"models_dropped": ["GPT-4o"]}), twin)
+    scores = prompt_scores(MAIN.changed(subset={"models_dropped": ["GPT-4o"]}), twin)
     scores.n[scores.n.shape[0] // 2 :, :, 0] = scores.human[scores.n.shape[0] // 2 :, :, 0] = 0
     scores.rating[scores.n.shape[0] // 2 :, :, 0] = 0
     rows = [row for row in ppi_rows(scores, labelled=[4], draws=30, confidence=0.9, seed=7) if row["model"] == "Claude v2"]
@@ -257,7 +255,7 @@ def test_rows_are_of_the_draws_that_all_ways_have(twin):
 
 
 def test_widths_fall_with_labels_and_are_seeded(twin):
-    scores = prompt_scores(Spec("main"), twin)
+    scores = prompt_scores(Spec.of("main"), twin)
     rows, again = (list(ppi_rows(scores, labelled=[10, 20, 30], draws=5, confidence=0.9, seed=2)) for _ in range(2))
     assert rows == again
     assert {"study", *rows[0]} == set(FEW_LABELS)

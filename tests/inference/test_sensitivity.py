@@ -1,7 +1,5 @@
 """Robustness values: published numbers, the omitted-variable algebra on simulated rows, and the length as benchmark."""
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
 
-LENGTH = Spec("length_control", length="prompt")
+LENGTH = Spec.of("length_control", length="prompt")
 
 
 @pytest.mark.parametrize(
@@ -59,11 +57,11 @@ def test_benchmark_is_sensemakrs():
 
 
 def test_table_of_a_study(twin, tmp_path):
-    spec = replace(LENGTH, slice="dimension", whole=True)
+    spec = LENGTH.changed(slice="dimension", whole=True)
     rows = {(row["slice"], row["quantity"], row["term"]): row for row in sensitivity_rows(spec, twin, confidence=0.9)}
     classical, by_prompt = (
         {(row["slice"], row["quantity"], row["term"]): row for row in
-         estimate(replace(spec, covariance=covariance), twin, confidence=0.9).estimates}
+         estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates}
         for covariance in ("classical", "CR1")
     )  # fmt: skip
     assert len(rows) == sum(row["quantity"] in ("self_bias", "family_bias") for row in classical.values())
@@ -84,9 +82,9 @@ def test_table_of_a_study(twin, tmp_path):
 
 @pytest.mark.parametrize(("quantity", "name"), [("self_bias", "GPT-4o"), ("family_bias", "Mistral")])
 def test_strength_of_length_is_that_on_rows(twin, quantity, name):
-    spec = replace(LENGTH, subset={"dimension": ["Faithfulness", "Helpfulness"]})
+    spec = LENGTH.changed(subset={"dimension": ["Faithfulness", "Helpfulness"]})
     (row,) = [row for row in sensitivity_rows(spec, twin, confidence=0.9) if (row["quantity"], row["term"]) == (quantity, name)]
-    frame = duckdb.sql(with_normalised_length(spec.rows(twin.ratings), "prompt")).df()
+    frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {key: frame[key].to_numpy(dtype=str) for key in names}
     terms = [term for term in spec.terms_of(factors) if term.carried.any()]
@@ -105,8 +103,8 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
 
 
 def test_a_spec_without_length_has_no_benchmark(twin):
-    rows = list(sensitivity_rows(Spec("main"), twin, confidence=0.9))
+    rows = list(sensitivity_rows(Spec.of("main"), twin, confidence=0.9))
     assert rows
     assert not any("length_with_term" in row for row in rows)
     with pytest.raises(ConfigError, match="spec o: found absorb or another estimator"):
-        list(sensitivity_rows(Spec("o", estimator="gam"), twin, confidence=0.9))
+        list(sensitivity_rows(Spec.of("o", estimator="gam"), twin, confidence=0.9))

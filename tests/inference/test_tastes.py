@@ -21,10 +21,11 @@ from recuse.inference.idiosyncrasy import (
     residual_rows,
 )
 from recuse.model.spec import Spec
+from recuse.model.terms import slices_of
 from recuse.plot.idiosyncrasy import tastes
 from recuse.plot.style import read
 
-MAIN = Spec("main")
+MAIN = Spec.of("main")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
 
 def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
     """Every residual and its error by least squares on the placebo cells without it."""
-    (_, moments), *_ = twin.slices(MAIN)
+    (_, moments), *_ = slices_of(MAIN, twin)
     cells = cell_means(moments)
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
@@ -64,14 +65,16 @@ def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
 
 def test_what_has_no_residual_has_a_reason(twin):
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
-    found = list(residual_rows(Spec("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
+    found = list(residual_rows(Spec.of("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
     assert len(found) == 16
     for row in found:
         assert ("residual" in row) == (row["relation"] == UNRELATED)
         assert row.get("reason") == (None if row["relation"] == UNRELATED else NOT_LINKED.format(what=row["judge"]))
-    found = residual_rows(Spec("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9)
+    found = residual_rows(
+        Spec.of("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9
+    )
     assert [row["reason"] for row in found if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
-    assert [row["reason"] for row in residual_rows(Spec("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
+    assert [row["reason"] for row in residual_rows(Spec.of("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
         "no row is left"
     ]
 
@@ -112,7 +115,7 @@ def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest(
 
 
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
-    (_, moments), *_ = twin.slices(MAIN)
+    (_, moments), *_ = slices_of(MAIN, twin)
     lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
     monkeypatch.setattr("recuse.inference.idiosyncrasy.cell_means", lambda moments, **_: lacking)
     *_, last = residual_rows(MAIN, twin, confidence=0.9)

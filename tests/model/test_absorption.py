@@ -19,14 +19,14 @@ from recuse.model.spec import B, Spec, estimand_of
 from recuse.model.terms import ABSORBED, RELATIVE
 
 NEWS = {"dataset": ["cnn", "xsum"]}
-ABSORBING = Spec("absorbing", absorb="completion", covariance="CR1")
+ABSORBING = Spec.of("absorbing", absorb="completion", covariance="CR1")
 KINDS = {
     "all rows": ABSORBING,
-    "slices": replace(ABSORBING, slice="dimension", whole=True),
-    "one model dropped": replace(ABSORBING, slice="model_dropped", subset=NEWS),
-    "length": replace(ABSORBING, length="prompt", subset={"models_dropped": ["GPT-4o"], **NEWS}),
-    "reference": replace(ABSORBING, reference="family", subset={"dimension": ["Faithfulness"]}),
-    "terms": replace(ABSORBING, terms=("intercept", "reference", "self", "model"), subset=NEWS),
+    "slices": ABSORBING.changed(slice="dimension", whole=True),
+    "one model dropped": ABSORBING.changed(slice="model_dropped", subset=NEWS),
+    "length": ABSORBING.changed(length="prompt", subset={"models_dropped": ["GPT-4o"], **NEWS}),
+    "reference": ABSORBING.changed(reference="family", subset={"dimension": ["Faithfulness"]}),
+    "terms": ABSORBING.changed(terms=("intercept", "reference", "self", "model"), subset=NEWS),
 }
 
 
@@ -60,7 +60,7 @@ def columns_of(study, condition):
 def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(twin):
     from statsmodels.api import OLS
 
-    spec = replace(ABSORBING, subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]})
+    spec = ABSORBING.changed(subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]})
     condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
     factors, reference, rating, completion, prompt = columns_of(twin, condition)
     found = table(twin, spec)
@@ -87,10 +87,10 @@ def test_what_completions_account_for_is_said(twin):
 
 
 def test_blocks_may_be_of_any_size(twin, monkeypatch):
-    spec = replace(ABSORBING, bootstrap=100)
+    spec = ABSORBING.changed(bootstrap=100)
     whole = table(twin, spec)
     ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
-    for module in ("data.moments", "model.study"):
+    for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
     for key, row in table(replace(twin, _read={}), spec).items():
         for number in ("estimate", "std_error", "boot_std_error"):
@@ -103,15 +103,15 @@ def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
     raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet'"
     duckdb.sql(f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
-    for spec in (ABSORBING, replace(ABSORBING, covariance="CR3")):
+    for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
         assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
-        found = table(study, replace(spec, bootstrap=100, wild=99))
+        found = table(study, spec.changed(bootstrap=100, wild=99))
         assert {key for key, row in found.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
         assert {key for key, row in found.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
 
 
 def test_bootstrap_by_prompt_is_near_the_clustered_errors(twin):
-    rows = table(twin, replace(ABSORBING, bootstrap=400))
+    rows = table(twin, ABSORBING.changed(bootstrap=400))
     ratios = [row["boot_std_error"] / row["std_error"] for key, row in rows.items() if key[0] == "self_bias"]
     assert 0.85 < np.median(ratios) < 1.2
 
@@ -137,12 +137,12 @@ def test_a_study_of_more_judges_than_a_word_holds():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (Spec("s"), "A: gap to the human scale"),
-        (Spec("s", reference="family"), "A: gap to the scale of the judges that are the reference"),
-        (Spec("s", terms=("judge", "self", "model")), B.format("model")),
-        (Spec("s", terms=("judge", "self", "model:dimension")), B.format("model and dimension")),
+        (Spec.of("s"), "A: gap to the human scale"),
+        (Spec.of("s", reference="family"), "A: gap to the scale of the judges that are the reference"),
+        (Spec.of("s", terms=("judge", "self", "model")), B.format("model")),
+        (Spec.of("s", terms=("judge", "self", "model:dimension")), B.format("model and dimension")),
         (ABSORBING, B.format("completion")),
-        (Spec("s", terms=("judge",)), ""),
+        (Spec.of("s", terms=("judge",)), ""),
     ],
 )
 def test_words_of_the_estimand(spec, words):
@@ -156,7 +156,7 @@ def test_effects_of_models_remove_what_judges_share():
     moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * own, np.full(len(own), 0.5)], axis=1))
     found = {}
     for effects in ("", "model", "model:dimension"):
-        spec = Spec("s", terms=(*EQUATION_1, effects))
+        spec = Spec.of("s", terms=(*EQUATION_1, effects))
         found[effects] = {
             (row.quantity, row.term): row.estimate for row in fit_slice(spec, "", moments).coefficients if not row.note
         }

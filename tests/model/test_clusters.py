@@ -12,6 +12,7 @@ from statsmodels.api import OLS
 
 from conftest import CONFIG, built, study_files
 from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, prompt_ranges
 from recuse.data.ratings import StudyFiles
@@ -21,15 +22,15 @@ from recuse.model.fit import fits
 from recuse.model.resampling import Resamples, prompt_errors
 from recuse.model.spec import Spec
 
-SPECS = {spec.name: replace(spec, covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
+SPECS = {spec.name: spec.changed(covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}
 KINDS = {
     "main": SPECS["main"],
     "length by prompt": SPECS["length_control"],
-    "slices that overlap": Spec("", slice="dataset", whole=True, subset=NEWS, covariance="CR1"),
-    "length of a subset": Spec("", length="global", subset={"models_dropped": ["GPT-4o"], **NEWS}, covariance="CR1"),
-    "reference of a subset": Spec("", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"),
-    "terms of all judges": Spec("", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"),
+    "slices that overlap": Spec.of("", slice="dataset", whole=True, subset=NEWS, covariance="CR1"),
+    "length of a subset": Spec.of("", length="global", subset={"models_dropped": ["GPT-4o"], **NEWS}, covariance="CR1"),
+    "reference of a subset": Spec.of("", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"),
+    "terms of all judges": Spec.of("", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"),
 }
 
 
@@ -71,7 +72,7 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = errors(twin, KINDS[name])
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
     ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
-    for module in ("data.moments", "model.study"):
+    for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
     study = replace(twin, _read={})
     np.testing.assert_allclose(errors(study, KINDS[name]), whole, rtol=1e-12)
@@ -93,7 +94,7 @@ def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
         f"copy (from '{raw(twin)}' where prompt_id = (select min(prompt_id) from '{raw(twin)}')) to '{tmp_path}/raw.parquet'"
     )
     study = built(tmp_path, "one", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
-    found = estimate(replace(SPECS["main"], bootstrap=100), study, confidence=0.9)
+    found = estimate(SPECS["main"].changed(bootstrap=100), study, confidence=0.9)
     known = [row for row in found.estimates if "estimate" in row]
     assert known
     for row in known:
@@ -134,7 +135,7 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     """Twelve prompts, of which eight have no row with a term: their scores are 0, but P is 12, and 12 prompts are resampled."""
     names, where = TERMS[terms]
     study = rated(tmp_path, 12, where=where)
-    spec = Spec("", terms=names, covariance="CR1", bootstrap=100)
+    spec = Spec.of("", terms=names, covariance="CR1", bootstrap=100)
     frame = duckdb.sql(f"from '{study.ratings[0]}'").df()
     carried = {
         "dimension": frame["dimension"] == "B",
@@ -158,18 +159,18 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
 
 
-@pytest.mark.parametrize("engine", ["cells", "statsmodels"])
-@pytest.mark.parametrize("spec", [Spec("", covariance="CR1"), Spec("", bootstrap=100), Spec("", slice="dimension")])
-def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec, engine):
+@pytest.mark.parametrize("spec", [Spec.of("", covariance="CR1"), Spec.of("", bootstrap=100), Spec.of("", slice="dimension")])
+def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
     study = rated(tmp_path, 6, where="j <> m or d = 1 and p < 3")
-    spec = replace(spec, terms=("self",), engine=engine, subset={} if spec.slice else {"dimension": ["A"]})
-    found = estimate(spec, study, confidence=0.9)
-    first = "A" if spec.slice else ""
-    gaps = [(row["quantity"], row["term"], row["reason"]) for row in found.not_estimable if row["slice"] == first]
-    assert gaps[-1] == ("", "", "no row carries a term of the model")
-    assert [reason for *_, reason in gaps[:-1]] == ["no row of this judge rates itself"] * 3
-    assert {row["slice"] for row in found.estimates} == ({"B"} if spec.slice else set())
-    (one,) = estimate(replace(spec, slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]
+    spec = spec.changed(terms=("self",), subset={} if spec.selection.slice else {"dimension": ["A"]})
+    for slices in (fits(spec, study, seed=0), fits_by_formula(spec, study)):
+        first, *others = slices
+        assert first.slice == ("A" if spec.selection.slice else "")
+        assert first.not_estimable[-1] == ("", "", "no row carries a term of the model")
+        assert [reason for *_, reason in first.not_estimable[:-1]] == ["no row of this judge rates itself"] * 3
+        assert not first.coefficients
+        assert [fitted.slice for fitted in others if fitted.coefficients] == (["B"] if spec.selection.slice else [])
+    (one,) = estimate(spec.changed(slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]
     assert one["reason"] == "no row carries a term of the model"
 
 
@@ -178,7 +179,7 @@ def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
     peaks = []
     for datasets in (20, 60):
         study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
-        spec = Spec("", slice="dataset", covariance="CR1")
+        spec = Spec.of("", slice="dataset", covariance="CR1")
         estimate(spec, study, confidence=0.9)  # reads the cells
         tracemalloc.start()
         prompt_errors(spec, study, seed=None)

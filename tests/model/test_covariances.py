@@ -24,21 +24,21 @@ from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.resampling import Jackknife, jackknifed
 from recuse.model.spec import Spec
 
-MAIN = Spec("main")
+MAIN = Spec.of("main")
 NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
 SHARED = ("intercept", "reference", "self", "dimension")  # no term is of one judge alone but the self-bias
 KINDS = {
-    "HC2": replace(MAIN, covariance="HC2"),
-    "HC3 of slices": Spec("", slice="dimension", whole=True, covariance="HC3"),
-    "HC3 of a reference": Spec("", reference="family", subset=NEWS, covariance="HC3"),
-    "CR1 absorbing": Spec("", absorb="completion", subset=NEWS, covariance="CR1"),
-    "CR3": Spec("", subset=NEWS, covariance="CR3"),
-    "CR3 of slices": Spec("", slice="dataset", subset=NEWS, covariance="CR3"),
-    "CR3 with length": Spec("", length="prompt", subset=NEWS, covariance="CR3"),
-    "CR3 with models": Spec("", terms=(*MAIN.terms, "model"), subset=NEWS, covariance="CR3"),
-    "CR3 absorbing": Spec("", absorb="completion", subset=NEWS, covariance="CR3"),
-    "two-way": Spec("", terms=("intercept", "reference"), covariance="two_way"),
-    "two-way of slices": Spec("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
+    "HC2": MAIN.changed(covariance="HC2"),
+    "HC3 of slices": Spec.of("", slice="dimension", whole=True, covariance="HC3"),
+    "HC3 of a reference": Spec.of("", reference="family", subset=NEWS, covariance="HC3"),
+    "CR1 absorbing": Spec.of("", absorb="completion", subset=NEWS, covariance="CR1"),
+    "CR3": Spec.of("", subset=NEWS, covariance="CR3"),
+    "CR3 of slices": Spec.of("", slice="dataset", subset=NEWS, covariance="CR3"),
+    "CR3 with length": Spec.of("", length="prompt", subset=NEWS, covariance="CR3"),
+    "CR3 with models": Spec.of("", terms=(*MAIN.model.terms, "model"), subset=NEWS, covariance="CR3"),
+    "CR3 absorbing": Spec.of("", absorb="completion", subset=NEWS, covariance="CR3"),
+    "two-way": Spec.of("", terms=("intercept", "reference"), covariance="two_way"),
+    "two-way of slices": Spec.of("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
 }
 
 
@@ -54,7 +54,7 @@ def changed(twin, folder, rows):
 
 def data_on_rows(study, spec):
     """X (rows, terms), the rating and the prompt of the rows of a spec without slices."""
-    frame = duckdb.sql(spec.rows(study.ratings)).df()
+    frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
     x, _ = design_on_rows(frame, spec)
     return x, frame["rating_unit"].to_numpy(), frame["prompt_id"].to_numpy(dtype=str)
 
@@ -86,19 +86,19 @@ def test_errors_by_leverage_are_those_of_the_textbook(twin):
     left = 1 - ((x @ inverse) * x).sum(axis=1)
     for name, power in (("HC2", 1), ("HC3", 2)):
         spread = inverse @ ((x * (residual**2 / left**power)[:, None]).T @ x) @ inverse
-        found = [row["std_error"] for row in rows_of(twin, replace(MAIN, covariance=name)).values()]
+        found = [row["std_error"] for row in rows_of(twin, MAIN.changed(covariance=name)).values()]
         np.testing.assert_allclose(found, np.sqrt(np.diag(spread)), rtol=1e-10)
 
 
 def test_leverage_needs_groups_of_one_reference(twin):
-    moments = moments_of_cells(twin.all_cells())
+    moments = moments_of_cells(twin.cells())
     regressors = regressors_of(terms_of(moments.factors), len(moments.n), 2)
     with pytest.raises(DesignError, match="several references"):
         fit(moments, regressors, covariance="HC3")
 
 
 def test_bootstrap_beside_errors_by_leverage_is_the_same_as_beside_others(twin):
-    leveraged, white = (rows_of(twin, replace(MAIN, bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
+    leveraged, white = (rows_of(twin, MAIN.changed(bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
     for key, row in white.items():
         assert leveraged[key]["boot_ci_low"] == pytest.approx(row["boot_ci_low"], abs=1e-11)
 
@@ -109,7 +109,7 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)
     monkeypatch.setattr("recuse.model.resampling.REPLICATES", 3)
     blocks = [PromptRange(twin.ratings[0], first + 1, last) for first, last in pairwise([-1, 5, 17, 18, 40])]
-    for module in ("data.moments", "model.study"):
+    for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
     found = rows_of(replace(twin, _read={}), KINDS[name]).values()
     np.testing.assert_allclose([row["std_error"] for row in found if "std_error" in row], whole, rtol=1e-11)
@@ -119,14 +119,14 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
 def test_intervals_by_prompt_are_of_t(twin, covariance, df):
     from scipy.stats import t
 
-    rows = rows_of(twin, replace(KINDS["two-way"], covariance=covariance)).values()
+    rows = rows_of(twin, KINDS["two-way"].changed(covariance=covariance)).values()
     for row in rows:
         half = t.ppf(0.95, df) * row["std_error"]
         assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
         assert row["estimate"] - row["ci_low"] == pytest.approx(half, rel=1e-9)
         assert row["p_value"] == pytest.approx(2 * t.sf(abs(row["estimate"] / row["std_error"]), df), rel=1e-9)
         assert row["df"] == df
-    assert not any("df" in row for row in rows_of(twin, replace(MAIN, covariance="HC3")).values())
+    assert not any("df" in row for row in rows_of(twin, MAIN.changed(covariance="HC3")).values())
 
 
 def remarks(study, spec):
@@ -139,13 +139,13 @@ def test_few_clusters_are_remarked_on(twin, tmp_path):
     for number, wanted in ((29, [few]), (30, [])):
         (folder := tmp_path / str(number)).mkdir()
         study = changed(twin, folder, prompts.format(number))
-        assert remarks(study, replace(MAIN, covariance="CR3")) == wanted
+        assert remarks(study, MAIN.changed(covariance="CR3")) == wanted
     assert remarks(twin, KINDS["two-way"]) == [few.replace("CR3: 29", "two_way: 9")]
 
 
 def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
     """Intercepts and slopes of judges take from their scores what would vary, so that pairs are counted off for nothing."""
-    spec = replace(MAIN, covariance="two_way")
+    spec = MAIN.changed(covariance="two_way")
     rows = rows_of(twin, spec).values()
     assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
     assert any(remark.startswith("two_way: no standard errors, as the matrix") for remark in remarks(twin, spec))
@@ -157,7 +157,7 @@ def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
 def test_one_prompt_has_no_jackknife(twin, tmp_path):
     study = changed(twin, tmp_path, "from raw where prompt_id = (select min(prompt_id) from raw)")
     for covariance in ("CR3", "two_way"):
-        spec = replace(MAIN, covariance=covariance, wild=99)
+        spec = MAIN.changed(covariance=covariance, wild=99)
         rows = rows_of(study, spec).values()
         assert all("ci_low" not in row and "wild_p_value" not in row for row in rows)
         assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
@@ -176,7 +176,7 @@ ONE = "prompt_id = (select min(prompt_id) from raw)"
 def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quantity, rows):
     """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it know the other coefficients."""
     study = changed(twin, tmp_path, rows)
-    spec = replace(MAIN, covariance="CR3")
+    spec = MAIN.changed(covariance="CR3")
     found = rows_of(study, spec)
     assert {key for key, row in found.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
     assert found["", quantity, "GPT-4o"]["note"].startswith("no standard error")
@@ -202,9 +202,9 @@ def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):
     kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
     study = changed(twin, tmp_path, f"from raw where {kept}")
     for covariance in ("HC2", "HC3"):
-        rows = rows_of(study, replace(MAIN, covariance=covariance))
+        rows = rows_of(study, MAIN.changed(covariance=covariance))
         assert {key for key, row in rows.items() if "ci_low" not in row} == {("", "self_bias", "GPT-4o")}
-        others = rows_of(study, replace(MAIN, covariance="HC0"))
+        others = rows_of(study, MAIN.changed(covariance="HC0"))
         ratios = [row["std_error"] / others[key]["std_error"] for key, row in rows.items() if "ci_low" in row]
         assert min(ratios) > 1
         assert max(ratios) < 1.05
@@ -214,7 +214,7 @@ def test_errors_are_in_their_order(twin):
     """HC0 < HC2 < HC3, and CR1 < CR3: each takes off more for leverage."""
     errors = {}
     for covariance in ("HC0", "HC2", "HC3", "CR1", "CR3"):
-        spec = replace(KINDS["CR3"], covariance=covariance)
+        spec = KINDS["CR3"].changed(covariance=covariance)
         (fitted,) = fits(spec, twin, seed=None)
         errors[covariance] = np.array([row.std_error for row in fitted.coefficients])
     assert (errors["HC0"] < errors["HC2"]).all()
@@ -224,8 +224,8 @@ def test_errors_are_in_their_order(twin):
 
 def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
     by_prompt = ({"covariance": "CR3"}, {"covariance": "two_way"}, {"wild": 99}, {"bootstrap": 100}, {"absorb": "completion"})
-    assert all(replace(MAIN, **settings).by_row for settings in by_prompt)
-    assert not any(replace(MAIN, covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
+    assert all(MAIN.changed(**settings).by_row for settings in by_prompt)
+    assert not any(MAIN.changed(covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
 
 
 def test_the_config_may_ask_for_them():

@@ -66,7 +66,7 @@ def test_effects_of_models_are_against_the_first_model_of_the_dimension():
     ],
 )
 def test_any_choice_of_terms_equals_statsmodels(twin, terms):
-    spec = Spec("chosen", terms=terms, slice="task_type", whole=True)
+    spec = Spec.of("chosen", terms=terms, slice="task_type", whole=True)
     rows = list(check_engines([spec], twin, confidence=0.9))
     assert {row["slice"] for row in rows} == {"", "open-ended qa", "summarization"}
     assert max(row["largest_difference"] for row in rows) < 1e-9

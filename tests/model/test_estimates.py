@@ -7,11 +7,13 @@ import pytest
 from conftest import CONFIG, built, study_files
 from recuse.base.errors import DesignError
 from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.references import NORMALISATIONS, with_normalised_length
 from recuse.data.registry import Registry
-from recuse.model.estimates import estimate
+from recuse.model.estimates import estimate, estimates_of
+from recuse.model.fit import fits
 from recuse.model.least_squares import wald_p_value
 from recuse.model.spec import Spec
 from recuse.published.values import JUDGES
@@ -25,7 +27,7 @@ def table(study, spec):
     return {(row["slice"], row["quantity"], row["term"]): row for row in rows}, left_out
 
 
-@pytest.mark.parametrize("name", [spec.name for spec in SPECS.values() if spec.estimator == "least_squares"])
+@pytest.mark.parametrize("name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"])
 def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
     rows = list(check_engines([SPECS[name]], twin, confidence=0.9))
     assert rows
@@ -34,7 +36,7 @@ def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
 
 @pytest.mark.parametrize("covariance", ["HC1", "classical"])
 def test_other_covariances_equal_statsmodels(twin, covariance):
-    spec = Spec("other", slice="task_type", covariance=covariance)
+    spec = Spec.of("other", slice="task_type", covariance=covariance)
     assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
 
 
@@ -47,18 +49,19 @@ def test_disagreement_of_the_engines_is_an_error():
 
 
 @pytest.mark.parametrize("key", ["std_error", "ci_low"])
-@pytest.mark.parametrize("engine", ["cells", "statsmodels"])
+@pytest.mark.parametrize("side", ["fits", "fits_by_formula"])
 @pytest.mark.parametrize("lost", [float("nan"), None])
-def test_number_that_one_engine_lacks_is_a_disagreement(twin, monkeypatch, key, engine, lost):
-    def estimate_without(spec, study, *, confidence):
-        found = estimate(spec, study, confidence=confidence)
-        if spec.engine == engine:
-            row = found.estimates[5]
-            found.estimates[5] = {k: v for k, v in row.items() if k != key} | ({} if lost is None else {key: lost})
-        return found
+def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, side, lost):
+    sides = iter(["fits", "fits_by_formula"])  # in this order, of one slice each
 
-    monkeypatch.setattr("recuse.crosscheck.compare.estimate", estimate_without)
-    rows = list(check_engines([Spec("main")], twin, confidence=0.9))
+    def estimates_without(spec, fitted, *, confidence):
+        rows = list(estimates_of(spec, fitted, confidence=confidence))
+        if next(sides) == side:
+            rows[5] = {k: v for k, v in rows[5].items() if k != key} | ({} if lost is None else {key: lost})
+        return rows
+
+    monkeypatch.setattr("recuse.crosscheck.compare.estimates_of", estimates_without)
+    rows = list(check_engines([Spec.of("main")], twin, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)
 
@@ -101,12 +104,12 @@ def test_one_model_dropped_has_a_slice_for_each_model(twin):
     rows, _ = table(twin, SPECS["one_model_dropped"])
     assert {key[0] for key in rows} == set(JUDGES)
     assert not any(key[0] == key[2] for key in rows)
-    alone, _ = table(twin, Spec("alone", subset={"models_dropped": ["GPT-4o"]}))
+    alone, _ = table(twin, Spec.of("alone", subset={"models_dropped": ["GPT-4o"]}))
     assert rows["GPT-4o", "self_bias", "Mistral 7B"]["estimate"] == alone["", "self_bias", "Mistral 7B"]["estimate"]
 
 
 def test_subset_that_names_nothing_of_the_study_is_said(twin):
-    rows, left_out = table(twin, Spec("elsewhere", subset={"dimension": ["Charm"]}))
+    rows, left_out = table(twin, Spec.of("elsewhere", subset={"dimension": ["Charm"]}))
     assert rows == {}
     assert left_out[0]["reason"] == "the study has no dimension named Charm"
 
@@ -133,19 +136,20 @@ def small_study(tmp_path, change, lengths=True):
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_judge_that_sees_one_reference_level(tmp_path):
     study = small_study(tmp_path, lambda row: row | ({"gt": 2} if row["judge"] == "Claude v2" else {}))
-    for engine in ("cells", "statsmodels"):
-        rows, left_out = table(study, Spec("main", engine=engine))
-        unknown = {(gap["quantity"], gap["term"]) for gap in left_out if "not estimable" in gap["reason"]}
+    spec = Spec.of("main")
+    for (fitted,) in (fits(spec, study, seed=None), fits_by_formula(spec, study)):
+        rows = {(row["quantity"], row["term"]): row for row in estimates_of(spec, fitted, confidence=0.9)}
+        unknown = {(quantity, term) for quantity, term, reason in fitted.not_estimable if "not estimable" in reason}
         assert unknown == {("intercept", "Claude v2"), ("slope", "Claude v2")}
-        assert "estimate" not in rows["", "slope", "Claude v2"]
-        assert rows["", "slope", "Claude v2"]["note"].startswith("not estimable")
-        assert np.isfinite(rows["", "self_bias", "Claude v2"]["estimate"])
-    assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+        assert "estimate" not in rows["slope", "Claude v2"]
+        assert rows["slope", "Claude v2"]["note"].startswith("not estimable")
+        assert np.isfinite(rows["self_bias", "Claude v2"]["estimate"])
+    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
     study = small_study(tmp_path, lambda row: None if row["model"] == "GPT-3.5 Turbo" else row)
-    rows, left_out = table(study, Spec("main"))
+    rows, left_out = table(study, Spec.of("main"))
     assert ("", "self_bias", "GPT-3.5 Turbo") not in rows
     assert [(gap["quantity"], gap["term"], gap["reason"]) for gap in left_out] == [
         ("self_bias", "GPT-3.5 Turbo", "no row of this judge rates itself"),
@@ -156,7 +160,7 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
 def test_judge_that_always_gives_one_rating(tmp_path):
     """Its coefficients are exact and have no standard error: that is said, not called significant."""
     study = small_study(tmp_path, lambda row: row | ({"rating": 4} if row["judge"] == "Claude v2" else {}))
-    rows, _ = table(study, Spec("main"))
+    rows, _ = table(study, Spec.of("main"))
     own = rows["", "self_bias", "Claude v2"]
     assert own["estimate"] == pytest.approx(0, abs=1e-12)
     assert own["std_error"] == 0
@@ -167,11 +171,11 @@ def test_judge_that_always_gives_one_rating(tmp_path):
 
 def test_single_judge(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["judge"] == "GPT-4o" else None)
-    rows, _ = table(study, Spec("main"))
+    rows, _ = table(study, Spec.of("main"))
     assert [key[1:] for key in rows] == [
         ("intercept", "GPT-4o"), ("slope", "GPT-4o"), ("self_bias", "GPT-4o"), ("family_bias", "GPT"),
     ]  # fmt: skip
-    assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 def test_every_spec_of_config_on_a_single_judge(tmp_path):
@@ -189,25 +193,25 @@ def test_rows_on_the_fit_leave_no_standard_error_and_the_engines_agree(tmp_path)
     """Two judges that repeat the human score: exact where nothing else of the fit is shared, in both engines."""
     follows = ("GPT-4o", "Claude v2")
     study = small_study(tmp_path, lambda row: row | ({"rating": row["gt"]} if row["judge"] in follows else {}))
-    rows, _ = table(study, Spec("main"))
+    rows, _ = table(study, Spec.of("main"))
     assert rows["", "slope", "Claude v2"]["estimate"] == pytest.approx(1, abs=1e-12)
     assert rows["", "slope", "Claude v2"]["std_error"] == 0
     assert rows["", "slope", "GPT-3.5 Turbo"]["std_error"] > 0.01
-    assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_engines_agree_where_every_row_is_a_judges_own(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None)
-    _, left_out = table(study, Spec("main"))
+    _, left_out = table(study, Spec.of("main"))
     assert ("self_bias", "GPT-4o") in {(gap["quantity"], gap["term"]) for gap in left_out}
-    assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning", "ignore:divide by zero")
 def test_engines_agree_where_rows_are_fewer_than_terms(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["prompt_id"] == "p0" else None)
-    for spec in (Spec("main"), Spec("classical", covariance="classical"), SPECS["one_model_dropped"]):
+    for spec in (Spec.of("main"), Spec.of("classical", covariance="classical"), SPECS["one_model_dropped"]):
         rows, left_out = table(study, spec)
         assert rows
         assert any("not estimable" in gap["reason"] for gap in left_out)
@@ -226,7 +230,7 @@ def test_names_may_hold_what_formulas_use(tmp_path):
     models = {other: {"family": "f"} for other in names.values()} | {"GPT-3.5 Turbo": {"family": "T.f"}}
     source = StudyFiles([RatingsFile(str(tmp_path / "raw.csv"), "D")], {"D": [0, 4]}, {}, Registry.from_config(models))
     study = built(tmp_path, "odd", source)
-    assert next(check_engines([Spec("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
     rows, left_out = table(study, SPECS["by_task_type"])
     assert (rows, left_out[0]["reason"]) == ({}, "the study declares no task types")
 

@@ -16,7 +16,7 @@ from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_ERROR, NO_RESIDUAL, 
 from recuse.model.design import ALL_JUDGES, COLLINEAR
 from recuse.model.spec import Spec
 
-MAIN = Spec("main")
+MAIN = Spec.of("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
 
 
@@ -57,7 +57,7 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
 def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
     """No coefficient is identified where the human score is constant."""
     study = study_of(tmp_path, prompts=20, judges=["GPT-4o"], models=["GPT-4o"], score="if(d = 0, hash(p) % 13 / 3, 4)")
-    rows = list(sensitivity_rows(Spec("by_dimension", slice="dimension"), study, confidence=0.9))
+    rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
     assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
         ("A", "self_bias", COLLINEAR), ("B", "self_bias", COLLINEAR),
     ]  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
 
 def test_length_that_explains_half_of_a_term_is_said(tmp_path):
     study = study_of(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
-    rows = list(sensitivity_rows(Spec("length_control", length="prompt"), study, confidence=0.9))
+    rows = list(sensitivity_rows(Spec.of("length_control", length="prompt"), study, confidence=0.9))
     without = [row for row in rows if row["length_with_term"] >= 0.5]
     assert without
     for row in rows:

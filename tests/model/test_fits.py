@@ -69,7 +69,7 @@ def higher(fit, by):
 
 
 def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
-    spec = Spec("ordinal", slice="dimension", estimator="ordinal_logit", subset={"dimension": ["Faithfulness"]})
+    spec = Spec.of("ordinal", slice="dimension", estimator="ordinal_logit", subset={"dimension": ["Faithfulness"]})
     rows = list(check_engines([spec], twin, confidence=0.9))
     assert [(row["slice"], row["compared"]) for row in rows] == [("Faithfulness", LIKELIHOOD)]
     assert rows[0]["largest_difference"] < 1e-6
@@ -82,32 +82,32 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
 
 
 def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
-    specs = [Spec(name, estimator="ordinal_logit", slice="dimension", covariance=name) for name in ("HC0", "classical")]
+    specs = [Spec.of(name, estimator="ordinal_logit", slice="dimension", covariance=name) for name in ("HC0", "classical")]
     rows = list(check_engines(specs, twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["HC0"] * 6
 
 
 def test_crosscheck_goes_on_where_a_spec_cannot_be_fitted(twin):
-    rows = list(check_engines([Spec("pooled", estimator="ordinal_logit"), Spec("main")], twin, confidence=0.9))
+    rows = list(check_engines([Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["main"]
 
 
 def test_models_that_a_study_lacks_in_part_are_remarked(twin):
-    spec = Spec("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
+    spec = Spec.of("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
     found = estimate(spec, twin, confidence=0.9)
     assert "GPT-4o" not in {row["term"] for row in found.estimates}
     assert [row["remark"] for row in found.remarks] == ["the study has no model named GPT-5"]
 
 
 def test_ordinal_fit_over_several_scales_is_said(twin):
-    found = estimate(Spec("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
+    found = estimate(Spec.of("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
     assert found.estimates == []
     assert [gap["reason"].startswith("an ordinal fit needs rows of one rating scale") for gap in found.not_estimable] == [True]
 
 
 def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
     subset = {"dimension": ["Completeness", "Conciseness", "Faithfulness"]}
-    table = estimate(Spec("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9).estimates
+    table = estimate(Spec.of("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9).estimates
     assert list(rows_of(table, "dimension", "")) == ["Conciseness", "Faithfulness"]
     assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
 

@@ -21,28 +21,28 @@ from recuse.model.spec import Spec
 
 SEED = 7
 SPECS = {
-    "main": Spec("main", bootstrap=100),
-    "slices": Spec("slices", slice="task_type", whole=True, bootstrap=100),
-    "length": Spec("length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
-    "reference": Spec("reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
+    "main": Spec.of("main", bootstrap=100),
+    "slices": Spec.of("slices", slice="task_type", whole=True, bootstrap=100),
+    "length": Spec.of("length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
+    "reference": Spec.of("reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
 }
 
 
 def refits(spec, study, replicates):
     """Yield (slice, estimates (replicates, terms)): least squares on the rows of each resample, by QR."""
-    rows = spec.rows(study.ratings)
-    rows = with_normalised_length(rows, spec.length) if spec.length else rows
-    frame = duckdb.sql(with_family_references(rows, levels_of(study.ratings[0])) if spec.reference else rows).df()
+    rows = spec.selection.rows(study.ratings)
+    rows = with_normalised_length(rows, spec.selection.length) if spec.selection.length else rows
+    frame = duckdb.sql(with_family_references(rows, levels_of(study.ratings[0])) if spec.selection.reference else rows).df()
     columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
-    factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.reference else []))}
-    for label, mask in spec.slices(factors):
+    factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.selection.reference else []))}
+    for label, mask in spec.selection.slices(factors):
         part = frame[mask]
         terms = [term for term in spec.terms_of({c: values[mask] for c, values in factors.items()}) if term.carried.any()]
-        regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.length else None)
+        regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.selection.length else None)
         x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
         y = part["rating_unit"].to_numpy()
         prompt = part["prompt"].to_numpy()
-        drawn = times_drawn(study.prompts, spec.bootstrap)[:replicates]
+        drawn = times_drawn(study.prompts, spec.errors.bootstrap)[:replicates]
         found = []
         for times in drawn:
             resampled = np.repeat(np.arange(len(y)), times.astype(int)[prompt])
@@ -68,14 +68,14 @@ def test_columns_are_of_the_replicates_and_leave_the_others_alone(twin, tmp_path
         assert row["boot_std_error"] == pytest.approx(np.std(coefficient.replicates, ddof=1), rel=1e-12)
         assert row["boot_ci_low"] == pytest.approx(np.percentile(coefficient.replicates, 5), rel=1e-12)
         assert row["boot_ci_high"] == pytest.approx(np.percentile(coefficient.replicates, 95), rel=1e-12)
-    without = estimate(Spec("main"), twin, confidence=0.9).estimates
+    without = estimate(Spec.of("main"), twin, confidence=0.9).estimates
     assert [{key: value for key, value in row.items() if not key.startswith("boot_")} for row in rows] == without
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     assert float(read_table(tmp_path / "main.csv")[3]["boot_ci_low"]) == rows[3]["boot_ci_low"]
 
 
 def test_bootstrap_agrees_with_the_errors_clustered_by_prompt(twin):
-    spec = Spec("main", covariance="CR1", bootstrap=2000)
+    spec = Spec.of("main", covariance="CR1", bootstrap=2000)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED).estimates
     ratios = [row["boot_std_error"] / row["std_error"] for row in rows if row["quantity"] != "dimension"]
     assert np.median(ratios) == pytest.approx(1, abs=0.1)
@@ -129,7 +129,7 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     rows = f"select * exclude (few) replace ({gt} as gt) from {raw} where {kept}"
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "few", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
-    spec = Spec("few", subset={"dimension": ["Helpfulness"]}, bootstrap=100)
+    spec = Spec.of("few", subset={"dimension": ["Helpfulness"]}, bootstrap=100)
     (fitted,) = fits(spec, study, seed=SEED)
     ((_, naive),) = refits(spec, study, 20)
     lost = times_drawn(40, 100)[:, :2].sum(axis=1) == 0

@@ -37,7 +37,7 @@ def golden_term(term):
 
 @pytest.mark.parametrize(("covariance", "column"), [("HC0", "std.error"), ("HC1", "se_hc1"), ("classical", "se_classical")])
 def test_faithfulness_equals_r(published, covariance, column):
-    spec = Spec("by_dimension", slice="dimension", covariance=covariance)
+    spec = Spec.of("by_dimension", slice="dimension", covariance=covariance)
     rows = estimate(spec, published, confidence=0.9)[0]
     ours = {(row["quantity"], row["term"]): row for row in rows if row["slice"] == "Faithfulness"}
     theirs = {golden_term(row["term"]): row for row in rows_of(GOLDEN)}
@@ -49,7 +49,7 @@ def test_faithfulness_equals_r(published, covariance, column):
 
 
 def test_self_bias_by_dimension_equals_figure_4(published):
-    rows = estimate(Spec("by_dimension", slice="dimension"), published, confidence=0.9)[0]
+    rows = estimate(Spec.of("by_dimension", slice="dimension"), published, confidence=0.9)[0]
     ours = {(row["slice"], row["quantity"], row["term"]): row for row in rows}
     figure = "self_preference_bias_by_dimension_and_task_type"
     drawn = [row for row in rows_of(DATA / "play_favorites_estimates.csv") if row["figure"] == figure]

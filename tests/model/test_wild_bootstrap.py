@@ -1,7 +1,5 @@
 """The wild bootstrap from sums by prompt against the same on rows; its p-values, its intervals, and its levels."""
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -16,12 +14,12 @@ from recuse.model.spec import Spec
 
 SEED = 5
 NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
-MAIN = Spec("main", subset=NEWS, covariance="CR1", wild=99)
+MAIN = Spec.of("main", subset=NEWS, covariance="CR1", wild=99)
 KINDS = {
     "main": MAIN,
-    "models": replace(MAIN, terms=(*MAIN.terms, "model")),
-    "absorbing": replace(MAIN, absorb="completion"),
-    "beside HC0": replace(MAIN, covariance="HC0"),
+    "models": MAIN.changed(terms=(*MAIN.model.terms, "model")),
+    "absorbing": MAIN.changed(absorb="completion"),
+    "beside HC0": MAIN.changed(covariance="HC0"),
 }
 
 
@@ -34,10 +32,10 @@ def draws_of(study, spec):
 
 def rows_of(study, spec):
     """X (rows, terms), its terms, rating and number of the prompt; with `absorb`, less the means of completions."""
-    frame = duckdb.sql(spec.rows(study.ratings)).df()
+    frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
     x, terms = design_on_rows(frame, spec)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
-    if spec.absorb:
+    if spec.selection.absorb:
         completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()
         counts = np.bincount(completion)
         means = np.stack([np.bincount(completion, column) / counts for column in x.T], axis=1)
@@ -89,7 +87,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     """Pieces of 16 of the prompts, drawn 30 at a time, from blocks of 5: the draws of a piece are those of its key."""
     monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
     monkeypatch.setattr(wild_bootstrap, "DRAWS", 30)
-    spec = replace(MAIN, subset={"dimension": ["Helpfulness"]})
+    spec = MAIN.changed(subset={"dimension": ["Helpfulness"]})
     x, terms, y, prompt = rows_of(twin, spec)
     sizes = np.diff([*range(0, twin.prompts, 16), twin.prompts])
     pieces = [webb_weights(30, size, seed=SEED, key=(place, 30)) for place, size in enumerate(sizes)]
@@ -100,13 +98,13 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
         monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
         np.testing.assert_allclose(draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10)
     whole = {row["term"]: row for row in estimate(spec, twin, confidence=0.9, seed=SEED).estimates}
-    slices = estimate(replace(spec, subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED).estimates
+    slices = estimate(spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED).estimates
     of_slice = {row["term"]: row for row in slices if row["slice"] == "Helpfulness"}
     assert of_slice["GPT"]["wild_p_value"] == whole["GPT"]["wild_p_value"]
 
 
 def test_interval_is_where_the_test_stops_rejecting(twin):
-    tests = draws_of(twin, replace(MAIN, wild=999))
+    tests = draws_of(twin, MAIN.changed(wild=999))
     for test in tests.values():
         low, high = test.interval(0.9)
         width = high - low
@@ -126,7 +124,7 @@ def test_ends_that_no_value_rejects():
 
 
 def test_columns_of_the_table(twin, tmp_path):
-    spec = replace(MAIN, bootstrap=100)
+    spec = MAIN.changed(bootstrap=100)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED).estimates
     tests = draws_of(twin, spec)
     assert {(row["quantity"], row["term"]) for row in rows if "wild_p_value" in row} == set(tests)
@@ -141,7 +139,7 @@ def test_columns_of_the_table(twin, tmp_path):
     other = estimate(spec, twin, confidence=0.9, seed=SEED + 1).estimates
     assert [row.get("wild_p_value") for row in other] != [row.get("wild_p_value") for row in rows]
     without = {key for key in rows[0] if not key.startswith(("wild", "boot"))}
-    plain = estimate(replace(MAIN, wild=None), twin, confidence=0.9).estimates
+    plain = estimate(MAIN.changed(wild=None), twin, confidence=0.9).estimates
     assert [{key: row.get(key) for key in without} for row in rows] == [{key: row.get(key) for key in without} for row in plain]
 
 

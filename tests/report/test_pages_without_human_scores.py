@@ -28,7 +28,7 @@ from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.model.study import Study
+from recuse.data.study import Study
 from recuse.plot.style import Palette, Subject
 from recuse.report.page import report
 from recuse.report.ratings import NO_TRUTH
@@ -68,7 +68,7 @@ def folder(tmp_path_factory):
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
     fit(study=study, specs=SPECS, confidence=0.9, seed=1, estimates=estimates.values(), tables=table)
     describe(
-        study="ours", cells=study.cells, confidence=0.9, mean_scores_path=table["mean_scores"],
+        study="ours", cells=study.cells_from, confidence=0.9, mean_scores_path=table["mean_scores"],
         correlations_path=table["correlations"],
     )  # fmt: skip
     estimands(study=study, specs=SPECS, settings={**INFERENCE, "assignments": 99}, outputs=table, **LEVEL)

@@ -1,7 +1,5 @@
 """Does the study find what was planted, and do its intervals cover as often as they say?"""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from recuse.model.spec import Spec
 from recuse.simulate.ratings import simulate
 from recuse.simulate.recovery import recovery
 
-SPECS = [replace(spec, bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]  # the table has no draws
+SPECS = [spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]  # the table has no draws
 PROMPTS = 150  # of a replicate
 
 
@@ -36,7 +34,7 @@ def test_every_planted_coefficient_within_four_standard_errors(world, plan, tmp_
     by_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
     # The population values of the per-dimension fits are the planted coefficients themselves.
     assert by_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
-    linear = {spec.name for spec in SPECS if spec.estimator == "least_squares" and spec.reference is None}
+    linear = {spec.name for spec in SPECS if spec.model.estimator == "least_squares" and spec.selection.reference is None}
     assert {row["spec"] for row in rows} == linear
     distances = [(row["estimate"] - row["planted"]) / row["std_error"] for row in rows]
     assert [row["z"] for row in rows] == pytest.approx(distances)
@@ -59,7 +57,7 @@ def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):
 
 
 def test_plan_that_lacks_a_term_is_an_error(twin, plan):
-    spec = Spec("main")
+    spec = Spec.of("main")
     rows = [as_texts(row) for row in estimate(spec, twin, confidence=0.9)[0]]
     shorter = [row for row in plan if row["term"] != "GPT-4o"]
     with pytest.raises(KeyError, match="GPT-4o"):
@@ -67,8 +65,8 @@ def test_plan_that_lacks_a_term_is_an_error(twin, plan):
 
 
 def test_estimate_without_standard_error_has_no_row(twin, plan):
-    rows = [as_texts(row) for row in estimate(Spec("main"), twin, confidence=0.9).estimates]
+    rows = [as_texts(row) for row in estimate(Spec.of("main"), twin, confidence=0.9).estimates]
     rows[3] |= {"std_error": "0.0", "ci_low": "", "ci_high": "", "p_value": ""}
-    found = list(recovery([Spec("main")], twin, plan, {"main": rows}))
+    found = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
     assert len(found) == len(rows) - 1
     assert (rows[3]["quantity"], rows[3]["term"]) not in {(row["quantity"], row["term"]) for row in found}

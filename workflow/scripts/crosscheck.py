@@ -6,8 +6,8 @@ from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import CROSSCHECK, write_table
 from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.data.study import Study
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 
 
 def crosscheck(*, study: Study, specs: Mapping, confidence: float, crosscheck: str) -> None:

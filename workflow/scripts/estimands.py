@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
+from recuse.data.study import Study
 from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows, residual_rows
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 from recuse.model.terms import applicable, sliced_by
 
 

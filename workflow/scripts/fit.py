@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE, REMARKS, SMOOTHS, write_table
+from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 
 # Of all specs together.
 TABLES = {"not_estimable": NOT_ESTIMABLE, "remarks": REMARKS, "smooths": SMOOTHS, "multiplicity": MULTIPLICITY}

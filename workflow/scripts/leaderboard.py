@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
+from recuse.data.study import Study
 from recuse.inference.leaderboard import leaderboards, write_debiased
 from recuse.inference.power import power_rows
 from recuse.inference.ppi import ppi_rows, prompt_scores
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 from recuse.model.terms import applicable
 
 
 def leaderboard(*, study: Study, inputs: Mapping, specs: Mapping, settings: Mapping, outputs: Mapping, **level) -> None:
-    main, drawn = Spec("main", **specs["main"]), {"replicates": settings["replicates"], **level}
+    main, drawn = Spec.of("main", **specs["main"]), {"replicates": settings["replicates"], **level}
     chosen = ["main"], settings["leaderboard"]
     taken_off, boards = (applicable(specs, names, study, instead=settings["without_human_scores"]) for names in chosen)
     write_table(outputs["leaderboard"], LEADERBOARD, (row for spec in boards for row in leaderboards(spec, study, **drawn)))

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import RECOVERY, read_table, write_table
+from recuse.data.study import Study
 from recuse.model.spec import Spec
-from recuse.model.study import Study
 from recuse.simulate.recovery import recovery
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
+from recuse.data.study import Study
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.measurement_error import measurement_error_tables, reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
-from recuse.model.study import Study
 from recuse.model.terms import applicable
 
 OF_REFERENCE = {"noisy_reference": NOISY_REFERENCE, "reliability_curve": NOISY_REFERENCE, "breakdowns": BREAKDOWNS}

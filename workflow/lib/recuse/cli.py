@@ -80,7 +80,7 @@ def _paths(settings: Mapping) -> list[str]:
 # A command may read files while what takes long to import is imported, in the functions.
 if TYPE_CHECKING:
     from recuse.data.ratings import StudyFiles
-    from recuse.model.study import Study
+    from recuse.data.study import Study
 
 
 class Given(NamedTuple):
@@ -143,7 +143,7 @@ def tables_of(given: Given, folder: str) -> "Study":
     """
     from recuse.data.cells import build_cells
     from recuse.data.ratings import normalise
-    from recuse.model.study import Study
+    from recuse.data.study import Study
 
     ratings, cells, completeness = (f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv"))
     normalise(given.study, given.source(), ratings=ratings, completeness=completeness)
@@ -273,7 +273,7 @@ def _of_distinct_rows(
     from recuse.model.spec import Spec
 
     study, _, config = task.given
-    spec = Spec(task.spec, **config["specs"][task.spec])
+    spec = Spec.of(task.spec, **config["specs"][task.spec])
     if spec.by_row:
         connection.interrupt()  # what is read of the rows so far is of no use
         return None
@@ -281,8 +281,8 @@ def _of_distinct_rows(
 
     source = task.given.source()
     counted = reader.submit(lambda: distinct.result() and cells_of_distinct_rows(connection, source, distinct.result()))
+    from recuse.data.study import Study
     from recuse.model.estimates import estimate
-    from recuse.model.study import Study
 
     cells = counted.result()
     if cells is None:
@@ -299,7 +299,7 @@ def _by_way_of_tables(task: Task, folder: str) -> "Estimated":
 
     config = task.given.config
     with bounded_memory(config["memory_limit"], f"{folder}/spill"):
-        study, spec = tables_of(with_import(task.given, folder), folder), Spec(task.spec, **config["specs"][task.spec])
+        study, spec = tables_of(with_import(task.given, folder), folder), Spec.of(task.spec, **config["specs"][task.spec])
         return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
 
 
@@ -310,8 +310,8 @@ def _where(row: Mapping) -> str:
 # What takes long to import is imported in the functions: the other commands import this module, too.
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
+    from recuse.data.study import Study
     from recuse.inference.reliability import Reliability
-    from recuse.model.study import Study
 
 FACTS = PROJECT / "workflow" / "data" / "twin_facts.csv"  # the published agreement of the humans, where no single ratings are
 

@@ -88,8 +88,6 @@ def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
             yield f"on the {name}{'s' if len(subset[factor]) > 1 else ''} {_some(subset[factor], most)}"
     if settings.get("covariance", "HC0") != "HC0":
         yield f"with {ERRORS.get(settings['covariance'], settings['covariance'])} standard errors"
-    if settings.get("engine", "cells") != "cells":
-        yield f"fitted by {settings['engine']}"
 
 
 def _some(names: Sequence[str], most: int | None) -> str:

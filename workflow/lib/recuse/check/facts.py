@@ -12,7 +12,7 @@ from recuse.base.database import connect, files
 from recuse.base.tables import read_table
 from recuse.data.cells import Cells
 from recuse.data.levels import levels_of
-from recuse.model.study import Study
+from recuse.data.study import Study
 
 COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness
 
@@ -32,7 +32,7 @@ class Facts:
     @property
     def cells(self) -> Cells:
         """Cells of all complete rows."""
-        return self.study.all_cells()
+        return self.study.cells()
 
     @property
     def present(self) -> np.ndarray:
@@ -108,7 +108,7 @@ def facts_of(
 
 
 def _whole(study: Study) -> dict[str, tuple[int, int]]:
-    levels, factors = levels_of(study.ratings[0]), study.all_cells().factors
+    levels, factors = levels_of(study.ratings[0]), study.cells().factors
     completion, dimension = levels.sql_without("judge"), levels.sql_place("dimension", "completion")
     rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
     query = f"select {dimension} as dimension, judges, count(*) from ({rated}) group by dimension, judges"

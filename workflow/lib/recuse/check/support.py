@@ -23,6 +23,7 @@ from recuse.check.terms import EQUATION
 from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge
 from recuse.inference.reliability import Reliability
 from recuse.model.spec import A, C
+from recuse.model.terms import slices_of
 
 FEW = 30  # prompts: below, errors by prompt are no longer as good as they say
 LOW = 0.5  # reliability
@@ -84,7 +85,7 @@ def plans_of(
     if not facts.cells.has_reference:
         return []
     score = over_dimensions([vars(each) for each in reliability.values()]) or EXACT
-    ((_, moments),) = facts.study.slices(EQUATION)
+    ((_, moments),) = slices_of(EQUATION, facts.study)
     plan = balanced_study_like(EQUATION, moments, *score)
     if plan is None:
         return []

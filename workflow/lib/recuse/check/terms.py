@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from recuse.check.facts import ESTIMABLE, FINE, NOTE, STOP, VERDICT, WARNING, Facts, Finding, listed
 from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.data.study import Study
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import NO_SLOPE
 from recuse.inference.reliability import Reliability
 from recuse.model.design import EQUATION_1
 from recuse.model.spec import BIASES, Spec
-from recuse.model.study import Study
 from recuse.model.terms import NO_ROWS, fitted_to, inapplicable
 
 A, B, C = LETTERS = ("A", "B", "C")
-EQUATION = Spec("main")  # whatever a user's config makes of `main`: the check is of all rows
-BY_MODEL = Spec("model_effects", terms=(*EQUATION_1, "model"))
+EQUATION = Spec.of("main")  # whatever a user's config makes of `main`: the check is of all rows
+BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
 QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ONE_VALUE, SILENT = "the judge gives one value always", "its judges give one value each"
 ONE_FAMILY = "all judges and models are of one family, so that nothing else is there to compare with"
@@ -100,7 +100,7 @@ def _of_equation(study: Study) -> Iterator[Mapping]:
     if reason is None:
         yield from identifiability(EQUATION, study)
         return
-    for term in EQUATION.terms_of(study.all_cells().factors):
+    for term in EQUATION.terms_of(study.cells().factors):
         yield {"quantity": term.quantity, "term": term.term, "words": reason}
 
 

@@ -107,7 +107,7 @@ def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) ->
     Its subset and its errors may change: other studies have other weak models.
     """
     for name, settings in own.items():
-        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "bootstrap", "wild", "tests", "engine"}):
+        for key in sorted({*settings, *specs[name]} - {"subset", "covariance", "bootstrap", "wild", "tests"}):
             if settings.get(key) != specs[name].get(key):
                 raise ConfigError(
                     f"config: specs: {name}: {key}: found {specs[name].get(key)}; this spec is what the figures call it, so "
@@ -171,21 +171,17 @@ def _check_spec(where: str, spec: Mapping) -> None:
     """Refuse settings of a spec that do not go together; at most one key of each of these sets is taken."""
     set_keys = {key for key, value in spec.items() if value}
     estimator = {spec["estimator"]} - {"least_squares"} if "estimator" in spec else set()
-    engine = {spec["engine"]} - {"cells"} if "engine" in spec else set()
     of_least_squares = {spec.get("covariance")} & {"HC2", "HC3", "CR1", "CR3", "two_way"}
     leveraged = of_least_squares & {"HC2", "HC3"}
     for clash in (
         set_keys & {"slice", "reference"},  # the reference families are the slices
         set_keys & {"length", "reference"},  # cells of another reference hold no lengths
         estimator | set_keys & {"length"},  # nor do those that the other estimators read
-        estimator | engine,  # statsmodels checks least squares
         estimator & {"gam"} | set_keys & {"terms"},  # its splines are by judge
         estimator | of_least_squares,  # so are leverages and sums by prompt
         leveraged | set_keys & {"length"},  # cells, which have one leverage, hold no lengths
         estimator | set_keys & {"bootstrap"},
         estimator | set_keys & {"wild"},
-        engine | set_keys & {"bootstrap"},
-        engine | set_keys & {"wild"},
         estimator | set_keys & {"absorb"},  # sums by prompt, too
     ):
         if len(clash) > 1:
@@ -346,7 +342,7 @@ def _check_stand_ins(instead: Mapping[str, str], specs: Mapping[str, Mapping]) -
         check_known("inference: without_human_scores", [name], specs, "specs")
         check_known(where, [stand_in], specs, "specs")
         _check_spec_of_settings(where, specs[stand_in], absorbs=False)
-        if not against_judges(Spec(stand_in, **specs[stand_in])):
+        if not against_judges(Spec.of(stand_in, **specs[stand_in])):
             raise ConfigError(
                 f"config: {where}: the spec {stand_in} needs human scores, too; take one with the term model or model:dimension"
             )

@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from recuse.base.errors import DesignError
 from recuse.crosscheck.pygam import beside_pygam
-from recuse.crosscheck.statsmodels import improve
-from recuse.model.estimates import estimate
+from recuse.crosscheck.statsmodels import fits_by_formula, improve
+from recuse.data.study import Study
+from recuse.model.estimates import estimates_of
+from recuse.model.fit import fits
 from recuse.model.gam import fit_gam
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
-from recuse.model.study import Study
-from recuse.model.terms import inapplicable
+from recuse.model.terms import fitted_to, inapplicable, slices_of
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"
@@ -35,11 +35,11 @@ def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> 
         if inapplicable(spec, study) is not None:
             continue
         names = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
-        if spec.estimator == "least_squares":
+        if spec.model.estimator == "least_squares":
             found = _differences(spec, study, confidence)
-        elif spec.estimator == "gam":
+        elif spec.model.estimator == "gam":
             found = _beside_pygam(spec, study)
-        elif (fit := repr(replace(spec, name="", covariance="HC0"))) not in ordinal:
+        elif (fit := repr((spec.selection, spec.model))) not in ordinal:
             ordinal.add(fit)
             found = _gains(spec, study)
         else:
@@ -49,12 +49,14 @@ def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> 
 
 
 def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
+    spec = fitted_to(spec.changed(bootstrap=None, wild=None), study)
     ours, theirs = (
         {
             (row["slice"], row["quantity"], row["term"]): row
-            for row in estimate(replace(spec, engine=engine, bootstrap=None, wild=None), study, confidence=confidence).estimates
+            for fitted in slices
+            for row in estimates_of(spec, fitted, confidence=confidence)
         }
-        for engine in ("cells", "statsmodels")
+        for slices in (fits(spec, study, seed=None), fits_by_formula(spec, study))
     )
     if ours.keys() != theirs.keys():
         raise DesignError(f"spec {spec.name}: one engine only has {sorted(ours.keys() ^ theirs.keys())}")
@@ -65,7 +67,7 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
 
 
 def _gains(spec: Spec, study: Study) -> Iterator[dict]:
-    for label, cells in study.slices(spec):
+    for label, cells in slices_of(spec, study):
         terms = [term for term in spec.terms_of(cells.factors) if term.carried.any()]
         try:
             fit = fit_ordinal(cells, terms)
@@ -76,11 +78,11 @@ def _gains(spec: Spec, study: Study) -> Iterator[dict]:
 
 
 def _beside_pygam(spec: Spec, study: Study) -> Iterator[dict]:
-    for label, cells in study.slices(spec):
+    for label, cells in slices_of(spec, study):
         if len(cells.n):
             terms = [term for term in spec.terms_of(cells.factors) if term.carried.any()]
-            fit = fit_gam(cells, terms, covariance=spec.covariance)
-            ours, theirs = beside_pygam(cells, terms, fit, covariance=spec.covariance)
+            fit = fit_gam(cells, terms, covariance=spec.errors.covariance)
+            ours, theirs = beside_pygam(cells, terms, fit, covariance=spec.errors.covariance)
             yield {"slice": label, "compared": CURVES, "terms": len(terms), "largest_difference": _largest(ours, theirs)}
 
 

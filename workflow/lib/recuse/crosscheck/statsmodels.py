@@ -13,13 +13,13 @@ from recuse.base.database import connect
 from recuse.data.cells import FACTORS, Cells
 from recuse.data.levels import levels_of
 from recuse.data.references import REFERENCE_FAMILY, with_family_references, with_normalised_length
+from recuse.data.study import Study
 from recuse.model.covariance import refused
 from recuse.model.design import ALL_JUDGES, Term, regressors_of
 from recuse.model.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import BY_PROMPT, Spec
-from recuse.model.study import Study
 from recuse.model.terms import absent_terms, present_terms
 
 FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
@@ -56,13 +56,16 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
     with own the judge's name on its own completions and same_family the family's name on those of its siblings.
     """
-    rows = spec.rows(study.ratings)
-    if spec.length is not None:
-        rows = with_normalised_length(rows, spec.length)
-    factors = (*FACTORS, REFERENCE_FAMILY) if spec.reference else FACTORS
-    frame = connect().execute(with_family_references(rows, levels_of(study.ratings[0])) if spec.reference else rows).df()
+    selection, factors = spec.selection, FACTORS
+    rows = selection.rows(study.ratings)
+    if selection.length is not None:
+        rows = with_normalised_length(rows, selection.length)
+    if selection.reference is not None:
+        rows = with_family_references(rows, levels_of(study.ratings[0]))
+        factors = (*FACTORS, REFERENCE_FAMILY)
+    frame = connect().execute(rows).df()
     values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
-    for label, mask in spec.slices(values):
+    for label, mask in selection.slices(values):
         if mask.any():
             yield _fit(spec, label, frame[mask], {factor: column[mask] for factor, column in values.items()})
         else:
@@ -77,17 +80,17 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     if not terms:
         return without_terms(label, len(frame), absent)
     coded, names = _coded(factors)
-    data = frame[["rating_unit", "gt_unit", *(["x"] if spec.length else [])]].assign(**coded)
+    data = frame[["rating_unit", "gt_unit", *(["x"] if spec.selection.length else [])]].assign(**coded)
     model = ols(_formula(spec, coded), data)
     # Not all columns are terms: without intercept, a formula has one for the reference level of its first factor.
     place = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
     x, y = model.exog[:, [place[term.quantity, term.term] for term in terms]], model.endog
-    if spec.absorb is not None:
+    if spec.selection.absorb is not None:
         x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
     groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
-    if spec.covariance == "two_way":
+    if spec.errors.covariance == "two_way":
         groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
-    result = _least_squares(OLS(y, x), spec.covariance, groups)
+    result = _least_squares(OLS(y, x), spec.errors.covariance, groups)
     return fitted_by_least_squares(label, terms, [term.carried.sum() for term in terms], result, absent)
 
 
@@ -132,9 +135,10 @@ def _within(columns: np.ndarray, frame) -> np.ndarray:
 
 def _formula(spec: Spec, coded: dict) -> str:
     """Spell the spec's terms in the language of formulas; a factor of one level has no column and is left out."""
-    parts = [code for name, code in FORMULA.items() if name in spec.terms and (code in coded or code not in FACTOR_COLUMNS)]
-    none = [] if "intercept" in spec.terms else ["0"]
-    return "rating_unit ~ " + " + ".join([*none, *parts, *(["judge:x"] if spec.length else [])])
+    terms = spec.model.terms
+    parts = [code for name, code in FORMULA.items() if name in terms and (code in coded or code not in FACTOR_COLUMNS)]
+    none = [] if "intercept" in terms else ["0"]
+    return "rating_unit ~ " + " + ".join([*none, *parts, *(["judge:x"] if spec.selection.length else [])])
 
 
 def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:

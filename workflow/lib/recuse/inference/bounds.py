@@ -8,19 +8,19 @@ judge rated are not known of.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.data.moments import JUDGED_BY, Moments, RowBlock
+from recuse.data.study import Study
 from recuse.inference.sensitivity import Refit, columns_by_prompt, refit
 from recuse.model.covariance import small_sample_factor
 from recuse.model.design import COLLINEAR
 from recuse.model.least_squares import LeastSquares, solve
 from recuse.model.prompt_sums import mapped, score_weights, sum_by_prompt
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.study import Study
-from recuse.model.terms import SliceDesign, designs_of
+from recuse.model.terms import SliceDesign, designs_of, moments_of
 
 ROUNDING = 1e-9  # of the root of the sum of squared weights: a smaller weight is 0
 
@@ -206,12 +206,12 @@ def missing_bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Block
 
 def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the missingness table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
-    by_judges, whole = (replace(spec, absorb=absorb, covariance="CR1") for absorb in ("completion", None))
-    judges = np.unique(study.moments_for(whole).factors["judge"])
-    apart = study.moments_for(by_judges)
+    by_judges, whole = (spec.changed(absorb=absorb, covariance="CR1") for absorb in ("completion", None))
+    judges = np.unique(moments_of(whole, study).factors["judge"])
+    apart = moments_of(by_judges, study)
     if not len(apart.n):
         return
-    for method, each in missingness(whole, apart, judges, lambda factors: study.row_blocks(by_judges, factors)):
+    for method, each in missingness(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
         where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
         result = each.result
         numbers = zip(each.terms, each.n_terms, result.estimate, result.std_error, result.identified, strict=True)

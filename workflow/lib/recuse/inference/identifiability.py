@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.data.moments import Moments
+from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
 from recuse.model.design import Term
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.study import Study
-from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms
+from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms, slices_of
 
 FEW = 2  # judges and models up to so many are named
 
@@ -75,7 +75,7 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
     rank_deficiency: directions of the slice's design without information; tied_to: terms that a coefficient shares one with.
     Cells are named where they carry or identify a self- or family-bias, and counted elsewhere: see CellWords.
     """
-    for label, moments in study.slices(spec):
+    for label, moments in slices_of(spec, study):
         where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
         if not len(moments.n):
             yield {**where, "words": NO_SLICE}

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.data.study import Study
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
 from recuse.model.spec import C, Spec
-from recuse.model.study import Study
-from recuse.model.terms import NO_ROWS, NO_SLICE
+from recuse.model.terms import NO_ROWS, NO_SLICE, slices_of
 
 SELF, FAMILY, UNRELATED = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
 NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
@@ -365,7 +365,7 @@ def idiosyncrasy_designs(
 
     Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
-    for label, moments in study.slices(spec):
+    for label, moments in slices_of(spec, study):
         where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
         if len(moments.n):
             cells = cell_means(moments, reference=study.has_human_scores)

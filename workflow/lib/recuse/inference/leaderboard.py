@@ -13,20 +13,21 @@ What the quantiles of a bootstrap over prompts lack where prompts are few.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.base.database import connect, create_table, text
 from recuse.base.errors import ConfigError
 from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.fit import Coefficient, fit_slice
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals, prompt_errors
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.study import Study
+from recuse.model.terms import moments_of, slices_of
 
 RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
 HUMAN = "human"
@@ -84,17 +85,17 @@ def resampled_means(spec: Spec, study: Study, *, replicates: int, seed: int) -> 
 
     None for a slice without rows.
     """
-    moments = study.moments_for(spec)
+    moments = moments_of(spec, study)
     width = moments.tensor.shape[1] - 1
     takers, found = [], []
-    for _, mask in spec.slices(moments.factors):
+    for _, mask in spec.selection.slices(moments.factors):
         pairs = Pairs.of(moments.select(mask))
         size = int(np.prod(pairs.shape))
         means = PairMeans(size, width=width, prompts=study.prompts, replicates=replicates, seed=seed) if size else None
         if means is not None:
             takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, size), [means]))
         found.append((pairs.shape, means))
-    add_prompts(takers, study.row_blocks(spec, moments.factors) if takers else (), len(moments.n))
+    add_prompts(takers, study.row_blocks(spec.selection, moments.factors) if takers else (), len(moments.n))
     return [None if means is None else means.means().reshape(-1, 2, *shape) for shape, means in found]
 
 
@@ -201,15 +202,15 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
 
     Raises ConfigError for a spec without terms of bias.
     """
-    if spec.estimator != "least_squares" or not estimand_of(spec):
+    if spec.model.estimator != "least_squares" or not estimand_of(spec):
         raise ConfigError(
             f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares that could be taken off the "
             "ratings; write a spec with the terms self and same_family"
         )
-    drawing = replace(spec, bootstrap=replicates)
+    drawing = spec.changed(bootstrap=replicates)
     errors = prompt_errors(drawing, study, seed=seed)
     resampled = resampled_means(spec, study, replicates=replicates, seed=seed)
-    for (label, rows), of_prompts, means in zip(study.slices(spec), errors, resampled, strict=True):
+    for (label, rows), of_prompts, means in zip(slices_of(spec, study), errors, resampled, strict=True):
         if of_prompts is None:
             continue
         pairs = Pairs.of(rows)
@@ -347,7 +348,7 @@ def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, st
                    when model_family::varchar = judge_family::varchar then if(family_bias.term is null, 0, family_bias.bias)
                    else 0 end"""
     rows = f"""select {", ".join(KEYS)}, rating_unit, {bias} as bias
-               from ({spec.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
+               from ({spec.selection.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
                left join family_bias on family_bias.term = judge_family::varchar"""
     connection.execute(
         f"copy (select *, rating_unit - bias as debiased_unit from ({rows})) to {text(path)} (format parquet, compression zstd)"

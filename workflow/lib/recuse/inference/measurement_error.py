@@ -24,6 +24,7 @@ from recuse.base.errors import ConfigError
 from recuse.data.moments import LENGTH, Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
 from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.registry import RATERS
+from recuse.data.study import Study
 from recuse.inference.reliability import (
     Reliability,
     check_reliability,
@@ -37,8 +38,7 @@ from recuse.model.design import COLLINEAR, REFERENCE, Term
 from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.study import Study
-from recuse.model.terms import NO_SLICE, NO_TERM, SliceDesign, absent_terms, designs_of
+from recuse.model.terms import NO_SLICE, NO_TERM, SliceDesign, absent_terms, designs_of, moments_of
 
 # An extrapolation is a sequence of (zeta, weight): the estimate is the sum of weight b(zeta), b(zeta) = (X'X + zeta C)^-1 X'y
 # with C the sum of v b b' over rows, as if zeta times the error variance were added to the reference.
@@ -259,7 +259,7 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
     noise = KnownReliability.of(moments, reliability)
     methods = {"uncorrected": UNCORRECTED, "moments": MOMENTS, "simex": SIMEX}
     variants = [Variant(method, noise, extrapolation) for method, extrapolation in methods.items()]
-    yield from _rows(spec, study, moments, study.row_blocks(spec, moments.factors), variants, confidence)
+    yield from _rows(spec, study, moments, study.row_blocks(spec.selection, moments.factors), variants, confidence)
 
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -271,20 +271,20 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
         Variant("moments", KnownReliability.of(moments, all_alike), MOMENTS, value)
         for value, all_alike in zip(CURVE, of_all, strict=False)
     ]
-    yield from _rows(spec, study, moments, study.row_blocks(spec, moments.factors), variants, confidence)
+    yield from _rows(spec, study, moments, study.row_blocks(spec.selection, moments.factors), variants, confidence)
 
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
     """Yield the same by split raters, with the rows of completions of two raters or more; raters: canonical (parquet)."""
     _check(spec)
-    if spec.length is not None or spec.absorb is not None:
+    if spec.selection.length is not None or spec.selection.absorb is not None:
         raise ConfigError(f"spec {spec.name}: found length or absorb, which split raters do not have; take another spec")
 
     def rows_of(span: PromptRange) -> str:
-        rows = with_split_raters(spec.rows([span.path], prompts=(span.first, span.last)), raters)
+        rows = with_split_raters(spec.selection.rows([span.path], prompts=(span.first, span.last)), raters)
         return f"select prompt, group_code, 0::utinyint, rating_unit, gt_unit, x from ({rows}) order by prompt"
 
-    every = study.all_cells().factors
+    every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
     if not len(moments.n):
         yield {**_where(spec, study, ""), "method": BY_RATERS, "reason": NO_RATERS}
@@ -333,15 +333,17 @@ def _meets_0(one: Mapping, other: Mapping, end: str) -> float:
 def _moments(spec: Spec, study: Study) -> Moments:
     """The moments of the rows that some slice has."""
     _check(spec)
-    moments = study.moments_for(spec)
-    return moments.select(np.any([np.zeros_like(moments.n), *(mask for _, mask in spec.slices(moments.factors))], axis=0))
+    moments = moments_of(spec, study)
+    slices = (mask for _, mask in spec.selection.slices(moments.factors))
+    return moments.select(np.any([np.zeros_like(moments.n), *slices], axis=0))
 
 
 def _check(spec: Spec) -> None:
-    if spec.estimator != "least_squares" or spec.reference is not None:
+    if spec.model.estimator != "least_squares" or spec.selection.reference is not None:
         raise ConfigError(
-            f"spec {spec.name}: found the estimator {spec.estimator} and the reference {spec.reference or 'of humans'}; "
-            "corrected for errors of the human score can be least squares on it; take another spec"
+            f"spec {spec.name}: found the estimator {spec.model.estimator} and the reference "
+            f"{spec.selection.reference or 'of humans'}; corrected for errors of the human score can be least squares on it; "
+            "take another spec"
         )
 
 
@@ -418,7 +420,7 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
     if raters:
         return reliability_of_raters(raters[0])
     published = published_alphas(alphas[0]) if alphas else {}
-    held = set(map(str, study.all_cells().factors["dimension"]))
+    held = set(map(str, study.cells().factors["dimension"]))
     return reliability_of_alphas({name: alpha for name, alpha in published.items() if name in held}, raters=of_alpha)
 
 
@@ -433,7 +435,7 @@ def measurement_error_tables(
     """
     specs = specs if study.has_human_scores else ()
     of_mean = {dimension: each.mean for dimension, each in reliability.items()}
-    reason = _unusable(of_mean, study.all_cells().factors["dimension"])
+    reason = _unusable(of_mean, study.cells().factors["dimension"])
     corrected, curve = [], []
     for spec in specs:
         if reason:

@@ -12,13 +12,13 @@ from statistics import NormalDist
 import numpy as np
 
 from recuse.data.moments import REFERENCE, Moments
+from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_means
 from recuse.model.design import CONSTANT, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
 from recuse.model.spec import A, B, C, Spec
-from recuse.model.study import Study
-from recuse.model.terms import layout_of, present_terms
+from recuse.model.terms import layout_of, present_terms, slices_of
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
@@ -291,7 +291,7 @@ def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) ->
     """The plan of a study as it is; None without human scores."""
     if not study.has_human_scores:
         return None
-    ((_, moments),) = study.slices(spec)
+    ((_, moments),) = slices_of(spec, study)
     return balanced_study_like(spec, moments, *(of_scores or EXACT))
 
 

@@ -10,10 +10,12 @@ from itertools import compress
 
 import numpy as np
 
+from recuse.data.selection import Selection
+from recuse.data.study import Study
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.model.study import Study
+from recuse.model.terms import moments_of
 
 HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
 FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on
@@ -187,8 +189,8 @@ class PromptScores:
 
 def prompt_scores(spec: Spec, study: Study) -> PromptScores:
     """Sum the rows of the spec's subset by prompt, in one pass; holds 9 numbers for each prompt, model and dimension."""
-    moments = study.moments_for(spec)
-    ((_, mask),) = Spec(spec.name, subset=spec.subset).slices(moments.factors)
+    moments = moments_of(spec, study)
+    ((_, mask),) = Selection(subset=spec.selection.subset).slices(moments.factors)
     factors = {factor: values[mask] for factor, values in moments.factors.items()}
     models, model = np.unique(factors["model"], return_inverse=True)
     dimensions, dimension = np.unique(factors["dimension"], return_inverse=True)
@@ -201,7 +203,7 @@ def prompt_scores(spec: Spec, study: Study) -> PromptScores:
     wanted = [products(width).index(pair) for pair in ((0, 0), (0, 1), (0, width))]
     found = [
         sums[:, wanted]
-        for block in study.row_blocks(spec, moments.factors)
+        for block in study.row_blocks(spec.selection, moments.factors)
         for _, sums in sum_by_prompt(block, cell, int(np.prod(shape)))
     ]
     sums = np.concatenate([np.empty((0, len(wanted), np.prod(shape))), *found])  # there may be no rows

@@ -12,13 +12,13 @@ import numpy as np
 
 from recuse.base.errors import ConfigError
 from recuse.data.moments import Moments, RowBlock
+from recuse.data.study import Study
 from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters, clustered
 from recuse.model.design import COLLINEAR, Term
 from recuse.model.least_squares import LeastSquares, Solution, inverted, quantile, residuals_squared, solve, wald_columns
 from recuse.model.prompt_sums import add_prompts
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.study import Study
-from recuse.model.terms import designs_of, layout_of
+from recuse.model.terms import designs_of, layout_of, moments_of
 
 NO_ERROR = "no standard error: the rows leave no residual, or there are no more of them than terms, or all are of one prompt"
 
@@ -116,11 +116,11 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     of the judges that carry the bias, and bias_as_length is how far what is left out can move the estimate if it is as strong;
     the interval of errors CR1, wider by that on both sides, is from as_length_ci_low to as_length_ci_high.
     """
-    if spec.absorb is not None or spec.estimator != "least_squares":
+    if spec.selection.absorb is not None or spec.model.estimator != "least_squares":
         raise ConfigError(f"spec {spec.name}: found absorb or another estimator than least_squares; take another spec")
-    moments = study.moments_for(spec)
-    slices = {label: moments.select(mask) for label, mask in spec.slices(moments.factors)}
-    for each in refit(spec, moments, study.row_blocks(spec, moments.factors)):
+    moments = moments_of(spec, study)
+    slices = {label: moments.select(mask) for label, mask in spec.selection.slices(moments.factors)}
+    for each in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
         where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
         yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
 
@@ -145,7 +145,7 @@ def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iter
         classical = math.sqrt(solution.inverse[place, place] * residual / df)
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
         row |= {"classical_std_error": classical, "df": df} | _robustness(estimate / classical, half / classical, df)
-        if spec.length is not None:
+        if spec.selection.length is not None:
             row |= _as_length(_strength_of_length(rows, each.terms, place, solution, residual), estimate, half, classical, df)
         yield row
 

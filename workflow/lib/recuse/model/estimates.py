@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.crosscheck.statsmodels import fits_by_formula
+from recuse.data.study import Study
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import NEGLIGIBLE, quantile, wald_columns
 from recuse.model.multiplicity import adjusted
 from recuse.model.spec import Spec, estimand_of
-from recuse.model.study import Study
 from recuse.model.terms import LEFT_OUT, fitted_to, inapplicable, missing
 
 NO_ERROR = (
@@ -52,27 +51,28 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     asked, spec = spec, fitted_to(spec, study)
     remarks = [*_partly_absent(spec, study), *([LEFT_OUT] if spec != asked else [])]
     found = Estimated([], [], [{**keys, "slice": "", "remark": remark} for remark in remarks], [], [])
-    slices = list(fits_by_formula(spec, study) if spec.engine == "statsmodels" else fits(spec, study, seed=seed))
-    if spec.bootstrap is not None or spec.wild is not None:
+    slices = list(fits(spec, study, seed=seed))
+    if spec.errors.bootstrap is not None or spec.errors.wild is not None:
         found.multiplicity.extend(adjusted(spec, slices, study=study.name, confidence=confidence))
     for fitted in slices:
         where = {**keys, "slice": fitted.slice}
-        found.estimates.extend(
-            {
-                **where, "estimand": estimand_of(spec), **_row(row, confidence), "n": fitted.n,
-                **_bootstrap(row, confidence), **_wild(row, confidence),
-            }
-            for row in fitted.coefficients
-        )  # fmt: skip
+        found.estimates.extend({**keys, **row} for row in estimates_of(spec, fitted, confidence=confidence))
         found.not_estimable.extend(_gap(where, *gap) for gap in fitted.not_estimable)
         found.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         found.smooths.extend({**where, **point} for point in _smooths(fitted, quantile(confidence)))
     return found
 
 
+def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the table of estimates of one slice, without the study."""
+    where = {"spec": spec.name, "slice": fitted.slice, "estimand": estimand_of(spec), "n": fitted.n}
+    for coefficient in fitted.coefficients:
+        yield where | _row(coefficient, confidence) | _bootstrap(coefficient, confidence) | _wild(coefficient, confidence)
+
+
 def _partly_absent(spec: Spec, study: Study) -> Iterator[str]:
     """What the spec's subset names beside what the study holds: a spec is drawn under its name all the same."""
-    for key, values in spec.absent_from(study.all_cells().factors).items():
+    for key, values in spec.selection.absent_from(study.cells().factors).items():
         yield missing(key, values)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
+from recuse.data.study import Study
 from recuse.model.covariance import FEW, FEW_CLUSTERS, clustered, two_way
 from recuse.model.design import COLLINEAR, Term
 from recuse.model.gam import Curve, fit_gam
@@ -17,8 +18,7 @@ from recuse.model.least_squares import LeastSquares, fit
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.resampling import PromptErrors, WildTest, jackknifed, prompt_errors
 from recuse.model.spec import Spec
-from recuse.model.study import Study
-from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms
+from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms, slices_of
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
@@ -63,8 +63,8 @@ class Fitted:
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
-    errors = prompt_errors(spec, study, seed=seed) if spec.by_prompt else repeat(None)
-    for (label, rows), of_prompts in zip(study.slices(spec), errors, strict=spec.by_prompt):
+    errors = prompt_errors(spec, study, seed=seed) if spec.errors.by_prompt else repeat(None)
+    for (label, rows), of_prompts in zip(slices_of(spec, study), errors, strict=spec.errors.by_prompt):
         yield fit_slice(spec, label, rows, of_prompts)
 
 
@@ -77,7 +77,7 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
         return without_terms(label, round(float(rows.n.sum())), absent)
     try:
         by_prompt = () if errors is None else (errors,)  # of least squares: the settings have no other spec by prompt
-        return ESTIMATORS[spec.estimator](spec, label, rows, present, absent, *by_prompt)
+        return ESTIMATORS[spec.model.estimator](spec, label, rows, present, absent, *by_prompt)
     except DesignError as error:
         return Fitted(label, round(float(rows.n.sum())), not_estimable=[("", "", str(error))])
 
@@ -95,17 +95,17 @@ def without_terms(label: str, n: int, absent: list) -> Fitted:
 def _least_squares(
     spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
 ) -> Fitted:
-    if spec.covariance in CLUSTERED:
-        result = CLUSTERED[spec.covariance](errors.solution, errors.clusters)
+    if spec.errors.covariance in CLUSTERED:
+        result = CLUSTERED[spec.errors.covariance](errors.solution, errors.clusters)
     else:
         regressors = layout_of(spec, terms, rows)
-        result = fit(rows, regressors, covariance=spec.covariance, solution=errors and errors.solution)
+        result = fit(rows, regressors, covariance=spec.errors.covariance, solution=errors and errors.solution)
     fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
     fitted = replace(fitted, remarks=_on_clusters(spec, result))
-    if spec.wild is not None:
+    if spec.errors.wild is not None:
         coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(fitted.coefficients)]
         fitted = replace(fitted, coefficients=coefficients)
-    if spec.bootstrap is None:
+    if spec.errors.bootstrap is None:
         return fitted
     if errors.replicates is None:
         return replace(fitted, remarks=[*fitted.remarks, ONE_PROMPT])
@@ -116,9 +116,9 @@ def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
     """What is to be said of errors by prompt: they rest on few clusters, or there are none."""
     remarks = []
     if 0 < result.df < FEW - 1:
-        remarks.append(FEW_CLUSTERS.format(covariance=spec.covariance, clusters=result.df + 1, few=FEW))
+        remarks.append(FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=result.df + 1, few=FEW))
     errors = result.std_error[result.identified]
-    if spec.covariance == "two_way" and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
+    if spec.errors.covariance == "two_way" and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
         remarks.append(NOT_POSITIVE)
     return remarks
 
@@ -148,7 +148,7 @@ def _with_replicates(fitted: Fitted, replicates: np.ndarray) -> Fitted:
 
 
 def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) -> Fitted:
-    result = fit_ordinal(cells, terms, covariance=spec.covariance)
+    result = fit_ordinal(cells, terms, covariance=spec.errors.covariance)
     coefficients = [
         Coefficient(term.quantity, term.term, n, *map(float, numbers[:2]), numbers[2], *map(float, numbers[3:]))
         for place, (term, n, *numbers) in enumerate(
@@ -177,7 +177,7 @@ def _rows_with(cells: Cells, terms: list[Term]) -> list[int]:
 
 
 def _gam(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) -> Fitted:
-    result = fit_gam(cells, terms, covariance=spec.covariance)
+    result = fit_gam(cells, terms, covariance=spec.errors.covariance)
     numbers = zip(terms, _rows_with(cells, terms), result.estimate, result.std_error, result.identified, strict=True)
     coefficients = [
         Coefficient(term.quantity, term.term, n, float(estimate), float(error), "" if known else COLLINEAR)

@@ -12,7 +12,7 @@ from recuse.model.spec import Spec, estimand_of
 
 
 def adjusted(spec: Spec, fitted: Sequence[Fitted], *, study: str, confidence: float) -> list[dict]:
-    """List the rows of the multiplicity table: the coefficients of `spec.tests` in all slices, which are one family of tests.
+    """List the rows of the multiplicity table: the coefficients of the tests of a spec in all slices, one family.
 
     A coefficient without a standard error is no test, and has no row. p_value is the spec's own, of the t or normal
     distribution. holm_p_value bounds the chance of any false rejection, whatever the dependence (Holm 1979); bh_p_value the
@@ -27,7 +27,7 @@ def adjusted(spec: Spec, fitted: Sequence[Fitted], *, study: str, confidence: fl
         (each.slice, row)
         for each in fitted
         for row in each.coefficients
-        if row.quantity in spec.tests and math.isfinite(row.estimate) and row.std_error > 0
+        if row.quantity in spec.errors.tests and math.isfinite(row.estimate) and row.std_error > 0
     ]
     if not found:
         return []

@@ -14,12 +14,12 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.data.moments import Moments
+from recuse.data.study import Study
 from recuse.model.covariance import Clusters, TwoWay, small_sample_factor
 from recuse.model.least_squares import NEGLIGIBLE, LeastSquares, Solution, determined, inverted, solve
 from recuse.model.prompt_sums import Pieces, add_prompts, gram_and_score_weights, gram_places, mapped, size_of
 from recuse.model.spec import BIASES, Spec
-from recuse.model.study import Study
-from recuse.model.terms import SliceDesign, designs_of
+from recuse.model.terms import SliceDesign, designs_of, moments_of
 
 DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
@@ -423,37 +423,37 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
     both are summed up in is not held at once.
     """
-    moments = study.moments_for(spec)
-    apart = "judge" if spec.covariance == "two_way" else None
+    moments = moments_of(spec, study)
+    apart = "judge" if spec.errors.covariance == "two_way" else None
     slices = [(design, design and solve(rows, design.regressors)) for _, rows, design in designs_of(spec, moments, apart=apart)]
     found = [each for each in slices if each[0] is not None]
     if not found:
         return [None] * len(slices)
     clusters = [_clusters(spec, moments, *each) for each in found]
-    wild = [[] if spec.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in found]
+    wild = [[] if spec.errors.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in found]
     takers = [(design, [own, *draws]) for (design, _), own, draws in zip(found, clusters, wild, strict=True)]
-    add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
+    add_prompts(takers, study.row_blocks(spec.selection, moments.factors), len(moments.n))
     tests = [draws[0].tests() if draws else {} for draws in wild]
     del takers, wild
     replicates = [None] * len(found)
-    if spec.bootstrap is not None:
+    if spec.errors.bootstrap is not None:
         bootstraps = [
-            PromptBootstrap(design.layouts, solution, prompts=study.prompts, replicates=spec.bootstrap, seed=seed)
+            PromptBootstrap(design.layouts, solution, prompts=study.prompts, replicates=spec.errors.bootstrap, seed=seed)
             for design, solution in found
         ]
         takers = [(design, [own]) for (design, _), own in zip(found, bootstraps, strict=True)]
-        add_prompts(takers, study.row_blocks(spec, moments.factors), len(moments.n))
+        add_prompts(takers, study.row_blocks(spec.selection, moments.factors), len(moments.n))
         replicates = [each.estimates() if known.prompts > 1 else None for each, known in zip(bootstraps, clusters, strict=True)]
     errors = map(PromptErrors, (solution for _, solution in found), clusters, replicates, tests)
     return [None if design is None else next(errors) for design, _ in slices]
 
 
 def _clusters(spec: Spec, moments: Moments, design: SliceDesign, solution: Solution) -> Clusters | Jackknife | TwoWay:
-    if spec.covariance == "two_way":
+    if spec.errors.covariance == "two_way":
         return TwoWay(design.layouts, solution, moments.factors["judge"][design.first])
-    return (Jackknife if spec.covariance == "CR3" else Clusters)(design.layouts, solution)
+    return (Jackknife if spec.errors.covariance == "CR3" else Clusters)(design.layouts, solution)
 
 
 def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
     places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
-    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.wild, seed=seed)
+    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.errors.wild, seed=seed)

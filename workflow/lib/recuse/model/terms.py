@@ -8,16 +8,33 @@ The terms of a spec that rows carry, and why the others have no coefficient.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from recuse.data.cells import Cells
 from recuse.data.moments import Moments, completions_of
 from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.data.study import Study
 from recuse.model.design import ALL_JUDGES, ON_HUMAN_SCORES, Term, distinct_layouts, regressors_of
 from recuse.model.prompt_sums import SliceCells
 from recuse.model.spec import Spec, against_judges, in_place
-from recuse.model.study import Study
+
+
+def moments_of(spec: Spec, study: Study) -> Moments:
+    """Moments that hold the rows of a least-squares spec, by cell where its errors need the leverage of single rows."""
+    return study.moments(spec.selection, by_cell=spec.errors.leveraged)
+
+
+def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
+    """Yield (label, rows) of each fit of the spec: group moments for least squares, cells for the other estimators.
+
+    A slice may hold no rows, and there may be no slice: both are for the caller to report.
+    """
+    rows = moments_of(spec, study) if spec.model.estimator == "least_squares" else study.cells(spec.selection)
+    for label, mask in spec.selection.slices(rows.factors):
+        yield label, rows.select(mask)
+
 
 NO_LENGTHS = "the ratings have no lengths"
 ONE_FAMILY = "all judges are of one family: none is left to be judged by its reference"
@@ -56,29 +73,31 @@ def needs_human_scores(spec: Spec) -> bool:
 
     A bias is then a gap to the other judges, or none; where it is, least squares does without the slopes on the human score.
     """
-    if spec.reference is not None:
+    if spec.selection.reference is not None:
         return False
-    return spec.estimator != "least_squares" or not (against_judges(spec) or set(OF_HUMAN_SCALE).isdisjoint(spec.terms))
+    if spec.model.estimator != "least_squares":
+        return True
+    return not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
 
 
 def fitted_to(spec: Spec, study: Study) -> Spec:
     """The spec without its terms on the human score, where the study has none, and as it is where it has."""
-    if spec.reference is not None or study.has_human_scores:
+    if spec.selection.reference is not None or study.has_human_scores:
         return spec
-    return replace(spec, terms=tuple(name for name in spec.terms if name not in ON_HUMAN_SCORES))
+    return spec.changed(terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES))
 
 
 def without_rows(spec: Spec, study: Study) -> str | None:
     """Why a study has no rows for a spec, or no slice, whatever its terms are; or None."""
-    if spec.length is not None and not len(study.moments_for(spec).n):
+    if spec.selection.length is not None and not len(moments_of(spec, study).n):
         return NO_LENGTHS
-    factors = study.all_cells().factors
-    if spec.reference is not None and len(np.unique(factors["judge_family"])) == 1:
+    factors = study.cells().factors
+    if spec.selection.reference is not None and len(np.unique(factors["judge_family"])) == 1:
         return ONE_FAMILY
-    if spec.slice == "task_type" and not factors["task_type"].astype(bool).any():
+    if spec.selection.slice == "task_type" and not factors["task_type"].astype(bool).any():
         return NO_TASK_TYPES
-    absent = spec.absent_from(factors)
-    without_any = [key for key, values in absent.items() if len(values) == len(spec.subset[key])]
+    absent = spec.selection.absent_from(factors)
+    without_any = [key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])]
     return missing(without_any[0], absent[without_any[0]]) if without_any else None
 
 
@@ -100,8 +119,8 @@ def absorbed(spec: Spec, factors: Mapping[str, np.ndarray]) -> dict[tuple[str, s
     those of all judges together do not vary.
     """
     reasons = {}
-    first = str(np.unique(factors["judge"])[0]) if spec.absorb else ""
-    for term in spec.terms_of(factors) if spec.absorb else []:
+    first = str(np.unique(factors["judge"])[0]) if spec.selection.absorb else ""
+    for term in spec.terms_of(factors) if spec.selection.absorb else []:
         if term.quantity in ALIKE or term.term == ALL_JUDGES:
             reasons[term.quantity, term.term] = ABSORBED
         elif term.quantity in BY_JUDGE and term.term == first:
@@ -119,7 +138,7 @@ def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
     Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B, on effects nested in clusters.
     """
     layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
-    if spec.absorb is None or not terms:
+    if spec.selection.absorb is None or not terms:
         return layout
     kind = completions_of(rows.factors)
     means = np.zeros((kind.max(initial=-1) + 1, *layout.shape[1:]))
@@ -177,6 +196,6 @@ def design_of(spec: Spec, rows: Moments, group: np.ndarray, *, apart: str | None
 
 def designs_of(spec: Spec, moments: Moments, *, apart: str | None = None) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
     """Yield the label, the rows and the design of each slice of a spec; moments: of the rows of all slices."""
-    for label, mask in spec.slices(moments.factors):
+    for label, mask in spec.selection.slices(moments.factors):
         rows = moments.select(mask)
         yield label, rows, design_of(spec, rows, np.flatnonzero(mask), apart=apart)

@@ -108,11 +108,11 @@ class Trial:
         return self.once("with rater errors", lambda: replace(self, drawn=self.drawn.with_rater_errors(), kept=kept, _found={}))
 
 
-EQUATION = Spec("main")
-WITH_LENGTH = Spec("length", length="prompt")
-MODEL = Spec("model", terms=(*EQUATION_1, "model"))
-MODEL_BY_DIMENSION = Spec("model_dimension", terms=(*EQUATION_1, "model:dimension"))
-COMPLETION = Spec("completion", absorb="completion", covariance="CR1")
+EQUATION = Spec.of("main")
+WITH_LENGTH = Spec.of("length", length="prompt")
+MODEL = Spec.of("model", terms=(*EQUATION_1, "model"))
+MODEL_BY_DIMENSION = Spec.of("model_dimension", terms=(*EQUATION_1, "model:dimension"))
+COMPLETION = Spec.of("completion", absorb="completion", covariance="CR1")
 PLACEBO_DRAWS = 2000  # assignments of models to judges, the same for all draws of a world
 
 

@@ -4,15 +4,15 @@ Planted against recovered: do the tables of simulated comparisons give back the 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from recuse.data.moments import Moments
+from recuse.data.study import Study
 from recuse.model.design import terms_of
 from recuse.model.fit import fit_slice
 from recuse.model.spec import Spec
-from recuse.model.study import Study
+from recuse.model.terms import slices_of
 from recuse.pairwise.cognitive import CLOSED_FORM
 
 
@@ -48,13 +48,13 @@ def recovery(
     coefficients themselves; for a spec that pools dimensions, the average that least squares makes of them.
     """
     for spec in specs:
-        if spec.estimator != "least_squares" or spec.reference is not None or not estimates[spec.name]:
+        if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
             continue
         # A population value has no error, whatever the spec's.
-        exact = replace(spec, covariance="HC0", bootstrap=None, wild=None)
+        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)
         population = {
             (label, coefficient.quantity, coefficient.term): coefficient.estimate
-            for label, rows in study.slices(spec)
+            for label, rows in slices_of(spec, study)
             for coefficient in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, planted))).coefficients
         }
         for row in estimates[spec.name]:

@@ -1,0 +1,133 @@
+"""The tables of one study, and what fits read of them: cells, moments and rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from recuse.base.database import connect, text
+from recuse.data.cells import Cells, cells_of_rows, read_cells
+from recuse.data.levels import levels_of
+from recuse.data.moments import (
+    Moments,
+    PromptRange,
+    RowBlock,
+    blocks_by_judges,
+    moments_by_cell,
+    moments_by_judges,
+    moments_of_cells,
+    moments_of_rows,
+    prompt_count,
+    prompt_ranges,
+    row_blocks,
+)
+from recuse.data.references import NORMALISATIONS, REFERENCE_FAMILY, length_sets, with_family_references, with_normalised_length
+from recuse.data.selection import EVERY_ROW, Selection
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study by the paths of its tables; each is read when first asked for, once."""
+
+    name: str
+    cells_from: str | Cells  # the path of the table of cells, or what it would hold
+    ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
+    _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise TypeError about one path in the place of a sequence of them: it would be one of letters."""
+        if isinstance(self.ratings, str):
+            raise TypeError(f"ratings: found the path '{self.ratings}'; write a list, of this file or of all shards")
+
+    @property
+    def prompts(self) -> int:
+        """Number of prompts, whatever a selection takes of them: the codes of prompts in `row_blocks` are below it."""
+        return self._once(("prompts",), lambda: prompt_count(self.ratings))
+
+    @property
+    def has_human_scores(self) -> bool:
+        """Whether its rows have human scores: all have one, or none has."""
+        return self.cells().has_reference
+
+    def cells(self, selection: Selection = EVERY_ROW) -> Cells:
+        """Return cells that hold the rows of a selection, with the human score or, apart, each family's mean as reference.
+
+        With the human score they are those of all rows.
+        """
+        if selection.reference is not None:
+            levels = levels_of(self.ratings[0])
+            blocks = [with_family_references(_rows(selection, span), levels) for span in prompt_ranges(self.ratings)]
+            return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels, by=REFERENCE_FAMILY))
+        if isinstance(self.cells_from, Cells):
+            return self.cells_from
+        return self._once(("cells",), lambda: read_cells(self.cells_from))
+
+    def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
+        """Return moments that hold the rows of a selection: of (1, rating, reference), and of the length, if it has one.
+
+        With `absorb`, they are apart by the judges that rated a completion. by_cell: a group for each cell, without length or
+        `absorb`, so that the rows of a group have one reference.
+        """
+        if selection.absorb is not None:
+            key = ("judged by", selection.rows(self.ratings), selection.length, selection.reference)
+            covariates = 1 if selection.length is None else 2
+            return self._once(key, lambda: moments_by_judges(*self._not_absorbed(selection), covariates=covariates))
+        if selection.length is not None:
+            sets = self._length_sets(selection)
+            spans = prompt_ranges(self.ratings)
+            blocks = [with_normalised_length(_rows(selection, span), selection.length, sets=sets) for span in spans]
+            return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings[0])))
+        cells = self.cells(selection)
+        if by_cell:
+            return self._once(("moments by cell", id(cells)), lambda: moments_by_cell(cells))
+        return self._once(("moments", id(cells)), lambda: moments_of_cells(cells))
+
+    def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
+        """Yield the rows behind `moments`, some prompts at a time; their groups are numbered as in `factors`, of these."""
+        if selection.absorb is not None:
+            return blocks_by_judges(*self._not_absorbed(selection), factors)
+        families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])] if selection.reference else []
+        levels = levels_of(self.ratings[0])
+
+        def rows_of(span: PromptRange) -> str:
+            rows, columns = _rows(selection, span), "rating_unit, coalesce(gt_unit, 0)"  # as in moments
+            if selection.reference:
+                level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
+                rows = with_family_references(rows, levels)
+                return f"select prompt, group_code, {level}, {columns} from ({rows}) order by prompt"
+            if selection.length:
+                rows = with_normalised_length(rows, selection.length, sets=self._length_sets(selection))
+                return f"select prompt, group_code, 0::utinyint, {columns}, x from ({rows}) order by prompt"
+            return f"select prompt, group_code, 0::utinyint, {columns} from ({rows})"
+
+        return row_blocks(self.ratings, rows_of, factors, by=families)
+
+    def _not_absorbed(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
+        """Rows of a selection with `absorb` in the groups, and these, that they have without."""
+        whole = replace(selection, absorb=None)
+        factors = self.moments(whole).factors
+        return self.row_blocks(whole, factors), factors
+
+    def _length_sets(self, selection: Selection) -> str | None:
+        """SQL for the mean and sd of all lengths of a selection, where they are of more than a prompt."""
+        keys, _ = NORMALISATIONS[selection.length]
+        if "prompt" in keys:
+            return None
+        query = length_sets(selection.rows(self.ratings), selection.length)
+        mean, sd = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
+        return f"select {_double(mean)} as mean, {_double(sd)} as sd"
+
+    def _once(self, key, read):
+        if key not in self._read:
+            self._read[key] = read()
+        return self._read[key]
+
+
+def _rows(selection: Selection, span: PromptRange) -> str:
+    """SQL for the rows of a selection in some prompts."""
+    return selection.rows([span.path], prompts=(span.first, span.last))
+
+
+def _double(value: float | None) -> str:
+    """SQL for a number as it is; as a literal it would be a decimal first, which may round it."""
+    return "null" if value is None else f"{text(repr(value))}::double"

@@ -161,7 +161,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 
 
 def test_cells_are_the_counts_of_the_rows(twin, rows):
-    cells = read_cells(twin.cells)
+    cells = twin.cells()
     keys = ["dimension", "dataset", "judge", "model"]
     counts = rows.groupby([*keys, "gt", "rating"]).size().unstack(fill_value=0)
     place = list(zip(*(cells.factor(key).tolist() for key in keys), cells.reference_raw.tolist(), strict=True))

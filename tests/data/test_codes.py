@@ -141,7 +141,7 @@ def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
         from range(3) judges(j), range(4) prompts(p)""")  # fmt: skip
     used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
     assert used == {MODELS[0]: ("0", "4"), MODELS[1]: ("4", "0"), MODELS[2]: ("4", "0")}
-    assert read_cells(study.cells_from).n.sum() == 4
+    assert study.cells().n.sum() == 4
 
 
 def test_cells_count_the_ratings_of_the_scale(tmp_path):
@@ -151,4 +151,4 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
         from range(3) prompts(p)""", scale=(2, 5))  # fmt: skip
     columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
     assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
-    assert read_cells(study.cells_from).counts.tolist() == [[1, 1, 1, 0]]
+    assert study.cells().counts.tolist() == [[1, 1, 1, 0]]

@@ -80,7 +80,7 @@ def swapped(row, **fields):
 
 @pytest.mark.parametrize("spec", STRAIGHT)
 def test_every_spec_of_cells(spec, twin, fit, expected, straight):
-    raw, settings = twin.cells.replace("cells", "raw"), CONFIG["studies"]["twin"]
+    raw, settings = twin.cells_from.replace("cells", "raw"), CONFIG["studies"]["twin"]
     shared = {"spec": spec, "scales": settings["scales"], "task_types": settings["task_types"]}
     want = expected(RatingsFile(raw), **shared)
     straight()

@@ -61,7 +61,7 @@ def test_table_of_a_study(twin):
     import duckdb
 
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(read_cells(twin.cells), confidence=0.9)}
+    rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(twin.cells(), confidence=0.9)}
     assert len(rows) == 6 * 9 * 3
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
         part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]

@@ -111,7 +111,7 @@ def test_other_estimators_take_a_reference_too(twin):
 
 
 def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
-    cells = read_cells(twin.cells)
+    cells = twin.cells()
     mask = (cells.factors["judge"] == "GPT-4o") & (cells.factors["dimension"] == "Helpfulness")
     chosen, kept = cells.select(mask), mask[cells.group]
     for factor, values in cells.factors.items():

@@ -7,7 +7,7 @@ from recuse.data.describe import HUMAN, mean_scores
 
 def test_mean_scores_equal_means_over_rows(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    rows = list(mean_scores(read_cells(twin.cells)))
+    rows = list(mean_scores(twin.cells()))
     assert len(rows) == 7 * 10 * 9
     for row in rows:
         part = frame[frame["model"] == row["model"]]
@@ -19,7 +19,7 @@ def test_mean_scores_equal_means_over_rows(twin):
 
 
 def test_cells_lose_no_row(twin):
-    cells = read_cells(twin.cells)
+    cells = twin.cells()
     counted = duckdb.sql(f"""select dimension, judge, model, gt, rating, count(*) as n from '{twin.ratings[0]}'
                              group by all order by all""").fetchall()
     keys = [cells.factor("dimension"), cells.factor("judge"), cells.factor("model"), cells.reference_raw]

@@ -103,7 +103,7 @@ def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
 
 
 def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
-    assert Path(scattered.cells).read_bytes() == Path(twin.cells).read_bytes()
+    assert Path(scattered.cells_from).read_bytes() == Path(twin.cells_from).read_bytes()
     ours, theirs = (Path(study.cells_from).with_name("completeness.csv").read_bytes() for study in (scattered, twin))
     assert ours == theirs
 
@@ -211,7 +211,7 @@ def test_one_path_is_no_list_of_ratings():
 
 
 def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
-    plan = Plan.read(str(Path(scattered.cells).with_name("plan.json")))
+    plan = Plan.read(str(Path(scattered.cells_from).with_name("plan.json")))
     plan.write(str(tmp_path / "again.json"))
     assert Plan.read(str(tmp_path / "again.json")) == plan
     assert [shard.number for shard in plan.shards] == sorted({shard.number for shard in plan.shards})

@@ -23,7 +23,7 @@ HELPFULNESS = "Helpfulness"
 @pytest.fixture(scope="module")
 def helpfulness(twin):
     """Cells of one dimension, and the terms of Equation 1 on them."""
-    cells = read_cells(twin.cells)
+    cells = twin.cells()
     cells = cells.select(cells.factors["dimension"] == HELPFULNESS)
     return cells, [term for term in terms_of(cells.factors) if term.carried.any()]
 

@@ -33,7 +33,7 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     The smoothing is what differs: with ten basis functions on ten distinct references both bases hold every curve. Without
     any smoothing the differences grow to 0.15, with straight lines for all judges to 0.21.
     """
-    cells = read_cells(published.cells)
+    cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="classical")

@@ -34,7 +34,7 @@ OUTPUTS = {
 
 def study_with(twin, folder, columns):
     """The twin with other columns of its raw rows."""
-    duckdb.sql(f"copy (select {columns} from '{Path(twin.cells).parent}/raw.parquet') to '{folder}/raw.parquet'")
+    duckdb.sql(f"copy (select {columns} from '{Path(twin.cells_from).parent}/raw.parquet') to '{folder}/raw.parquet'")
     return built(folder, "twin", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
 
 

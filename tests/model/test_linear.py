@@ -127,7 +127,7 @@ def test_moments_are_sums_over_rows_and_additive(twin):
     """The tensor of a group against a plain loop over its rows, and the two ways of building it against each other."""
     import duckdb
 
-    moments = moments_of_cells(read_cells(twin.cells))
+    moments = moments_of_cells(twin.cells())
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     for group in (0, len(moments.n) // 2, len(moments.n) - 1):
         chosen = np.logical_and.reduce([frame[factor] == moments.factors[factor][group] for factor in FACTORS])

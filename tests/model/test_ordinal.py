@@ -37,7 +37,7 @@ def faithfulness(published):
 
     R's human score is on the rubric's scale of 0 to 4, so its slopes and their errors are a quarter of ours.
     """
-    cells = read_cells(published.cells)
+    cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="classical")

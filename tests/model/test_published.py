@@ -67,7 +67,7 @@ def test_self_bias_by_dimension_equals_figure_4(published):
 def test_correlations_equal_figure_5(published):
     ours = {
         (row["dimension"], row["judge"], row["statistic"]): row["value"]
-        for row in correlations(read_cells(published.cells), confidence=0.9)
+        for row in correlations(published.cells(), confidence=0.9)
     }
     drawn = {
         (row["dimension"], row["judge"], row["statistic"]): row for row in rows_of(DATA / "play_favorites_correlations.csv")
@@ -83,7 +83,7 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
         for row in rows_of(DATA / "play_favorites_mean_scores.csv")
     }
     differing, compared = {}, 0
-    for row in mean_scores(read_cells(published.cells)):
+    for row in mean_scores(published.cells()):
         if row["dimension"]:
             key = (row["dimension"], row["judge"], row["model"])
             compared += 1
@@ -104,6 +104,6 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
 
 def test_human_row_weighs_completions_by_their_judges(published):
     """0.96 for Mistral 7B is the mean over rows; over completions it would be 0.97."""
-    rows = mean_scores(read_cells(published.cells))
+    rows = mean_scores(published.cells())
     human = {row["model"]: row["mean"] for row in rows if row["dimension"] == "Faithfulness" and row["judge"] == "Human"}
     assert human["Mistral 7B"] == pytest.approx(0.964977, abs=5e-7)

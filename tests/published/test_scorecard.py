@@ -66,7 +66,7 @@ def results_of(study, names):
     """What the library finds in a study with some of config's specs."""
     specs = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.name in names]
     rows = [row for spec in specs for row in estimate(spec, study, confidence=0.9)[0] if "ci_low" in row]
-    cells = read_cells(study.cells_from)
+    cells = study.cells()
     return Results.from_tables(
         estimates=as_text(rows),
         mean_scores=as_text(mean_scores(cells)),

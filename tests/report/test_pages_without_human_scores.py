@@ -61,7 +61,7 @@ def folder(tmp_path_factory):
     """All tables of a study, by the scripts of the workflow."""
     folder = tmp_path_factory.mktemp("unscored")
     made = study_of_rows(folder, unscored(prompts=20))
-    study = Study("ours", made.cells, made.ratings)
+    study = Study("ours", made.cells_from, made.ratings)
     table = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()} | {"debiased": str(folder / "d.parquet")}
     for name in ("tables", "estimates", "figures"):
         (folder / name).mkdir()

@@ -12,7 +12,7 @@ import recuse.base.database
 from conftest import CONFIG, study_files
 from recuse.base.database import bounded_memory, connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.data.cells import FACTORS, build_cells, read_cells
+from recuse.data.cells import FACTORS, build_cells
 from recuse.data.files import RatingsFile
 from recuse.data.levels import Levels, as_metadata, levels_of
 from recuse.data.ratings import StudyFiles, normalise

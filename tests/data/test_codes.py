@@ -11,7 +11,6 @@ from conftest import CONFIG, built
 from recuse.base.database import connect
 from recuse.base.tables import read_table
 from recuse.crosscheck.compare import check_engines
-from recuse.data.cells import read_cells
 from recuse.data.files import RatingsFile
 from recuse.data.levels import AXES, Levels, levels_of
 from recuse.data.moments import moments_of_rows

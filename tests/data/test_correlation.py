@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.data.cells import read_cells
 from recuse.data.describe import STATISTICS, correlations, gamma, jackknife_error, pearson, spearman
 
 

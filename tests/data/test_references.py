@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recuse.crosscheck.compare import check_engines
-from recuse.data.cells import build_cells, cells_of_rows, read_cells
+from recuse.data.cells import build_cells, cells_of_rows
 from recuse.data.levels import as_metadata, levels_of
 from recuse.data.references import with_family_references
 from recuse.data.study import Study

@@ -1,7 +1,6 @@
 import duckdb
 import pytest
 
-from recuse.data.cells import read_cells
 from recuse.data.describe import HUMAN, mean_scores
 
 

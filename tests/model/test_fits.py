@@ -8,7 +8,6 @@ import pytest
 from conftest import CONFIG
 from recuse.base.errors import DesignError
 from recuse.crosscheck.compare import LIKELIHOOD, check_engines, raise_disagreement
-from recuse.data.cells import read_cells
 from recuse.model.design import terms_of
 from recuse.model.estimates import estimate
 from recuse.model.gam import fit_gam

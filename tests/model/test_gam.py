@@ -8,7 +8,6 @@ import pytest
 from pygam import s
 
 from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
-from recuse.data.cells import read_cells
 from recuse.data.moments import moments_of_cells
 from recuse.model.design import regressors_of
 from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, cross_validated, fit_gam

@@ -20,7 +20,6 @@ from ordinal_world import (
 )
 from recuse.base.errors import DesignError
 from recuse.crosscheck.statsmodels import improve
-from recuse.data.cells import read_cells
 from recuse.model.ordinal import fit_ordinal
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"

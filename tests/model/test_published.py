@@ -6,7 +6,6 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 import pytest
 
 from conftest import DATA, ROOT
-from recuse.data.cells import read_cells
 from recuse.data.describe import correlations, mean_scores
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec

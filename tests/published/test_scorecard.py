@@ -9,7 +9,6 @@ import pytest
 from conftest import CONFIG, DATA
 from recuse.base.errors import DataError
 from recuse.base.tables import SCORECARD, write_table
-from recuse.data.cells import read_cells
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate

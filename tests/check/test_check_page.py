@@ -2,7 +2,7 @@
 
 from rated_tables import FIVE, by_subject, findings_of, rated
 from recuse.check.check import page_of
-from recuse.check.facts import percent
+from recuse.base.words import percent
 
 LLAMA, TWO = FIVE[3], (FIVE[0], FIVE[2])
 

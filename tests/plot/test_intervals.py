@@ -24,9 +24,10 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
+from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.correlations import correlations
-from recuse.plot.intervals import SIDES, absences, excludes_zero, family_places, self_family_bias, signed, with_simultaneous
+from recuse.plot.intervals import SIDES, absences, excludes_zero, family_places, self_family_bias, with_simultaneous
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():

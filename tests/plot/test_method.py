@@ -6,7 +6,7 @@ from fig01_method import fig01_method
 from matplotlib.text import Text
 
 from drawings import artists, subject, texts
-from recuse.plot.intervals import signed
+from recuse.base.words import signed
 from recuse.plot.method import method
 from recuse.plot.style import SMALL, language
 from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds

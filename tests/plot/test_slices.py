@@ -22,7 +22,8 @@ from drawings import (
     subject,
     texts,
 )
-from recuse.plot.intervals import SIDES, signed
+from recuse.base.words import signed
+from recuse.plot.intervals import SIDES
 from recuse.plot.page import Entry
 from recuse.plot.slices import Band, Block, note_of, slices
 

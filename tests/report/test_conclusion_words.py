@@ -7,7 +7,6 @@ from conclusions import conclude
 
 from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
-from recuse.base.words import end, p_value_text
 from recuse.inference.robustness import RobustnessCheck
 from recuse.inference.robustness_words import answers, detectable_in
 from recuse.report.robustness import by_view, of_term, of_the_paper, outcome, so_many
@@ -147,13 +146,6 @@ def test_counts_by_view_are_of_what_it_estimates():
     assert so_many(rows, asked(), "self_bias") == "Of 3, in each view so many stand: B 0 of 2; C 2."
     assert so_many(rows, asked(), "family_bias") == ""
     assert outcome(by_view(rows, asked(), "family_bias")[0]) == "not estimable"
-
-
-def test_numbers_show_the_sign_of_the_end_that_decides():
-    assert [end(value) for value in (0.0123, -0.00047, 0.0000412, -0.0996, 0.0)] == [
-        "+0.012", "−0.0005", "+0.00004", "−0.100", "0.000",
-    ]  # fmt: skip
-    assert [p_value_text(p, 0.1) for p in (0.0312, 0.0996, 0.1004, 0.1)] == ["0.031", "0.1", "0.1004", "0.1"]
 
 
 def test_words_for_a_judge():

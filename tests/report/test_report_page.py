@@ -7,7 +7,8 @@ import pytest
 
 from conftest import CONFIG, ROOT
 from recuse.base.tables import LEADERBOARD
-from recuse.report.page import differences, files_of_the_user, inlined, rendered_caption, title_of, versions
+from recuse.report.html import inlined, rendered_caption, title_of
+from recuse.report.page import differences, files_of_the_user, versions
 from recuse.report.tables import FEW, MOST, VIEWS, in_figures, shown
 from report_pages import HOSTILE, LABEL, SVG, Elements, ranked, texts, write_page
 

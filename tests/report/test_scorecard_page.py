@@ -13,7 +13,6 @@ from scorecard import draw_scorecard
 from conftest import CONFIG, DATA, ROOT
 from drawings import artists, texts
 from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
-from recuse.base.words import number
 from recuse.plot.scorecard import claim_text, scorecard, verdict_text
 from recuse.plot.style import Palette, Subject, read
 from recuse.published.values import ORDER, read_published
@@ -167,10 +166,6 @@ def test_summary_is_in_the_order_of_the_paper():
     assert (first["figure"], first["largest"], first["absent"]) == ("Figure 2", None, "why")
     assert (second["figure"], second["largest"], second["absent"]) == ("Figure 3", 4.0, "")
     assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
-
-
-def test_numbers_are_written_with_a_minus_and_a_dash():
-    assert [number(value) for value in (-0.25, None, float("nan"))] == ["−0.2500", "–", "–"]
 
 
 def test_the_figure_shows_every_value_and_its_deviation(table):

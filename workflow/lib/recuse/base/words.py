@@ -1,19 +1,101 @@
-"""The settings of a spec in words, for titles, headings, legends and captions.
-
-Estimates, intervals and p-values of conclusions in so many digits that a reader can see what decides.
-
-Pages to read: one HTML file each that needs nothing else, from a template and the frame that all have.
-
-Characters that no text of a study may hold.
-
-What readers are told of the kind of a study's data.
-"""
+"""Words: lists, counts, numbers and intervals as sentences hold them, what a spec is called, and marks of simulated data."""
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
-from pathlib import Path
+
+BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
+WORDS_ALONE = "words_alone"  # id of a drawing that has nothing but words to show
+# What no text of a study may hold: in no table (NUL, surrogates) or in no drawing (XML 1.0).
+UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+
+def enumerated(names: Sequence[str], most: int | None = None) -> str:
+    """`names` as in `a, b and c`; of more than `most`, the first and how many others, as in `a, b and 3 more`."""
+    if most is not None and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """As in `1 judge` or `1,200 rows`; `many` is the plural, if it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def out_of(number: int, total: int, one: str, many: str) -> str:
+    """As in `2 of 9 judges`, `all 9 judges`, `both judges`, `none of the 9 judges`, `the one judge` or `not the one judge`."""
+    if total == 1:
+        return f"the one {one}" if number else f"not the one {one}"
+    if number == total:
+        return f"both {many}" if total == 2 else f"all {total} {many}"
+    return f"{number or 'none'} of {'' if number else 'the '}{total} {many}"
+
+
+def capitalised(text: str) -> str:
+    """`text` with a capital letter in front."""
+    return text[:1].upper() + text[1:]
+
+
+def percent(share: float) -> str:
+    """A share in percent, with one decimal below 10 %; 0 and 100 only where they are exact."""
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    if abs(share) < 0.001:
+        return "under 0.1 %"
+    return f"{100 * share:.1f} %" if abs(share) < 0.0995 else f"{min(99, round(100 * share))} %"
+
+
+def level(confidence: float) -> str:
+    """A level as in `90 %`, which no line breaks."""
+    return f"{100 * confidence:g}\N{NO-BREAK SPACE}%"
+
+
+def is_known(value: float | None) -> bool:
+    """True for a number that a row has."""
+    return value is not None and math.isfinite(value)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """`value` with so many decimals and a true minus sign; a dash where there is none."""
+    return f"{value:.{digits}f}".replace("-", "−") if is_known(value) else "–"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """The same with a sign in front; what rounds to 0 has none."""
+    if not is_known(value):
+        return number(value)
+    rounded = round(value, digits) or 0.0
+    return f"+{number(rounded, digits)}" if rounded > 0 else number(rounded, digits)
+
+
+DIGITS = 3
+MOST_DIGITS = 12  # smaller is rounding
+
+
+def end(value: float) -> str:
+    """An end of an interval with three decimals, or as many as show its sign: +0.012, −0.0005."""
+    return next((text for digits in range(DIGITS, MOST_DIGITS) if (text := signed(value, digits))[0] in "+−"), signed(value))
+
+
+def p_value_text(p_value: float, alpha: float) -> str:
+    """A p-value with two digits, or as many as show on which side of the level alpha it is: p 0.03, p 0.1004."""
+    limit = alpha * (1 + 1e-12)
+    texts = (f"{p_value:.{digits}g}" for digits in range(2, 18))
+    return next(text for text in texts if (float(text) <= limit) == (p_value <= limit))
+
+
+def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
+    """An estimate and its interval, or its p-value where it has none, as in `+0.031 [+0.023, +0.039]`."""
+    value, ends = signed(row[prefix.removesuffix("_") or "estimate"]), [row[f"{prefix}ci_low"], row[f"{prefix}ci_high"]]
+    if is_known(ends[0]):
+        return f"{value} [{', '.join(map(end, ends))}]"
+    return f"{value} (p {p_value_text(row['p_value'], 1 - confidence)})" if is_known(row.get("p_value")) else value
+
+
+def span(sizes: Sequence[float]) -> str:
+    """From the smallest to the largest size, as in `0.023 to 0.034`."""
+    return " to ".join(dict.fromkeys(f"{size:.{DIGITS}f}" for size in (min(sizes), max(sizes))))
+
 
 SLICED = {
     "dimension": "by dimension",
@@ -30,7 +112,7 @@ LENGTHS = {
     "prompt_rows": "with length control over all rows of a prompt",
     "global": "with length control over all completions",
 }
-SUBSETS = {"dimension": "dimension", "dataset": "dataset", "task_type": "task type"}
+SUBSETS = ("dimension", "dataset", "task_type")
 REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
@@ -49,11 +131,6 @@ TESTED = {
 EACH = "each family's"
 
 
-def enumerated(names: Sequence[str]) -> str:
-    """`names` as in `a, b and c`."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
 def changes_of(settings: Mapping, *, whose: str = EACH, most: int | None = None) -> str:
     """What a spec, an entry of config's `specs`, changes of Equation 1, but for its slices; nothing if it changes nothing.
 
@@ -66,7 +143,7 @@ def changes_of(settings: Mapping, *, whose: str = EACH, most: int | None = None)
 def in_words(settings: Mapping) -> str:
     """The model that a spec, an entry of config's `specs`, fits, as in `Equation 1 without Llama 3 8B, by dataset`."""
     changes = [*_changes(settings, EACH, None), *([SLICED[settings["slice"]]] if settings.get("slice") else [])]
-    return " ".join(["Equation 1", *filter(None, [", ".join(changes)])])
+    return f"Equation 1 {', '.join(changes)}".rstrip()
 
 
 def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
@@ -82,86 +159,9 @@ def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
     if settings.get("reference"):
         yield REFERENCES[settings["reference"]].format(whose=whose)
     if "models_dropped" in subset:
-        yield f"without {_some(subset['models_dropped'], most)}"
-    for factor, name in SUBSETS.items():
-        if factor in subset:
-            yield f"on the {name}{'s' if len(subset[factor]) > 1 else ''} {_some(subset[factor], most)}"
+        yield f"without {enumerated(subset['models_dropped'], most)}"
+    for factor in SUBSETS:
+        if names := subset.get(factor):
+            yield f"on the {factor.replace('_', ' ')}{'s' if len(names) > 1 else ''} {enumerated(names, most)}"
     if settings.get("covariance", "HC0") != "HC0":
         yield f"with {ERRORS.get(settings['covariance'], settings['covariance'])} standard errors"
-
-
-def _some(names: Sequence[str], most: int | None) -> str:
-    if most is None or len(names) <= most:
-        return enumerated(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
-
-
-WORDS_ALONE = "words_alone"  # id of a drawing that has nothing but words to show
-
-
-def rendered(template: str | Path, **values) -> str:
-    """Render a Jinja template, which finds the frame that it extends in its own folder; `values` are escaped.
-
-    Filters: `number`, and `signed`, the same with its sign.
-    """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(Path(template).parent)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "signed": signed}
-    return environment.get_template(Path(template).name).render(**values)
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """`value` with so many decimals and a true minus sign; a dash where there is none."""
-    if value is None or not isfinite(value):
-        return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
-def signed(value: float | None, digits: int = 3) -> str:
-    """The same with a sign in front; what rounds to 0 has none."""
-    if value is None or not isfinite(value):
-        return number(value)
-    rounded = round(value, digits) or 0.0
-    return f"+{number(rounded, digits)}" if rounded > 0 else number(rounded, digits)
-
-
-DIGITS = 3
-MOST_DIGITS = 12  # smaller is rounding
-
-
-def is_known(value: float | None) -> bool:
-    """True for a number that a row has."""
-    return value is not None and math.isfinite(value)
-
-
-def end(value: float) -> str:
-    """An end of an interval with three decimals, or as many as show its sign: +0.012, −0.0005."""
-    return next((text for digits in range(DIGITS, MOST_DIGITS) if (text := signed(value, digits))[0] in "+−"), signed(value))
-
-
-def p_value_text(p_value: float, level: float) -> str:
-    """A p-value with two digits, or as many as show on which side of the level it is: p 0.03, p 0.1004."""
-    exact = p_value <= level * (1 + 1e-12)
-    return next(text for digits in range(2, 18) if (float(text := f"{p_value:.{digits}g}") <= level * (1 + 1e-12)) == exact)
-
-
-def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
-    """An estimate and its interval, or its p-value where it has none, as in `+0.031 [+0.023, +0.039]`."""
-    value, ends = signed(row[prefix.removesuffix("_") or "estimate"]), [row[f"{prefix}ci_low"], row[f"{prefix}ci_high"]]
-    if is_known(ends[0]):
-        return f"{value} [{', '.join(map(end, ends))}]"
-    return f"{value} (p {p_value_text(row['p_value'], 1 - confidence)})" if is_known(row.get("p_value")) else value
-
-
-def span(sizes: Sequence[float]) -> str:
-    """From the smallest to the largest size, as in `0.023 to 0.034`."""
-    return " to ".join(dict.fromkeys(f"{size:.{DIGITS}f}" for size in (min(sizes), max(sizes))))
-
-
-# In no table (NUL, surrogates) or in no drawing (XML 1.0).
-UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-
-
-BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}

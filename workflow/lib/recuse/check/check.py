@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from textwrap import fill
 
+from recuse.base.words import enumerated, percent
 from recuse.check.facts import (
     CEILING,
     CONTENTS,
@@ -26,9 +27,7 @@ from recuse.check.facts import (
     WARNING,
     Facts,
     Finding,
-    listed,
     ordered,
-    percent,
 )
 from recuse.check.names import alike_among, families_of_none, spelt_twice
 from recuse.check.rows import (
@@ -104,7 +103,7 @@ def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
     blank = " " * len(mark)
     yield _wrapped(words, mark, blank)
     if names:
-        yield _wrapped(f"Likewise: {listed(names, most=5)}", blank, blank + "  ")
+        yield _wrapped(f"Likewise: {enumerated(names, most=5)}", blank, blank + "  ")
     if first.advice:
         yield _wrapped(f"-> {first.advice}", blank, blank + "   ")
 

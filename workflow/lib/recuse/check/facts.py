@@ -166,23 +166,3 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 def graded(value: float, *, note: float, warning: float) -> str:
     """Level of a value that matters the more, the higher it is."""
     return WARNING if value >= warning else NOTE if value >= note else FINE
-
-
-def percent(share: float) -> str:
-    """Write a share in percent, with one decimal below 10 %; 0 and 100 only where they are exact."""
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    if abs(share) < 0.001:
-        return "under 0.1 %"
-    return f"{100 * share:.1f} %" if abs(share) < 0.0995 else f"{min(99, round(100 * share))} %"
-
-
-def listed(names: Sequence[str], *, most: int = 5) -> str:
-    """Write names in a row, of many the first ones and how many more there are."""
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Write how many there are of something, the plural with an s if it is not given."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from recuse.base.database import connect
-from recuse.check.facts import SPELLING, WARNING, Facts, Finding, counted, listed
+from recuse.base.words import counted, enumerated
+from recuse.check.facts import SPELLING, WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
 
@@ -139,7 +140,7 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
     new = spellings.pop(None, [])
     for model, found in spellings.items():
         ids = json.dumps([*models[model].get("ids", ()), *found], ensure_ascii=False)
-        lines.append(f"  {_quoted(model)}: {{ids: {ids}}}  # if it is also {listed(found)}")
+        lines.append(f"  {_quoted(model)}: {{ids: {ids}}}  # if it is also {enumerated(found, most=5)}")
     return "\n".join([*lines, *(f"  {_quoted(name)}: {_family_of(name, models)}" for name in new)])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import (
     CONTENTS,
     FAMILIES,
@@ -24,10 +25,7 @@ from recuse.check.facts import (
     WARNING,
     Facts,
     Finding,
-    counted,
     graded,
-    listed,
-    percent,
 )
 
 SHARE = {"note": 0.02, "warning": 0.2}  # of the ratings that there could be
@@ -55,7 +53,7 @@ def missing(facts: Facts) -> Iterator[Finding]:
         for column, words in CAUSES.items()
         if table[column][rated].any()
     ]
-    words = f"{percent(share)} of the ratings are missing" + (f" ({listed(causes)})" if causes else "")
+    words = f"{percent(share)} of the ratings are missing" + (f" ({enumerated(causes)})" if causes else "")
     yield _of_share("", words, share)
     yield from _pairs(facts, rated)
     for factor in ("judge", "model", "dimension"):
@@ -110,7 +108,8 @@ def _pairs(facts: Facts, rated: np.ndarray) -> Iterator[Finding]:
     judges, models = (sorted(set(names)) for names in zip(*known, strict=True))
     pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in known]
     if pairs:
-        words = f"{len(pairs)} of {len(judges) * len(models)} pairs of a judge and a model have no rating: {listed(pairs)}"
+        every = len(judges) * len(models)
+        words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
         yield Finding(MISSING, "pairs", words, len(pairs), NOTE)
 
 
@@ -169,7 +168,7 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
             if name in known:
                 continue
             counts = {column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT_CAUSES}
-            causes = listed([f"{number:,} with {LEFT_OUT_CAUSES[column]}" for column, number in counts.items() if number])
+            causes = enumerated([f"{number:,} with {LEFT_OUT_CAUSES[column]}" for column, number in counts.items() if number])
             words = f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete ({causes})"
             cause = max(counts, key=counts.get)
             advice = {"missing_rating": PARSED, "missing_gt": SCORE, "missing_length": LENGTH}[cause]
@@ -193,7 +192,7 @@ def contents(facts: Facts) -> Iterator[Finding]:
     yield Finding(CONTENTS, "rows", words, facts.rows)
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
-        yield Finding(CONTENTS, f"{factor}s", f"{counted(len(names), factor)}: {listed(names, most=12)}", len(names))
+        yield Finding(CONTENTS, f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
     yield Finding(CONTENTS, "prompts", counted(facts.prompts, "prompt"), facts.prompts)
 
 
@@ -205,9 +204,9 @@ def names(facts: Facts) -> Iterator[Finding]:
     yield Finding(NAMES, "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
     others, alone = ([name for name in those if name not in both] for those in (judges, models))
     if others:
-        yield Finding(NAMES, "judges", f"not rated as models: {listed(others, most=12)}", len(others))
+        yield Finding(NAMES, "judges", f"not rated as models: {enumerated(others, most=12)}", len(others))
     if alone:
-        yield Finding(NAMES, "models", f"models that are no judges here: {listed(alone, most=12)}", len(alone))
+        yield Finding(NAMES, "models", f"models that are no judges here: {enumerated(alone, most=12)}", len(alone))
 
 
 def families(facts: Facts) -> Iterator[Finding]:

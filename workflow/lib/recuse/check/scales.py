@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recuse.base.words import enumerated, percent
 from recuse.check.facts import (
     CEILING,
     CONSTANT,
@@ -21,8 +22,6 @@ from recuse.check.facts import (
     Facts,
     Finding,
     graded,
-    listed,
-    percent,
 )
 from recuse.data.cells import Cells
 from recuse.data.registry import NO_HUMAN_SCORE
@@ -129,7 +128,8 @@ def _at_end(topic: str, judge: str, cells: Cells, *, told: bool) -> Finding:
         of_humans = cells.reference == end
         kinds |= {f"those with the {name} human score": of_humans, "those with another one": ~of_humans}
     shares = [f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}" for kind, of in kinds.items() if of.any()]
-    words = f"{judge} gives the {name} level in {percent(share)} of its ratings" + (f": in {listed(shares)}" if shares else "")
+    words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
+    words += f": in {enumerated(shares)}" if shares else ""
     level = FINE if told else graded(share, **AT_END)
     return Finding(topic, judge, words, share, level, _beyond(topic, level), weight=share)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from recuse.base.words import counted, percent
 from recuse.check.facts import (
     DETECTABLE,
     FINE,
@@ -16,8 +17,6 @@ from recuse.check.facts import (
     WARNING,
     Facts,
     Finding,
-    counted,
-    percent,
 )
 from recuse.check.terms import EQUATION
 from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge

@@ -6,7 +6,8 @@ The check in two sentences: what a study's ratings support, and what they do not
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.check.facts import ESTIMABLE, FINE, NOTE, STOP, VERDICT, WARNING, Facts, Finding, listed
+from recuse.base.words import enumerated
+from recuse.check.facts import ESTIMABLE, FINE, NOTE, STOP, VERDICT, WARNING, Facts, Finding
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.data.study import Study
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
@@ -127,7 +128,8 @@ def _tied_to(others: str) -> str:
         quantity, _, name = other.removeprefix("every ").removeprefix("other ").partition(" of ")
         named.setdefault(quantity, []).extend([name] if name else [])
     words = ((named[kind], *of) for kind, of in TIED_TO.items() if kind in named)
-    return listed([of_some.format(listed(names)) if names else of_all for names, of_all, of_some in words])
+    phrases = [of_some.format(enumerated(names, most=5)) if names else of_all for names, of_all, of_some in words]
+    return enumerated(phrases, most=5)
 
 
 def _plain(reason: str) -> str:
@@ -208,7 +210,7 @@ def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]
         if letters:
             kinds.setdefault(letters, []).append(term)
     for letters, names in kinds.items():
-        yield f"{QUANTITY[quantity]} of {listed(names)} ({', '.join(letters)})"
+        yield f"{QUANTITY[quantity]} of {enumerated(names, most=5)} ({', '.join(letters)})"
 
 
 def _too_small(found: Sequence[Mapping]) -> Iterator[str]:

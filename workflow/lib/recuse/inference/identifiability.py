@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
@@ -56,7 +57,7 @@ class CellWords:
         if len(judges) > FEW and of_all and len(order) == 1:
             return f"all {len(judges)} judges"
         if not named:
-            return f"{len(judges)} judge{'s' if len(judges) > 1 else ''}"
+            return counted(len(judges), "judge")
         if len(judges) > FEW and of_all and phrase == order[-1]:
             return f"the other {len(judges)} judges"
         return ", ".join(judges)
@@ -163,7 +164,7 @@ def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows:
     kinds = {"same judge": same_judge, "same model": same_model, "others": against & ~same_judge & ~same_model}
     shares = {name: float(squares[kind].sum() / squares.sum()) for name, kind in {"carried": carried, **kinds}.items()}
     counts = ", ".join(f"{kind.sum()} {'' if name == 'others' else 'of the '}{name}" for name, kind in kinds.items())
-    words = f"{carried.sum()} {'cell' if carried.sum() == 1 else 'cells'} {f'against {counts}' if against.any() else 'alone'}"
+    words = f"{counted(carried.sum(), 'cell')} {f'against {counts}' if against.any() else 'alone'}"
     row = {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
     row |= {"against": cells.listed(against, named=named), "n_against": round(rows[against].sum()), "words": words}
     return row | {f"share_{name.replace(' ', '_')}": share for name, share in shares.items()}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from recuse.base.words import enumerated, in_words, is_known, span
+from recuse.base.words import capitalised, counted, enumerated, in_words, is_known, span
 from recuse.inference.robustness import (
     BY_ERRORS,
     ESTIMATES,
@@ -59,11 +59,6 @@ def told_apart(rows: Iterable[Mapping]) -> list[Mapping]:
     return [row for row in rows if row["first"] not in NONE]
 
 
-def count_of(count: int, quantity: str) -> str:
-    """As in `9 judges` or `1 family`."""
-    return f"{count} {WHO[quantity][count != 1]}"
-
-
 def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> list[str]:
     """The answers for self- and family-bias in one slice, "" for a quantity without rows.
 
@@ -86,25 +81,21 @@ def answer(rows: Sequence[Mapping], asked: Robustness, quantity: str, *, label: 
     where = f"in {label}, " if label else ""
     more = _found_by_others(own, asked)
     if not known:
-        said = f"{where}no {WHAT[quantity]} of {count_of(len(first), quantity)} can be estimated by {by}: {_reason(first)}"
-        return _sentence(said) + more
+        said = f"{where}no {WHAT[quantity]} of {counted(len(first), *WHO[quantity])} can be estimated by {by}: {_reason(first)}"
+        return f"{capitalised(said)}." + more
     found = told_apart(known)
     by += " as published" if as_published(known, asked, label) else ""
     absent = len(first) - len(known)
     without = f" ({absent} not estimable: {_reason([row for row in first if row not in known])})" if absent else ""
     few = next((f" ({row['note']})" for row in rows if row.get("note") and row["note"] not in before), "")
-    said = f"{where}of {count_of(len(known), quantity)}{without}, {_counted(found)} by {by}{few}"
+    said = f"{where}of {counted(len(known), *WHO[quantity])}{without}, {_counted(found)} by {by}{few}"
     terms = {row["term"] for row in found or known}
     others = [row for row in own if row["term"] in terms and row["view"] != asked.first.name]
     unknown = _unknown(others, asked)
     if unknown not in ("", NO_OTHER) and unknown in before:
         unknown = "the same views can be estimated"
     parts = [said, _standing(found, others), unknown]
-    return _sentence("; ".join(filter(None, parts))) + more
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalised('; '.join(filter(None, parts)))}." + more
 
 
 def _reason(rows: Sequence[Mapping]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.words import capitalised
 from recuse.inference.idiosyncrasy import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits, readable
 from recuse.plot.intervals import (
@@ -62,7 +63,7 @@ def tastes(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figur
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
     if known.empty:
         why = [*reasons.index, NOTHING][0]
-        return page_of_words(subject, f"{why[:1].upper()}{why[1:]}.{ALL_REASONS if len(reasons) > 1 else ''}")
+        return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
     judges = subject.palette.order(table["judge"].dropna())
     bands = {judge: _band(known[known["judge"] == judge]) for judge in judges}
     inside = known["residual"].abs() <= known["judge"].map(bands)

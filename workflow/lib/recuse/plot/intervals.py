@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.words import signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable, ticks
 from recuse.plot.page import Entry, Page, family_entries, legend_width, page_of_words
 from recuse.plot.style import (
@@ -265,11 +266,6 @@ def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, un
     """What the two directions of an axis mean, and its unit, in the lowest part of the space of BELOW inches under it."""
     page.centred(middle, bottom + 1.45 * LINE, f"← harsher      favours {target} →")
     page.centred(middle, bottom + 0.6 * LINE, unit)
-
-
-def signed(value: float) -> str:
-    """`value` with three decimals and its sign; 0.000 has none."""
-    return f"{value:+.3f}".replace("-", "−") if abs(round(value, 3)) > 0 else "0.000"
 
 
 def _draw_side(axes: Axes, side: Side, points: Sequence[Mapping]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.plot.intervals import signed
+from recuse.base.words import signed
 from recuse.plot.page import Entry, Page
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, INK, LINE, SMALL, TEXT, WINE, Subject, language
 from recuse.simulate.ratings import SELF_BIAS, SLOPE, Panel, density

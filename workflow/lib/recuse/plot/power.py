@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from recuse.base.words import counted
 from recuse.inference.power import NEVER, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.plot.axes import round_numbers
 from recuse.plot.intervals import WORDS
@@ -95,17 +96,13 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
         marks.append(Entry("floor: more prompts do not get below it", line={**FLOOR, "color": FAINT}))
     return [
         [Entry(_of_raters(number, "human rater", " of a completion"), line=line) for number, line in raters.items()],
-        [Entry(f"{number} models, {_counted(judges[number], 'judge')}", line=line) for number, line in models.items()],
+        [Entry(f"{number} models, {counted(judges[number], 'judge')}", line=line) for number, line in models.items()],
         marks,
     ]
 
 
 def _of_raters(number: int, noun: str, of: str) -> str:
-    return "human scores taken as exact" if number == EXACT else f"{_counted(number, noun)}{of}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return "human scores taken as exact" if number == EXACT else f"{counted(number, noun)}{of}"
 
 
 def _note(table: pd.DataFrame, confidence: float) -> str:
@@ -193,6 +190,6 @@ def _write_texts(page: Page, table: pd.DataFrame, words: float, upright: Sequenc
     """What stands to the left of the panels, and of the numbers of prompts."""
     page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
     for line, number in enumerate(sorted(table["raters"].unique())):
-        page.text(EDGE, words - (line + 3) * LINE, _counted(number, "rater") if number != EXACT else "exact scores")
+        page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
     for height, text in upright:
         page.text(EDGE + LINE, height, text, rotation=90, ha="center", va="center", linespacing=1.3)

@@ -26,25 +26,6 @@ class Answer:
     points: Sequence[Point] = field(default_factory=list)
 
 
-def level(confidence: float) -> str:
-    """A level as in `90 %`, which no line breaks."""
-    return f"{100 * confidence:g}\N{NO-BREAK SPACE}%"
-
-
-def counted(count: int, of: int, one: str, many: str) -> str:
-    """As in `2 of 9 judges`, `all 9 judges`, `both judges`, `none of the 9 judges` or `the one judge`."""
-    if of == 1:
-        return f"the one {one}" if count else f"not the one {one}"
-    if count == of:
-        return f"both {many}" if of == 2 else f"all {of} {many}"
-    return f"{count or 'none'} of {'' if count else 'the '}{of} {many}"
-
-
-def sentence(text: str) -> str:
-    """`text` with a capital letter in front."""
-    return text[:1].upper() + text[1:]
-
-
 def with_interval(row: Mapping[str, str], value: str, *, gap: bool = True) -> str:
     """The value of a row of a table with its interval, as in `+0.044 (0.037 to 0.051)`; the sign in front of a gap alone."""
     form = signed if gap else number

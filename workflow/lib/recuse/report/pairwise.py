@@ -8,8 +8,9 @@ What several judges are found to do, in words: counted, named with their numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recuse.base.words import capitalised, level, out_of
 from recuse.data.registry import HUMAN
-from recuse.report.answers import Answer, Point, above, below, counted, largest, level, sentence, with_interval
+from recuse.report.answers import Answer, Point, above, below, largest, with_interval
 
 JUDGES = ("judge", "judges")
 NAMED = 3  # judges that a list names before it counts the others
@@ -79,7 +80,7 @@ def named(rows: Rows, value: str, *, gap: bool = True) -> list[tuple[str, str]]:
 
 def judges(found: Rows, group: Rows) -> str:
     """How many judges of a group are found to do something, to begin a sentence."""
-    return sentence(counted(len(found), len(group), *JUDGES))
+    return capitalised(out_of(len(found), len(group), *JUDGES))
 
 
 def verb(rows: Rows, one: str, many: str) -> str:
@@ -284,7 +285,7 @@ def _attacks(rows: Rows, confidence: float) -> Iterator[Point]:
 
 def _perturbation(place: str) -> str:
     experiment, _, name = place.rpartition(": ")
-    return sentence(name.replace("_", " ")) + (f" ({experiment})" if experiment else "")
+    return capitalised(name.replace("_", " ")) + (f" ({experiment})" if experiment else "")
 
 
 def _overlap(rows: Rows) -> Iterator[Point]:

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recuse.base.words import enumerated, signed
-from recuse.check.facts import FINE, RELIABILITY, STOP, TASTE, VERDICT, WARNING, listed
-from recuse.report.answers import Answer, Point, above, below, counted, largest, level, sentence, with_interval
+from recuse.base.words import capitalised, enumerated, level, out_of, signed
+from recuse.check.facts import FINE, RELIABILITY, STOP, TASTE, VERDICT, WARNING
+from recuse.report.answers import Answer, Point, above, below, largest, with_interval
 from recuse.report.tables import VIEWS, Row, View
 
 AGAINST_JUDGES = "compared with the other judges of the same models"
@@ -75,13 +75,13 @@ def doubts_of_tests(check: Rows) -> str:
     """
     taste = [[row] for row in check if row["topic"] == TASTE]
     unreliable = [row for row in check if row["topic"] == RELIABILITY and row["level"] != FINE]
-    return "".join(f" {sentence(_said_of_warnings_of_check(rows))}." for rows in (*taste, unreliable) if rows)
+    return "".join(f" {capitalised(_said_of_warnings_of_check(rows))}." for rows in (*taste, unreliable) if rows)
 
 
 def to_mind(check: Rows) -> Iterator[Point]:
     """A point with the other warnings of a check, an item for each topic, of the first MOST topics; none without a warning."""
     topics = _by_topic([row for row in check if row["level"] in (STOP, WARNING) and row["topic"] not in (*OF_TESTS, VERDICT)])
-    items = [(sentence(topic), _said_of_warnings_of_check(rows)) for topic, rows in list(topics.items())[:MOST]]
+    items = [(capitalised(topic), _said_of_warnings_of_check(rows)) for topic, rows in list(topics.items())[:MOST]]
     left = sum(len(rows) for rows in list(topics.values())[MOST:])
     if items:
         yield Point("What to mind", "", [*items, *([("", f"{left} more {WHERE}")] if left else [])])
@@ -99,7 +99,8 @@ def _said_of_warnings_of_check(rows: Rows) -> str:
     """The first of the rows of a topic with its advice, and whom the others are about."""
     first, *others = rows
     said = "; ".join(filter(None, (first["words"], first["advice"])))
-    return f"{said} (so, too, {WHERE}: {listed([row['subject'] or 'the whole study' for row in others])})" if others else said
+    subjects = enumerated([row["subject"] or "the whole study" for row in others], most=5)
+    return f"{said} (so, too, {WHERE}: {subjects})" if others else said
 
 
 QUESTION = "Do these judges favour their own answers?"
@@ -166,12 +167,12 @@ def _headline(rows: Rows, judges: int, *, relative: bool) -> str:
     favour, harsher = sum(map(above, tested)), sum(map(below, tested))
     against = f", {AGAINST_JUDGES}" if relative else ""
     if favour:
-        who = sentence(counted(favour, judges, *NAMES[SELF]))
+        who = capitalised(out_of(favour, judges, *NAMES[SELF]))
         said = f"{who} {'favours itself' if favour == 1 else 'favour themselves'}{against}"
     elif judges == 1:
         return f"The one judge is {'harsher on' if harsher else 'not shown to favour'} itself{against}."
     else:
-        said = f"{sentence(counted(0, judges, *NAMES[SELF]))} is shown to favour itself{against}"
+        said = f"{capitalised(out_of(0, judges, *NAMES[SELF]))} is shown to favour itself{against}"
     untold = judges - len(tested)
     said += f"; {harsher} {'is' if harsher == 1 else 'are'} harsher on {OWN[SELF][harsher > 1]}" if harsher else ""
     return said + (f"; of {untold} it cannot be told." if untold else ".")
@@ -305,7 +306,7 @@ def _ranking(leaderboard: Rows, confidence: float) -> Iterator[Point]:
     else:
         moves = "moves" if len(moved) == 1 else "move"
         words += (
-            f"{sentence(counted(len(moved), len(models), 'model', 'models'))} {moves} when the biases are taken off; {top}. "
+            f"{capitalised(out_of(len(moved), len(models), 'model', 'models'))} {moves} when the biases are taken off; {top}. "
         )
         known = not others and all(board[model]["rank_low"] for board in (raw, debiased) for model in moved)
         apart = [model for model in moved if _apart(raw[model], debiased[model])]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.words import BADGES, enumerated, is_known, rendered, span, with_interval
+from recuse.base.words import BADGES, enumerated, is_known, span, with_interval
 from recuse.inference.robustness import (
     AS_BEFORE,
     ESTIMATES,
@@ -29,6 +29,7 @@ from recuse.inference.robustness_words import (
     told_apart,
 )
 from recuse.model.spec import BIASES
+from recuse.report.html import rendered
 
 
 def by_view(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> list[dict]:
@@ -62,8 +63,8 @@ def outcome(counts: Mapping) -> str:
 
 def so_many(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> str:
     """How many first conclusions stand in each view, in one sentence; nothing where there are none, or no view to say so."""
-    counted = [each for each in by_view(rows, asked, quantity) if each["of"] + each[NOT_ESTIMABLE]]
-    known = [each for each in counted if each["of"]]
+    seen = [each for each in by_view(rows, asked, quantity) if each["of"] + each[NOT_ESTIMABLE]]
+    known = [each for each in seen if each["of"]]
     if not known:
         return ""
     parts = [f"{each['view'].title} {_so_many_of(each)}" for each in known]
@@ -130,8 +131,8 @@ def _slice(rows: Sequence[Mapping], asked: Robustness, label: str) -> dict:
 
 def _by_view(rows: Sequence[Mapping], asked: Robustness, quantities: Sequence[str]) -> list[dict]:
     """Of each other view, what becomes of the conclusions and what it detects, by quantity; "" where it says nothing."""
-    counted = {name: {each["view"].name: each for each in by_view(rows, asked, name)} for name in quantities}
-    found = [(view, [counted[name].get(view.name) for name in quantities]) for view in asked.checks[1:]]
+    counts = {name: {each["view"].name: each for each in by_view(rows, asked, name)} for name in quantities}
+    found = [(view, [counts[name].get(view.name) for name in quantities]) for view in asked.checks[1:]]
     return [
         {"view": view, "cells": [(outcome(each), each["detectable"]) if each else ("", "") for each in cells]}
         for view, cells in found

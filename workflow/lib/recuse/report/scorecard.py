@@ -5,9 +5,10 @@ from itertools import groupby
 from pathlib import Path
 
 from recuse.base.tables import SCORECARD
-from recuse.base.words import BADGES, rendered
+from recuse.base.words import BADGES
 from recuse.published.scorecard import ABSENT, DIFFERS, MATCH
 from recuse.published.values import ORDER
+from recuse.report.html import rendered
 
 VERDICTS = (MATCH, DIFFERS, ABSENT)
 

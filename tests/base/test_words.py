@@ -1,0 +1,124 @@
+"""Lists, counts, numbers and specs in words."""
+
+import pytest
+
+from recuse.base.words import (
+    capitalised,
+    changes_of,
+    counted,
+    end,
+    enumerated,
+    in_words,
+    level,
+    number,
+    out_of,
+    p_value_text,
+    percent,
+    signed,
+    span,
+    with_interval,
+)
+
+NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["cnn", "xsum"]}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "Equation 1"),
+        ({"covariance": "HC0", "estimator": "least_squares"}, "Equation 1"),
+        (NEWS, "Equation 1 without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"),
+        (
+            {"slice": "dimension", "terms": ["intercept", "reference"]},
+            "Equation 1 with the terms intercept and reference, by dimension",
+        ),
+        ({"slice": "model_dropped", "whole": True}, "Equation 1 with one model left out"),
+        ({"slice": "task_type"}, "Equation 1 by task type"),
+        ({"estimator": "ordinal_logit"}, "Equation 1 as a proportional-odds model of the raw ratings"),
+        (
+            {"estimator": "gam", "covariance": "classical"},
+            "Equation 1 with a smooth curve of the human score for each judge, with classical standard errors",
+        ),
+        ({"length": "prompt", "covariance": "HC1"}, "Equation 1 with length control by prompt, with HC1 standard errors"),
+        ({"length": "global"}, "Equation 1 with length control over all completions"),
+        ({"covariance": "CR1", "bootstrap": 10_000}, "Equation 1 with prompt-clustered (CR1) standard errors"),
+        ({"reference": "family"}, "Equation 1 with each family's judges as reference"),
+        (
+            {"reference": "family_completions_kept", "subset": {"dimension": ["Tone"], "task_type": ["a", "b", "c"]}},
+            "Equation 1 with each family's judges as reference, completions kept, on the dimension Tone, on the task "
+            "types a, b and c",
+        ),
+    ],
+)
+def test_settings_in_words(settings, words):
+    assert in_words(settings) == words
+
+
+def test_changes_are_for_a_legend():
+    assert changes_of({"slice": "dataset", **NEWS}) == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
+    assert changes_of({}) == ""
+    assert changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
+    dropped = {"subset": {"models_dropped": ["a", "b", "c", "d", "e"]}}
+    assert changes_of(dropped, most=3) == "without a, b and 3 more"
+    assert changes_of(dropped, most=5) == changes_of(dropped) == "without a, b, c, d and e"
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "words"),
+    [
+        ("", None, ""),
+        ("a", 1, "a"),
+        ("ab", None, "a and b"),
+        ("abcde", 5, "a, b, c, d and e"),
+        ("abcdef", 5, "a, b, c, d and 2 more"),
+    ],
+)
+def test_lists(names, most, words):
+    assert enumerated(list(names), most) == words
+
+
+def test_counts():
+    counts = counted(1, "judge"), counted(1200, "row"), counted(0, "family", "families"), counted(2, "lost", "lost")
+    assert counts == ("1 judge", "1,200 rows", "0 families", "2 lost")
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "words"),
+    [(2, 9, "2 of 9 judges"), (9, 9, "all 9 judges"), (2, 2, "both judges"), (0, 9, "none of the 9 judges"),
+     (1, 1, "the one judge"), (0, 1, "not the one judge")],
+)  # fmt: skip
+def test_counts_of_all(count, total, words):
+    assert out_of(count, total, "judge", "judges") == words
+
+
+def test_shares_are_exact_at_their_ends_alone():
+    shares = {0: "0 %", 1: "100 %", 0.0004: "under 0.1 %", 0.0123: "1.2 %", 0.0996: "10 %", 0.5: "50 %", 0.9999: "99 %"}
+    assert {share: percent(share) for share in shares} == shares
+    assert level(0.9) == "90\N{NO-BREAK SPACE}%"
+
+
+def test_first_letters_are_capital_and_others_as_they_are():
+    assert [capitalised(text) for text in ("of GPT-4o", "", "É")] == ["Of GPT-4o", "", "É"]
+
+
+def test_numbers_have_a_minus_a_sign_and_a_dash_where_there_is_none():
+    assert [number(value) for value in (-0.25, None, float("nan"))] == ["−0.2500", "–", "–"]
+    assert [signed(value) for value in (0.0316, -0.0316, 0.0004, -0.0004, None)] == ["+0.032", "−0.032", "0.000", "0.000", "–"]
+    assert signed(0.0316, 2) == "+0.03"
+    assert span([0.034, 0.0231, 0.03]) == "0.023 to 0.034"
+    assert span([0.0231, 0.0232]) == "0.023"
+
+
+def test_numbers_show_the_sign_of_the_end_that_decides():
+    ends = {0.0123: "+0.012", -0.00047: "−0.0005", 0.0000412: "+0.00004", -0.0996: "−0.100", 0.0: "0.000"}
+    assert {value: end(value) for value in ends} == ends
+    assert [p_value_text(p, 0.1) for p in (0.0312, 0.0996, 0.1004, 0.1)] == ["0.031", "0.1", "0.1004", "0.1"]
+
+
+def test_estimates_have_their_interval_or_else_their_p_value():
+    row = {"estimate": 0.031, "ci_low": 0.0002, "ci_high": 0.06, "p_value": 0.02, "printed": -0.03}
+    row |= {"printed_ci_low": -0.05, "printed_ci_high": -0.01}
+    assert with_interval(row, confidence=0.9) == "+0.031 [+0.0002, +0.060]"
+    assert with_interval(row, confidence=0.9, prefix="printed_") == "−0.030 [−0.050, −0.010]"
+    assert with_interval(row | {"ci_low": None}, confidence=0.9) == "+0.031 (p 0.02)"
+    assert with_interval(row | {"ci_low": None, "p_value": float("nan")}, confidence=0.9) == "+0.031"

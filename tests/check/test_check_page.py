@@ -1,8 +1,8 @@
 """The findings of a check as a page of text."""
 
 from rated_tables import FIVE, by_subject, findings_of, rated
-from recuse.check.check import page_of
 from recuse.base.words import percent
+from recuse.check.check import page_of
 
 LLAMA, TWO = FIVE[3], (FIVE[0], FIVE[2])
 

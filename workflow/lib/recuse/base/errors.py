@@ -1,7 +1,4 @@
-"""A full disk: what the system, Python and DuckDB say of it, and one error that names the place.
-
-The errors of this project: each says what was found, where, and what to write instead.
-"""
+"""The errors of this project: each says what was found, where, and what to write instead; a full disk is one of them."""
 
 import errno
 import re
@@ -35,8 +32,8 @@ class DiskError(RecuseError):
     """A disk is full; names the place."""
 
 
-NUMBERS = (errno.ENOSPC, errno.EDQUOT)
-WORDS = ("No space left on device", "Disk quota exceeded")
+FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL_IN_WORDS = ("No space left on device", "Disk quota exceeded")
 
 
 @contextmanager
@@ -55,8 +52,8 @@ def full_disk_named(*folders: str | Path) -> Iterator[None]:
 def says_full(error: BaseException) -> bool:
     """Whether this is what is raised where a disk is full; the project's own errors say so themselves."""
     if isinstance(error, OSError):
-        return error.errno in NUMBERS
-    return not isinstance(error, RecuseError) and any(words in str(error) for words in WORDS)
+        return error.errno in FULL
+    return not isinstance(error, RecuseError) and any(words in str(error) for words in FULL_IN_WORDS)
 
 
 @contextmanager

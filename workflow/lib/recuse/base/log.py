@@ -1,7 +1,4 @@
-"""How far a long step is and how long it will take: a bar on a terminal; in a log, a line now and then.
-
-Where the messages of a step go: into its log, and an error in one plain sentence to the terminal too.
-"""
+"""What a step says: its messages go into its log, an error to the terminal too; a long step tells how far it is."""
 
 import sys
 import time

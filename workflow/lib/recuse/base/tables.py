@@ -1,6 +1,6 @@
 """Tidy CSV tables: one schema per kind of table, fixed column order, floats that read back equal.
 
-What the tables of comparisons hold: names of columns, words of outcomes, orders and rules.
+Below stand the columns of every table: first those of ratings, then those of comparisons.
 """
 
 import csv
@@ -9,103 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.errors import named
-
-ESTIMATES = (
-    "study", "spec", "slice", "quantity", "term",
-    "estimate", "std_error", "ci_low", "ci_high", "p_value", "n", "n_term", "note",
-    "effect", "effect_std_error", "effect_ci_low", "effect_ci_high",
-    "boot_std_error", "boot_ci_low", "boot_ci_high", "estimand",
-    "df", "wild_p_value", "wild_ci_low", "wild_ci_high",
-)  # fmt: skip
-SMOOTHS = ("study", "spec", "slice", "judge", "reference", "value", "std_error", "ci_low", "ci_high")
-CHECK = ("study", "topic", "subject", "finding", "level", "words", "advice")
-NOT_ESTIMABLE = ("study", "spec", "slice", "quantity", "term", "reason")
-REMARKS = ("study", "spec", "slice", "remark")
-MEAN_SCORES = ("study", "dimension", "judge", "model", "mean", "n")
-CORRELATIONS = (
-    "study", "dimension", "judge", "statistic", "value", "std_error", "ci_low", "ci_high", "n",
-)  # fmt: skip
-AGREEMENT = ("study", "dimension", "statistic", "value", "n")
-MULTIPLICITY = (
-    "study", "spec", "slice", "estimand", "quantity", "term", "tests", "estimate", "std_error", "p_value",
-    "holm_p_value", "bh_p_value", "max_t_p_value", "simultaneous_ci_low", "simultaneous_ci_high", "replicates",
-)  # fmt: skip
-PLACEBO = (
-    "study", "spec", "slice", "estimand", "quantity", "term",
-    "estimate", "std_error", "df", "ci_low", "ci_high", "p_value", "randomisation_p_value", "draws", "cells", "reason",
-)  # fmt: skip
-TASTES = (
-    "study", "spec", "slice", "estimand", "judge", "model", "relation", "residual", "std_error", "df", "band", "n", "reason",
-)  # fmt: skip
-IDENTIFIABILITY = (
-    "study", "spec", "slice", "estimand", "quantity", "term", "words", "n", "n_term", "cells", "carried_by", "against",
-    "n_against", "share_carried", "share_same_judge", "share_same_model", "share_others", "rank_deficiency", "tied_to",
-)  # fmt: skip
-LEADERBOARD = (
-    "study", "spec", "slice", "scores", "estimand", "model", "judges", "score", "std_error", "ci_low", "ci_high",
-    "rank", "rank_low", "rank_high", "change", "change_ci_low", "change_ci_high", "replicates", "note",
-)  # fmt: skip
-FEW_LABELS = (
-    "study", "model", "method", "prompts", "draws", "labels", "full_mean",
-    "std_error", "width", "rmse", "covered", "saved", "note",
-)  # fmt: skip
-PLANNER = (
-    "study", "estimand", "judges", "models", "dimensions", "raters", "prompts", "gamma", "power",
-    "detectable", "detectable_least", "floor", "prompts_needed", "bias", "size", "note",
-)  # fmt: skip
-RELIABILITY = ("study", "dimension", "single", "raters", "mean", "origin")
-NOISY_REFERENCE = (
-    "study", "spec", "slice", "estimand", "method", "reliability", "quantity", "term",
-    "estimate", "std_error", "df", "ci_low", "ci_high", "p_value", "n", "prompts", "reason", "note",
-)  # fmt: skip
-BREAKDOWNS = (
-    "study", "spec", "slice", "estimand", "quantity", "term",
-    "sign_at_1", "sign_at_lowest", "lowest", "breakdown", "reversal",
-)  # fmt: skip
-SENSITIVITY = (
-    "study", "spec", "slice", "estimand", "quantity", "term",
-    "estimate", "std_error", "classical_std_error", "df", "partial_r2",
-    "robustness_value", "robustness_value_significance", "length_with_term", "length_with_rating", "bias_as_length",
-    "as_length_ci_low", "as_length_ci_high", "reason", "note",
-)  # fmt: skip
-MISSINGNESS = (
-    "study", "spec", "slice", "estimand", "method", "quantity", "term",
-    "estimate", "std_error", "df", "ci_low", "ci_high", "p_value", "n", "n_term", "prompts", "reason", "note",
-)  # fmt: skip
-CONCLUSIONS = (
-    "study", "slice", "quantity", "term", "view", "spec", "estimand", "estimate", "ci_low", "ci_high", "p_value",
-    "conclusion", "first", "verdict", "words", "detectable", "randomisation_p_value",
-    "printed", "printed_ci_low", "printed_ci_high", "printed_conclusion", "printed_verdict", "note",
-)  # fmt: skip
-IMPORTED = ("study", "file", "kind", "n", "example")
-COMPLETENESS = (
-    "study", "dimension", "judge", "model", "prompts", "absent",
-    "missing_rating", "missing_gt", "missing_length", "used",
-)  # fmt: skip
-CLAIMS = (
-    "study", "claim", "section", "sentence", "criterion", "estimand",
-    "kind", "verdict", "evidence", "published", "published_evidence",
-)  # fmt: skip
-SCORECARD = (
-    "study", "item", "figure", "spec", "slice", "estimand", "quantity", "term", "model",
-    "published", "published_ci_low", "published_ci_high", "ours", "ours_ci_low", "ours_ci_high",
-    "deviation", "tolerance", "verdict", "cause",
-)  # fmt: skip
-PLANTED = ("slice", "quantity", "term", "planted")
-RECOVERY = (
-    "study", "spec", "slice", "estimand", "quantity", "term",
-    "planted", "estimate", "std_error", "ci_low", "ci_high", "z", "inside",
-)  # fmt: skip
-CROSSCHECK = ("study", "spec", "slice", "estimand", "compared", "terms", "largest_difference", "tolerance")
-
-VALIDITY = (
-    "grid", "dial", "setting", "estimator", "estimand", "quantity", "term", "planted",
-    "statistic", "value", "mc_error", "replicates",
-)  # fmt: skip
-VALIDITY_EXPECTED = (
-    "grid", "dial", "setting", "estimator", "estimand", "quantity", "term", "planted", "statistic",
-    "low", "high", "value", "mc_error", "replicates", "verdict",
-)  # fmt: skip
 
 
 def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
@@ -133,63 +36,124 @@ def _field(value):
     return repr(float(value)) if isinstance(value, float) else value
 
 
+def columns(*lines: str) -> tuple[str, ...]:
+    """The names in these lines, in their order."""
+    return tuple(name for line in lines for name in line.split())
+
+
+ESTIMATES = columns(
+    "study spec slice quantity term",
+    "estimate std_error ci_low ci_high p_value n n_term note",
+    "effect effect_std_error effect_ci_low effect_ci_high",
+    "boot_std_error boot_ci_low boot_ci_high estimand",
+    "df wild_p_value wild_ci_low wild_ci_high",
+)
+SMOOTHS = columns("study spec slice judge reference value std_error ci_low ci_high")
+CHECK = columns("study topic subject finding level words advice")
+NOT_ESTIMABLE = columns("study spec slice quantity term reason")
+REMARKS = columns("study spec slice remark")
+MEAN_SCORES = columns("study dimension judge model mean n")
+CORRELATIONS = columns("study dimension judge statistic value std_error ci_low ci_high n")
+AGREEMENT = columns("study dimension statistic value n")
+MULTIPLICITY = columns(
+    "study spec slice estimand quantity term tests estimate std_error p_value",
+    "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
+)
+PLACEBO = columns(
+    "study spec slice estimand quantity term",
+    "estimate std_error df ci_low ci_high p_value randomisation_p_value draws cells reason",
+)
+TASTES = columns("study spec slice estimand judge model relation residual std_error df band n reason")
+IDENTIFIABILITY = columns(
+    "study spec slice estimand quantity term words n n_term cells carried_by against",
+    "n_against share_carried share_same_judge share_same_model share_others rank_deficiency tied_to",
+)
+LEADERBOARD = columns(
+    "study spec slice scores estimand model judges score std_error ci_low ci_high",
+    "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
+)
+FEW_LABELS = columns("study model method prompts draws labels full_mean std_error width rmse covered saved note")
+PLANNER = columns(
+    "study estimand judges models dimensions raters prompts gamma power",
+    "detectable detectable_least floor prompts_needed bias size note",
+)
+RELIABILITY = columns("study dimension single raters mean origin")
+NOISY_REFERENCE = columns(
+    "study spec slice estimand method reliability quantity term",
+    "estimate std_error df ci_low ci_high p_value n prompts reason note",
+)
+BREAKDOWNS = columns("study spec slice estimand quantity term sign_at_1 sign_at_lowest lowest breakdown reversal")
+SENSITIVITY = columns(
+    "study spec slice estimand quantity term",
+    "estimate std_error classical_std_error df partial_r2",
+    "robustness_value robustness_value_significance length_with_term length_with_rating bias_as_length",
+    "as_length_ci_low as_length_ci_high reason note",
+)
+MISSINGNESS = columns(
+    "study spec slice estimand method quantity term",
+    "estimate std_error df ci_low ci_high p_value n n_term prompts reason note",
+)
+CONCLUSIONS = columns(
+    "study slice quantity term view spec estimand estimate ci_low ci_high p_value",
+    "conclusion first verdict words detectable randomisation_p_value",
+    "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
+)
+IMPORTED = columns("study file kind n example")
+COMPLETENESS = columns("study dimension judge model prompts absent missing_rating missing_gt missing_length used")
+CLAIMS = columns("study claim section sentence criterion estimand kind verdict evidence published published_evidence")
+SCORECARD = columns(
+    "study item figure spec slice estimand quantity term model",
+    "published published_ci_low published_ci_high ours ours_ci_low ours_ci_high",
+    "deviation tolerance verdict cause",
+)
+PLANTED = columns("slice quantity term planted")
+RECOVERY = columns("study spec slice estimand quantity term planted estimate std_error ci_low ci_high z inside")
+CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
+
+VALIDITY = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
+VALIDITY_EXPECTED = columns(
+    "grid dial setting estimator estimand quantity term planted statistic",
+    "low high value mc_error replicates verdict",
+)
+
 OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whatever the order they were shown in
 LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers
 # One row per verdict. `favoured` is the answer that an added statement speaks for; `vote` tells repeated verdicts apart.
-COMPARISONS = (
-    "judge", "item", "model_a", "model_b", "order", "outcome", "human", "length_a", "length_b",
-    "condition", "experiment", "favoured", "vote",
-)  # fmt: skip
-PAIRWISE_COMPLETENESS = (
-    "study", "experiment", "condition", "judge", "comparisons", "verdicts", "errors", "one_order", "no_human", "no_length",
-)  # fmt: skip
-VERBOSITY = (
-    "study", "experiment", "condition", "judge", "order", "draws", "verbosity_bias", "ci_low", "ci_high", "few",
-    "accuracy_parity_gap", "rate_shorter", "wrong_shorter", "n_shorter", "rate_longer", "wrong_longer", "n_longer",
-    "judge_draws", "human_ties", "equal_lengths", "errors", "no_human", "no_length", "questions",
-)  # fmt: skip
-POSITION = ("study", "experiment", "condition", "judge", "statistic", "value", "ci_low", "ci_high", "n", "questions")
-PAIRWISE_AGREEMENT = (
-    "study", "experiment", "condition", "judge", "order", "value", "ci_low", "ci_high", "agree", "n", "errors",
-    "value_errors_wrong", "questions",
-)  # fmt: skip
-SCORE_CURVES = (
-    "study", "experiment", "condition", "judge", "order", "bin_low", "bin_high", "mean", "std_dev", "n", "no_length",
-)  # fmt: skip
-ALIGNMENT_CURVES = (
-    "study", "experiment", "condition", "judge", "bin_low", "bin_high", "agreement", "ci_low", "ci_high", "agree", "n",
-    "no_length",
-)  # fmt: skip
-COGNITIVE_BIASES = (
-    "study", "experiment", "judge", "size", "bias", "origin", "share", "ci_low", "ci_high", "biased", "n", "left_out",
-    "valid", "random", "chance", "above_random",
-)  # fmt: skip
-RANDOM = ("study", "bias", "closed_form", "simulated", "std_error", "replicates")
-RBO = (
-    "study", "statistic", "form", "systems", "ties", "judge", "value", "as_coded", "rankings",
-    "above_list", "ci_low", "ci_high",
-)  # fmt: skip
-VALID = ("study", "judge", "prompt", "comparisons", "valid", "rate", "quoted", "agrees")
-ASR = (
-    "study", "experiment", "condition", "model_a", "model_b", "judge", "asr", "ci_low", "ci_high", "shifted", "n",
-    "samples", "left_out", "votes", "errors", "rank",
-)  # fmt: skip
-RANKS = ("study", "experiment", "judge", "average_rank", "columns", "place")
-VOTES_BY_POSITION = (
-    "study", "experiment", "judge", "first", "tie", "second", "difference", "ci_low", "ci_high", "n", "errors",
-)  # fmt: skip
-LENGTH_CURVE = (
-    "study", "experiment", "judge", "bin_low", "bin_high", "preference", "ci_low", "ci_high", "n", "questions",
-    "equal_lengths", "no_length", "errors",
-)  # fmt: skip
-VOTE_SHARES = ("study", "experiment", "model_a", "model_b", "judge", "a", "tie", "b", "n", "errors")
-LENGTH_CONFOUND = (
-    "study", "perturbation", "level", "unit", "answers", "relative_change", "ci_low", "ci_high", "longer", "n",
-)  # fmt: skip
-PUBLISHED_RANKS = (
-    "table", "judge", "column", "asr", "printed", "recomputed", "lowest_possible", "highest_possible", "verdict",
-)  # fmt: skip
-PAIRWISE_PLANTED = ("experiment", "condition", "judge", "model_b", "quantity", "planted")
+COMPARISONS = columns("judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote")
+PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
+VERBOSITY = columns(
+    "study experiment condition judge order draws verbosity_bias ci_low ci_high few",
+    "accuracy_parity_gap rate_shorter wrong_shorter n_shorter rate_longer wrong_longer n_longer",
+    "judge_draws human_ties equal_lengths errors no_human no_length questions",
+)
+POSITION = columns("study experiment condition judge statistic value ci_low ci_high n questions")
+PAIRWISE_AGREEMENT = columns(
+    "study experiment condition judge order value ci_low ci_high agree n errors",
+    "value_errors_wrong questions",
+)
+SCORE_CURVES = columns("study experiment condition judge order bin_low bin_high mean std_dev n no_length")
+ALIGNMENT_CURVES = columns("study experiment condition judge bin_low bin_high agreement ci_low ci_high agree n no_length")
+COGNITIVE_BIASES = columns(
+    "study experiment judge size bias origin share ci_low ci_high biased n left_out",
+    "valid random chance above_random",
+)
+RANDOM = columns("study bias closed_form simulated std_error replicates")
+RBO = columns("study statistic form systems ties judge value as_coded rankings above_list ci_low ci_high")
+VALID = columns("study judge prompt comparisons valid rate quoted agrees")
+ASR = columns(
+    "study experiment condition model_a model_b judge asr ci_low ci_high shifted n",
+    "samples left_out votes errors rank",
+)
+RANKS = columns("study experiment judge average_rank columns place")
+VOTES_BY_POSITION = columns("study experiment judge first tie second difference ci_low ci_high n errors")
+LENGTH_CURVE = columns(
+    "study experiment judge bin_low bin_high preference ci_low ci_high n questions",
+    "equal_lengths no_length errors",
+)
+VOTE_SHARES = columns("study experiment model_a model_b judge a tie b n errors")
+LENGTH_CONFOUND = columns("study perturbation level unit answers relative_change ci_low ci_high longer n")
+PUBLISHED_RANKS = columns("table judge column asr printed recomputed lowest_possible highest_possible verdict")
+PAIRWISE_PLANTED = columns("experiment condition judge model_b quantity planted")
 PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")

@@ -3,18 +3,15 @@
 import gzip
 import sys
 
-import duckdb
 import pytest
 import yaml
 
 from conftest import CONFIG, ROOT, built
-from recuse.base.database import connect
 from recuse.base.errors import RecuseError
 from recuse.base.tables import ESTIMATES, write_table
 from recuse.cli import main
-from recuse.data.distinct import ROW, collapse
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -63,7 +60,7 @@ def expected(tmp_path):
 
 @pytest.fixture
 def straight(monkeypatch):
-    """Let the command fail from now on where it goes by way of the workflow's tables."""
+    """Let the command fail from now on where it writes the table of all ratings."""
     return lambda: monkeypatch.setattr("recuse.data.ratings.normalise", None)
 
 
@@ -105,50 +102,10 @@ def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
     assert fit(path, spec=spec, added=added)[:2] == (0, want)
 
 
-@pytest.fixture
-def normalised(monkeypatch):
-    """The studies that went by way of the tables."""
-    studies = []
-    monkeypatch.setattr(
-        "recuse.data.ratings.normalise",
-        lambda study, *given, **named: (studies.append(study), normalise(study, *given, **named)),
-    )
-    return studies
-
-
-@pytest.mark.parametrize("limit", ["1GB", "3MB"])
-def test_more_rows_than_memory_holds_go_by_way_of_tables(limit, fit, expected, normalised, monkeypatch, tmp_path):
-    monkeypatch.setattr("recuse.data.distinct.ROW", 1e9)
-    path = write(tmp_path / "ratings.csv")
-    status, table, said = fit(path, added={"memory_limit": limit})
-    assert normalised == ["mine"]
-    if limit == "1GB":
-        assert (status, table) == (0, expected(RatingsFile(path)))
-    else:
-        assert (status, table) == (1, None)
-        assert said.startswith(f"error: config: memory_limit: {limit}: too little for this study")
-
-
-def test_memory_that_runs_out_leads_to_the_tables(fit, expected, normalised, monkeypatch, tmp_path):
-    def run_out(*given):
-        raise duckdb.OutOfMemoryException("could not allocate")
-
-    path = write(tmp_path / "ratings.csv")
-    monkeypatch.setattr("recuse.data.distinct.cells_of_distinct_rows", run_out)
-    assert fit(path)[:2] == (0, expected(RatingsFile(path)))
-    assert normalised == ["mine"]
-
-
-@pytest.mark.parametrize("name", ["ratings.csv", "ratings.csv.gz", "ratings.parquet"])
-def test_rows_are_not_thought_to_be_fewer_than_they_are(name, tmp_path):
-    path = str(tmp_path / name)
-    duckdb.sql(f"from '{write(tmp_path / 'raw.csv')}'").write_parquet(path) if name.endswith("parquet") else write(
-        tmp_path / name
-    )
-    held = ROW * len(ROWS)
-    assert collapse(connect(), [RatingsFile(path)] * 2, most=2 * held - 1) is None
-    found = collapse(connect(), [RatingsFile(path)] * 2, most=2 * held * (1 if name.endswith("parquet") else 10))
-    assert len(found) == 2
+def test_rows_that_memory_does_not_hold(fit, tmp_path):
+    status, table, said = fit(write(tmp_path / "ratings.csv"), added={"memory_limit": "3MB"})
+    assert (status, table) == (1, None)
+    assert said.startswith("error: config: memory_limit: 3MB: too little for this study")
 
 
 INCOMPLETE = [
@@ -227,10 +184,12 @@ def test_faults_of_several_files(fit, expected, tmp_path):
     assert fit(one, missing) == (1, None, expected(RatingsFile(one), RatingsFile(missing)))
 
 
-def test_no_complete_row(fit, tmp_path):
-    status, table, said = fit(write(tmp_path / "ratings.csv", [swapped(row, rating="") for row in ROWS]))
+@pytest.mark.parametrize("spec", ["main", "length_control"])
+def test_no_complete_row(spec, fit, tmp_path):
+    path = write(tmp_path / "ratings.csv", [swapped(row, rating="") for row in ROWS])
+    status, table, said = fit(path, spec=spec)
     assert (status, table) == (1, None)
-    assert "no complete row" in said
+    assert said.startswith(f"error: {path}: no complete row: ")
 
 
 def test_reasons_are_told_once(fit, tmp_path):

@@ -26,6 +26,11 @@ def command(*arguments, folder=ROOT, redirected=""):
     return done.returncode, done.stdout, done.stderr.decode()
 
 
+def test_threads_are_set_before_numpy_is_imported():
+    command = [sys.executable, "-c", "import sys, recuse.cli; sys.exit('numpy' in sys.modules)"]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}, check=True)
+
+
 @pytest.fixture(scope="module")
 def table():
     """What it writes to the standard output."""

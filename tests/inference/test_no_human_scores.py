@@ -19,9 +19,8 @@ from recuse.cli import main
 from recuse.config.checks import check_inference
 from recuse.crosscheck.compare import check_engines
 from recuse.data.describe import correlations, mean_scores
-from recuse.data.distinct import cells_of_distinct_rows, collapse
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles
+from recuse.data.ratings import StudyFiles, cells_of_files
 from recuse.data.registry import NO_HUMAN_SCORE, Registry
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows
@@ -245,9 +244,8 @@ def test_the_command_fits_what_can_be_fitted(command, frame, study):
     assert (status, table[0]["level"]) == (0, "fine")
 
 
-def test_cells_of_raw_files_are_those_of_the_tables(command, study):
+def test_cells_of_raw_files_are_those_of_the_tables(command, study, tmp_path):
     source = StudyFiles([RatingsFile("a.csv")], {"Tone": [1, 5], "Use": [1, 5]}, {}, Registry.from_config(CONFIG["models"]))
-    connection = connect()
-    cells = cells_of_distinct_rows(connection, source, collapse(connection, source.files, most=10**9))
+    cells = cells_of_files("mine", source, str(tmp_path))
     np.testing.assert_array_equal(cells.counts, study.cells().counts)
     assert np.isnan(cells.reference).all()

@@ -10,7 +10,7 @@ import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from recuse.cli import Given, main, tables_of, with_import
+from recuse.cli import Inputs, imported, main, tables_of
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows
@@ -112,7 +112,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
 
 def placebo_of(file, folder):
     config = load("mine.yaml")
-    given = with_import(Given("ours", [RatingsFile(file)], config), str(folder))
+    inputs = imported(Inputs("ours", [RatingsFile(file)], config), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
-    rows = idiosyncrasy_rows(spec, tables_of(given, str(folder)), confidence=config["confidence"], seed=config["seed"])
+    rows = idiosyncrasy_rows(spec, tables_of(inputs, str(folder)), confidence=config["confidence"], seed=config["seed"])
     return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

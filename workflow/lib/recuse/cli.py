@@ -1,93 +1,187 @@
-"""Fit a spec to raw files of ratings: they are checked, and the table of estimates is the workflow's, byte for byte.
+"""The library from the command line, without Snakemake: `recuse fit` and `recuse check`, or `python -m recuse <command>`.
 
-What a command that takes files of ratings is told of them, and the tables that it makes of them, as the workflow does.
-
-Say what files of ratings support before any fit: which biases they can tell, how small, and what is amiss.
-
-Where a command writes: to the standard output, or to a file, which is then whole or not there.
-
-Files that a command imports first: those of a study with `import`, in the format of another tool or in other columns.
-
-The library from the command line, without Snakemake: `python -m recuse <command>`.
+Both read files of ratings, or of judgments that config imports, by the steps of the workflow: numbers and errors are the same.
+What takes long to import, numpy above all, is imported in the functions: `command` sets its threads before.
 """
 
-import argparse
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from os.path import exists, normpath
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import duckdb
-
-from recuse.base.database import bounded_memory, bytes_of, connect
+from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, full_disk_named
-from recuse.base.tables import read_table, write_table
-from recuse.config.checks import check_known
-from recuse.config.load import PROJECT, load, study_of
-from recuse.data.distinct import collapse
-from recuse.data.files import RatingsFile
-from recuse.data.registry import models_with, named_files
+from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 
+if TYPE_CHECKING:
+    from recuse.check.facts import Finding
+    from recuse.data.files import RatingsFile
+    from recuse.data.ratings import StudyFiles
+    from recuse.data.study import Study
+    from recuse.inference.reliability import Reliability
+    from recuse.model.estimates import Estimated
+
+FIT = "Fit a spec to raw files of ratings: they are checked, and the table of estimates is the workflow's, byte for byte."
+SUPPORT = "Say what files of ratings support before any fit: which biases they can tell, how small, and what is amiss."
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # what an import makes in a folder
 
 
-def imported_study(config: Mapping, name: str | None, paths: Sequence[str]) -> str | None:
-    """The study of that name, or, without one, the study that imports the files at `paths`; None if it imports nothing."""
-    studies = {study: settings["import"] for study, settings in config["studies"].items() if "import" in settings}
-    if name is not None:
-        return name if name in studies else None
-    given = {normpath(path) for path in paths}
-    return next((study for study, settings in studies.items() if given == {normpath(path) for path in _paths(settings)}), None)
+def command() -> NoReturn:
+    """Run the command line as a process of its own, and end it."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, as in the workflow's jobs; read when numpy is imported
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # None where it is closed
+        status = main()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # nothing is left to do; taking the process down in order would last longer than a fit
 
 
-def tells_single_raters(settings: Mapping) -> bool:
-    """Whether a study imports the scores of single raters."""
-    from recuse.data.imports.formats import tells_raters
+def main() -> int:
+    """Run the command that the command line names; returns the status to end with."""
+    arguments = _parser().parse_args()
+    try:
+        with full_disk_named(gettempdir()):
+            arguments.run(arguments)
+    except RecuseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
 
-    return tells_raters(settings.get("import", {}))
 
-
-def import_files(study: str, config: Mapping, files: Sequence[RatingsFile], folder: str) -> RatingsFile:
-    """Import the files of a study into `folder`, as the workflow does; the file to check. Raises what the import raises."""
-    from recuse.data.imports.formats import files_in
-    from recuse.data.imports.ratings import import_ratings
-
-    settings = config["studies"][study]
-    outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    outputs |= {"raters": f"{folder}/{RATERS}"} if tells_single_raters(settings) else {}
-    paths, references = (
-        [each for path in given for each in files_in(path)]
-        for given in ([file.path for file in files], _paths(settings["import"].get("references", {})))
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="recuse", description="The library from the command line, without Snakemake: `python -m recuse <command>`."
     )
-    models = models_with(settings.get("families", {}), config["models"])
-    with redirect_stdout(sys.stderr):  # the standard output is for what the command finds
-        import_ratings(
-            study, paths, references, settings=settings["import"], scales=settings["scales"], models=models, outputs=outputs
-        )
-    return RatingsFile(outputs["ratings"])
+    commands = parser.add_subparsers(required=True, metavar="command")
+    fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=FIT)
+    check = commands.add_parser("check", help="say what files of ratings support", description=SUPPORT)
+    for each, run in ((fit, run_fit), (check, run_check)):
+        each.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or of what config imports")
+        each.add_argument("--study", help="study of config whose scales and task types hold; default: the one with these files")
+        each.add_argument("--config", help="YAML file of what is added to config.yaml or changed of it")
+        each.set_defaults(run=run)
+    fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
+    fit.add_argument("--output", help="CSV file to write; default: the standard output")
+    check.add_argument("--output", help="CSV file to write the findings to, one in each row")
+    return parser
 
 
-def _paths(settings: Mapping) -> list[str]:
-    return [path for path, _ in named_files(settings.get("files", ()))]
+def run_fit(arguments: Namespace) -> None:
+    """Write the table of estimates of one spec, and to the standard error what is not estimable.
+
+    Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
+    """
+    from recuse.config.checks import check_known
+    from recuse.config.load import load
+
+    check_output(arguments.output)
+    config = load(arguments.config)
+    check_known("--spec", [arguments.spec], config["specs"], "specs")
+    inputs = inputs_of(arguments, config)
+    with TemporaryDirectory() as folder, bounded_memory(config["memory_limit"], f"{folder}/spill"):
+        fitted = _estimates(imported(inputs, folder), arguments.spec, folder)
+    write_output(arguments.output, ESTIMATES, fitted.estimates)
+    for row in fitted.not_estimable:
+        what = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
+        print(f"{_fit_of(row)}not estimable: {what}: {row['reason'].removeprefix('not estimable: ')}", file=sys.stderr)
+    for row in fitted.remarks:
+        print(f"{_fit_of(row)}{row['remark']}", file=sys.stderr)
 
 
-# A command may read files while what takes long to import is imported, in the functions.
-if TYPE_CHECKING:
-    from recuse.data.ratings import StudyFiles
+def _estimates(inputs: "Inputs", name: str, folder: str) -> "Estimated":
+    """Fit a spec of config to the cells of the files, or, where it reads rows, to the tables that the workflow makes."""
+    from recuse.data.ratings import cells_of_files
     from recuse.data.study import Study
+    from recuse.model.estimates import estimate
+    from recuse.model.spec import Spec
+
+    config = inputs.config
+    spec = Spec.of(name, **config["specs"][name])
+    if spec.by_row:
+        study = tables_of(inputs, folder)
+    else:
+        study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
+    return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
 
 
-class Given(NamedTuple):
+def _fit_of(row: Mapping) -> str:
+    return f"{row['spec']}: " + (f"{row['slice']}: " if row["slice"] else "")
+
+
+def run_check(arguments: Namespace) -> None:
+    """Write what the files support to the standard output, and as a table to `--output`.
+
+    Raises what the steps of the workflow raise about the files; DesignError, after all is written, where they support no bias.
+    """
+    from recuse.config.load import load
+
+    check_output(arguments.output)
+    inputs = inputs_of(arguments, load(arguments.config))
+    with TemporaryDirectory() as folder, bounded_memory(inputs.config["memory_limit"], f"{folder}/spill"):
+        findings = _findings(imported(inputs, folder), folder)
+
+    from recuse.check.check import page_of
+    from recuse.check.facts import STOP
+
+    if arguments.output is not None:
+        write_output(arguments.output, CHECK, ({"study": inputs.study, **finding.row} for finding in findings))
+    write_page(page_of(inputs.study, findings))
+    for finding in findings:
+        if finding.level == STOP:
+            raise DesignError(f"{', '.join(file.path for file in inputs.files)}: {finding.words}; {finding.advice}")
+
+
+def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
+    from recuse.check.check import check_study
+    from recuse.check.facts import facts_of
+
+    study, config = _tables_or_names(inputs, folder), inputs.config
+    planner = {key: config["inference"]["planner"][key] for key in ("gamma", "power")}
+    told = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
+    facts = facts_of(study, f"{folder}/completeness.csv", **told)
+    return check_study(facts, _reliability(inputs, study, folder), **planner, confidence=config["confidence"])
+
+
+def _tables_or_names(inputs: "Inputs", folder: str) -> "Study":
+    """The tables of the study; where a name is not known, the error says what to write for all such names."""
+    try:
+        return tables_of(inputs, folder)
+    except DataError as error:
+        from recuse.check.names import unknown_names, what_to_write
+
+        names = unknown_names(inputs.source())
+        if not names:
+            raise
+        raise DataError(f"{error}\n{what_to_write(names, inputs.config['models'])}") from error
+
+
+def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Reliability]":
+    """Reliability of the human scores: of the raters that config names or imports, or the published one."""
+    from recuse.config.load import PROJECT
+    from recuse.data.imports.formats import tells_raters
+    from recuse.data.raters import check_raters
+    from recuse.inference.measurement_error import reliability_of
+
+    raw = f"{folder}/{RATERS}" if tells_raters(inputs.settings.get("import", {})) else inputs.settings.get("raters")
+    raters = [f"{folder}/raters.parquet"] if raw is not None else []
+    if raters:
+        check_raters(raw, inputs.source().registry, ratings=study.ratings, output=raters[0])
+    published = str(PROJECT / "workflow" / "data" / "twin_facts.csv")
+    alphas = [published] if "source" in inputs.settings else []
+    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"])
+
+
+class Inputs(NamedTuple):
     """Files of ratings, and the study of `config` that says what they hold."""
 
     study: str
-    files: Sequence[RatingsFile]
+    files: "Sequence[RatingsFile]"
     config: Mapping
 
     @property
@@ -95,14 +189,10 @@ class Given(NamedTuple):
         """What `config` says of the study."""
         return self.config["studies"][self.study]
 
-    @property
-    def to_import(self) -> bool:
-        """Whether the files are to be imported before they are checked."""
-        return "import" in self.settings
-
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
         from recuse.data.ratings import StudyFiles
+        from recuse.data.registry import models_with
         from recuse.data.scales import scales_in_steps
 
         return StudyFiles.from_config(
@@ -114,52 +204,77 @@ class Given(NamedTuple):
         )
 
 
-def add_files(parser: ArgumentParser) -> None:
-    """Add the arguments that name files, study and configuration."""
-    parser.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or of what config imports")
-    parser.add_argument("--study", help="study of config whose scales and task types hold; default: the one with these files")
-    parser.add_argument("--config", help="YAML file of what is added to config.yaml or changed of it")
+def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
+    """Read the arguments that name files and study; ConfigError where they do not fit `config`.
+
+    The study is the one of `--study`; without it, one that imports just these files, else the one whose files these are.
+    """
+    from recuse.config.load import study_of
+    from recuse.data.files import RatingsFile
+
+    named, study = [_path_and_dimension(argument) for argument in arguments.files], arguments.study
+    imports = {name: settings["import"] for name, settings in config["studies"].items() if "import" in settings}
+    if study is None:
+        paths = {normpath(path) for path, _ in named}
+        study = next((name for name, settings in imports.items() if paths == set(map(normpath, _paths(settings)))), None)
+    if study not in imports:
+        study, named = study_of(config, study, named)
+    return Inputs(study, [RatingsFile(*each) for each in named], config)
 
 
-def given_by(arguments: Namespace, config: Mapping) -> Given:
-    """Read the arguments of `add_files`; ConfigError where they do not fit `config`."""
-    named = [_named(argument) for argument in arguments.files]
-    study = imported_study(config, arguments.study, [path for path, _ in named])
-    study, files = (study, named) if study is not None else study_of(config, arguments.study, named)
-    return Given(study, [RatingsFile(*file) for file in files], config)
+def _path_and_dimension(argument: str) -> tuple[str, str | None]:
+    dimension, mark, path = argument.partition("=")
+    return (path, dimension) if mark and not exists(argument) else (argument, None)  # a file may have the mark in its name
 
 
-def with_import(given: Given, folder: str) -> Given:
-    """The same files, or what is imported from them into `folder`. Raises what the import raises."""
-    if not given.to_import:
-        return given
-    return given._replace(files=[import_files(given.study, given.config, given.files, folder)])
+def _paths(settings: Mapping) -> list[str]:
+    """What `files` of an import or of its references names."""
+    from recuse.data.registry import named_files
+
+    return [path for path, _ in named_files(settings.get("files", ()))]
 
 
-def tables_of(given: Given, folder: str) -> "Study":
+def imported(inputs: Inputs, folder: str) -> Inputs:
+    """The same, or, where the study imports its files, with what is imported from them into `folder`, as by the workflow."""
+    if "import" not in inputs.settings:
+        return inputs
+    from recuse.data.files import RatingsFile
+    from recuse.data.imports.formats import files_in, tells_raters
+    from recuse.data.imports.ratings import import_ratings
+    from recuse.data.registry import models_with
+
+    settings = inputs.settings["import"]
+    outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
+    if tells_raters(settings):
+        outputs["raters"] = f"{folder}/{RATERS}"
+    with redirect_stdout(sys.stderr):  # the standard output is for what the command finds
+        import_ratings(
+            inputs.study,
+            [path for file in inputs.files for path in files_in(file.path)],
+            [path for named in _paths(settings.get("references", {})) for path in files_in(named)],
+            settings=settings,
+            scales=inputs.settings["scales"],
+            models=models_with(inputs.settings.get("families", {}), inputs.config["models"]),
+            outputs=outputs,
+        )
+    return inputs._replace(files=[RatingsFile(outputs["ratings"])])
+
+
+def tables_of(inputs: Inputs, folder: str) -> "Study":
     """Check the files and make the tables of the study in `folder`, by the workflow's steps; raises what these raise.
 
     They are ratings.parquet, cells.parquet and completeness.csv.
     """
     from recuse.data.cells import build_cells
-    from recuse.data.ratings import normalise
+    from recuse.data.ratings import no_complete_row, normalise
     from recuse.data.study import Study
 
     ratings, cells, completeness = (f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv"))
-    normalise(given.study, given.source(), ratings=ratings, completeness=completeness)
+    normalise(inputs.study, inputs.source(), ratings=ratings, completeness=completeness)
     if not any(int(row["used"]) for row in read_table(completeness)):  # said here: the folder is gone with the command
-        named = ", ".join(file.path for file in given.files)
-        raise DataError(
-            f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in"
-        )
+        raise no_complete_row(inputs.files)
     build_cells(ratings, cells)
-    return Study(given.study, cells, [ratings])
-
-
-def _named(argument: str) -> tuple[str, str | None]:
-    """(path, dimension) of an argument; a file may have the mark in its name, too."""
-    dimension, mark, path = argument.partition("=")
-    return (path, dimension) if mark and not exists(argument) else (argument, None)
+    return Study(inputs.study, cells, [ratings])
 
 
 def check_output(path: str | None) -> None:
@@ -173,33 +288,35 @@ def check_output(path: str | None) -> None:
 
 
 def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
-    """Write `rows` as a CSV table; ConfigError where the system does not let it, and a file that was there stays as it was.
-
-    Says nothing where the reader of the standard output has gone, as `head` does.
-    """
-    try:
+    """Write `rows` as a CSV table; ConfigError where the system does not let it, and a file that was there stays as it was."""
+    where = "the standard output" if path is None else f"--output: {path}"
+    with _writing(where, "name a file that can be written by --output"):
         if path is None:
             write_table(os.dup(sys.stdout.fileno()), columns, rows)
         elif os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
             write_table(path, columns, rows)
         else:
             _write_whole(Path(path).resolve(), columns, rows)
-    except BrokenPipeError:
-        return
-    except OSError as error:
-        where = "the standard output" if path is None else f"--output: {path}"
-        raise ConfigError(f"{where}: {error.strerror}; name a file that can be written by --output") from error
 
 
 def write_page(page: str) -> None:
     """Write a text to the standard output, with the errors of `write_output`."""
+    with (
+        _writing("the standard output", "send it to a file that can be written"),
+        open(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as file,
+    ):
+        file.write(page)
+
+
+@contextmanager
+def _writing(where: str, mend: str) -> Iterator[None]:
+    """Turn what the system says into ConfigError; say nothing where the reader has gone, as `head` does."""
     try:
-        with open(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as file:
-            file.write(page)
+        yield
     except BrokenPipeError:
         return
     except OSError as error:
-        raise ConfigError(f"the standard output: {error.strerror}; send it to a file that can be written") from error
+        raise ConfigError(f"{where}: {error.strerror}; {mend}") from error
 
 
 def _write_whole(path: Path, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
@@ -209,203 +326,3 @@ def _write_whole(path: Path, columns: Sequence[str], rows: Iterable[Mapping]) ->
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-# While the files are read, what takes long to import is imported, in the functions.
-if TYPE_CHECKING:
-    from recuse.model.estimates import Estimated
-
-
-class Task(NamedTuple):
-    """What is to be fitted, a spec of `config`, to what."""
-
-    spec: str
-    given: Given
-
-
-def add_fit(commands) -> None:
-    """Add the command to the subparsers of a parser."""
-    parser: ArgumentParser = commands.add_parser("fit", help="fit a spec to files of ratings", description=__doc__)
-    add_files(parser)
-    parser.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
-    parser.add_argument("--output", help="CSV file to write; default: the standard output")
-    parser.set_defaults(run=run_fit)
-
-
-def run_fit(arguments: Namespace) -> None:
-    """Write the table of estimates of one spec, and to the standard error what is not estimable.
-
-    Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
-    """
-    check_output(arguments.output)
-    config = load(arguments.config)
-    check_known("--spec", [arguments.spec], config["specs"], "specs")
-    task = Task(arguments.spec, given_by(arguments, config))
-    with TemporaryDirectory() as folder:
-        found = (not task.given.to_import and _straight(task, folder)) or _by_way_of_tables(task, folder)
-
-    from recuse.base.tables import ESTIMATES
-
-    write_output(arguments.output, ESTIMATES, found.estimates)
-    for row in found.not_estimable:
-        what = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
-        print(f"{_where(row)}not estimable: {what}: {row['reason'].removeprefix('not estimable: ')}", file=sys.stderr)
-    for row in found.remarks:
-        print(f"{_where(row)}{row['remark']}", file=sys.stderr)
-
-
-def _straight(task: Task, folder: str) -> "Estimated | None":
-    """Fit to cells of the distinct rows; None where the fit reads the rows, where something may be wrong with them, or where
-    there are too many to hold.
-    """
-    limit = task.given.config["memory_limit"]
-    with bounded_memory(limit, f"{folder}/spill"), connect() as connection, ThreadPoolExecutor(1) as reader:
-        distinct = reader.submit(collapse, connection, task.given.files, most=bytes_of(limit))
-        try:
-            return _of_distinct_rows(task, reader, connection, distinct)
-        except (DataError, duckdb.OutOfMemoryException):
-            return None
-
-
-def _of_distinct_rows(
-    task: Task, reader: ThreadPoolExecutor, connection: duckdb.DuckDBPyConnection, distinct: "Future[list[str] | None]"
-) -> "Estimated | None":
-    from recuse.model.spec import Spec
-
-    study, _, config = task.given
-    spec = Spec.of(task.spec, **config["specs"][task.spec])
-    if spec.by_row:
-        connection.interrupt()  # what is read of the rows so far is of no use
-        return None
-    from recuse.data.distinct import cells_of_distinct_rows, repeated
-
-    source = task.given.source()
-    counted = reader.submit(lambda: distinct.result() and cells_of_distinct_rows(connection, source, distinct.result()))
-    from recuse.data.study import Study
-    from recuse.model.estimates import estimate
-
-    cells = counted.result()
-    if cells is None:
-        return None
-    twice = reader.submit(repeated, connection)
-    found = estimate(spec, Study(study, cells), confidence=config["confidence"])
-    return None if twice.result() else found
-
-
-def _by_way_of_tables(task: Task, folder: str) -> "Estimated":
-    """Fit as the workflow does, by its own steps and with its own errors, and with no more rows in memory than it holds."""
-    from recuse.model.estimates import estimate
-    from recuse.model.spec import Spec
-
-    config = task.given.config
-    with bounded_memory(config["memory_limit"], f"{folder}/spill"):
-        study, spec = tables_of(with_import(task.given, folder), folder), Spec.of(task.spec, **config["specs"][task.spec])
-        return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
-
-
-def _where(row: Mapping) -> str:
-    return f"{row['spec']}: " + (f"{row['slice']}: " if row["slice"] else "")
-
-
-# What takes long to import is imported in the functions: the other commands import this module, too.
-if TYPE_CHECKING:
-    from recuse.check.facts import Finding
-    from recuse.data.study import Study
-    from recuse.inference.reliability import Reliability
-
-FACTS = PROJECT / "workflow" / "data" / "twin_facts.csv"  # the published agreement of the humans, where no single ratings are
-
-
-def add_check(commands) -> None:
-    """Add the command to the subparsers of a parser."""
-    parser: ArgumentParser = commands.add_parser("check", help="say what files of ratings support", description=__doc__)
-    add_files(parser)
-    parser.add_argument("--output", help="CSV file to write the findings to, one in each row")
-    parser.set_defaults(run=run_check)
-
-
-def run_check(arguments: Namespace) -> None:
-    """Write what the files support to the standard output, and as a table to `--output`.
-
-    Raises what the steps of the workflow raise about the files; DesignError, after all is written, where they support no bias.
-    """
-    check_output(arguments.output)
-    given = given_by(arguments, load(arguments.config))
-    with TemporaryDirectory() as folder, bounded_memory(given.config["memory_limit"], f"{folder}/spill"):
-        findings = _findings(given, folder)
-
-    from recuse.base.tables import CHECK
-    from recuse.check.check import page_of
-    from recuse.check.facts import STOP
-
-    if arguments.output is not None:
-        write_output(arguments.output, CHECK, ({"study": given.study, **found.row} for found in findings))
-    write_page(page_of(given.study, findings))
-    for found in findings:
-        if found.level == STOP:
-            raise DesignError(f"{', '.join(file.path for file in given.files)}: {found.words}; {found.advice}")
-
-
-def _findings(given: Given, folder: str) -> "list[Finding]":
-    from recuse.check.check import check_study
-    from recuse.check.facts import facts_of
-
-    given = with_import(given, folder)
-    study = _tables(given, folder)
-    planner = {key: given.config["inference"]["planner"][key] for key in ("gamma", "power")}
-    told = {"imports": given.settings.get("import"), "named": given.settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **told)
-    return check_study(facts, _reliability(given, study, folder), **planner, confidence=given.config["confidence"])
-
-
-def _tables(given: Given, folder: str) -> "Study":
-    """The tables of the study; where a name is not known, the error says what to write for all such names."""
-    try:
-        return tables_of(given, folder)
-    except DataError as error:
-        from recuse.check.names import unknown_names, what_to_write
-
-        names = unknown_names(given.source())
-        if not names:
-            raise
-        raise DataError(f"{error}\n{what_to_write(names, given.config['models'])}") from error
-
-
-def _reliability(given: Given, study: "Study", folder: str) -> "dict[str, Reliability]":
-    """Reliability of the human scores: of the raters that config names or imports, or the published one."""
-    from recuse.data.raters import check_raters
-    from recuse.inference.measurement_error import reliability_of
-
-    raw = f"{folder}/{RATERS}" if tells_single_raters(given.settings) else given.settings.get("raters")
-    raters = [f"{folder}/raters.parquet"] if raw is not None else []
-    if raters:
-        check_raters(raw, given.source().registry, ratings=study.ratings, output=raters[0])
-    alphas = [str(FACTS)] if "source" in given.settings else []
-    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=given.config["inference"]["raters"])
-
-
-def main() -> int:
-    """Run the command that the command line names; returns the status to end with."""
-    parser = argparse.ArgumentParser(prog="recuse", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="command")
-    for add in (add_fit, add_check):
-        add(commands)
-    arguments = parser.parse_args()
-    try:
-        with full_disk_named(gettempdir()):
-            arguments.run(arguments)
-    except RecuseError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def command() -> NoReturn:
-    """Run the command line as a process of its own, and end it."""
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, as in the workflow's jobs; read when numpy is imported
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # None where it is closed
-        status = main()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)  # nothing is left to do; taking the process down in order would last longer than a fit

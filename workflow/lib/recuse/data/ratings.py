@@ -18,6 +18,7 @@ import numpy as np
 from recuse.base.database import connect, create_table, empty_folder, files, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
+from recuse.data.cells import Cells, cells_of_counts, references_of
 from recuse.data.files import (
     KNOWN_MODEL,
     LENGTHS,
@@ -234,18 +235,24 @@ def sort_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, level
 
     Two rows with the same prompt_id and group_code are a fault, so that the order does not depend on how the sorting goes.
     """
+    inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
+    connection.execute(f"""
+        copy ({_coded(connection, checked, levels)} where {inside} order by prompt_id, group_code)
+        to {text(path)} (format parquet, compression uncompressed)""")
+
+
+def _coded(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels) -> str:
+    """SQL, on this connection, for checked rows with their codes."""
     datasets = {"dataset": np.array(levels.dataset, dtype=object), "place": np.arange(len(levels.dataset))}
     references = {"gt": np.array(levels.reference), "place": np.arange(len(levels.reference))}
     tables = {"groups": _groups(checked, levels), "datasets_found": datasets, "references_found": references}
     for table, columns in tables.items():
         connection.register(table, columns)
-    inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
-    connection.execute(f"""
-        copy (select prompt_id, (base + datasets_found.place)::{_type_of(levels.groups)} as group_code, rating, gt,
-                     references_found.place::{_type_of(len(levels.reference))} as reference_code, length
-              from {checked.sql} join groups using (key) join datasets_found using (dataset)
-              left join references_found using (gt)
-              where {inside} order by prompt_id, group_code) to {text(path)} (format parquet, compression uncompressed)""")
+    return f"""
+        select prompt_id, (base + datasets_found.place)::{_type_of(levels.groups)} as group_code, rating, gt,
+               references_found.place::{_type_of(len(levels.reference))} as reference_code, length
+        from {checked.sql} join groups using (key) join datasets_found using (dataset)
+             left join references_found using (gt)"""
 
 
 def _groups(checked: CheckedRows, levels: Levels) -> dict[str, np.ndarray]:
@@ -324,11 +331,38 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     stands twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
-        checked, summary = check_rows(source, folder), f"{folder}/summary.parquet"
-        summarise(checked, summary)
-        plan, rows = _planned(study, source, checked, [summary], shards=1)
+        checked, plan, rows = _checked(study, source, folder)
         _write(source, checked, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, ({"study": study, **row} for row in rows))
+
+
+def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
+    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without a table of the rows.
+
+    Raises what these raise. What is written to `folder` on the way stays there.
+    """
+    checked, plan, rows = _checked(study, source, folder)
+    connection = connect()
+    size = len(checked.names)
+    twice = connection.execute(f"""
+        from (select key, prompt_id from {checked.sql} group by all having count(*) > 1)
+        order by key // {size} % {size}, key % {size}, key, prompt_id limit 1""").fetchone()
+    if twice is not None:
+        dimension, judge, model = np.unravel_index(twice[0], checked.shape)
+        raise_twice(source, (checked.names[judge], checked.names[model], [*checked.scales][dimension], twice[1]))
+    if not any(row["used"] for row in rows):
+        raise no_complete_row(source.files)
+    complete = f"{_coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
+    counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
+    counts = connection.execute(counted).fetchnumpy()
+    counts["reference"] = references_of(plan.levels, counts.pop("reference_code"))
+    return cells_of_counts(plan.levels, counts)
+
+
+def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
+    """The error about files in which each row lacks something."""
+    named = ", ".join(file.path for file in files)
+    return DataError(f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
@@ -364,6 +398,13 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
 def _checked_by_shards(source: StudyFiles, paths: Sequence[str]) -> CheckedRows:
     """The rows in the files of `check_files`; every scale is declared, as none is observed before all files are read."""
     return CheckedRows(paths, dict(sorted(source.scales.items())), sorted(source.registry.families))
+
+
+def _checked(study: str, source: StudyFiles, folder: str) -> tuple[CheckedRows, Plan, list[dict]]:
+    """The checked rows, in files in `folder`, the plan of one shard, and the rows of the completeness table."""
+    checked, summary = check_rows(source, folder), f"{folder}/summary.parquet"
+    summarise(checked, summary)
+    return checked, *_planned(study, source, checked, [summary], shards=1)
 
 
 def _planned(

@@ -14,14 +14,14 @@ def make_twin(folder: str) -> None:
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
     from recuse.data.registry import Registry
-    from recuse.published.values import JUDGES
+    from recuse.published.values import JUDGES, read_files
     from recuse.simulate.ratings import simulate
-    from recuse.simulate.twin import load_published, published_world
+    from recuse.simulate.twin import published_world
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"][STUDY], config["models"]
     families = {name: models[name]["family"] for name in JUDGES}
-    world = published_world(**load_published(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
+    world = published_world(**read_files(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
     prompts = settings["simulate"]["prompts"]
     write_parquet(simulate(world, prompts=prompts, seed=config["seed"]).ratings, f"{folder}/raw.parquet")
     task_types = {dataset: task_type for task_type, datasets in settings["task_types"].items() for dataset in datasets}

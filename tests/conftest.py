@@ -12,9 +12,9 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 from recuse.data.study import Study
-from recuse.published.values import JUDGES
+from recuse.published.values import JUDGES, read_files
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import load_published, published_world
+from recuse.simulate.twin import published_world
 
 pytest_plugins = ["file_server", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
@@ -46,7 +46,7 @@ def built(folder, name, source):
 def world():
     families = {name: CONFIG["models"][name]["family"] for name in JUDGES}
     scales = CONFIG["studies"]["twin"]["scales"]
-    return published_world(**load_published(DATA), models=families, scales=scales)
+    return published_world(**read_files(DATA), models=families, scales=scales)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from recuse.config.load import project_settings
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
 from recuse.plot.compare_specs import GAPS, with_placebo, without_variant
-from recuse.published.claims import CLAIMS_CLAIMS as CLAIMS
+from recuse.published.claims import CLAIMS
 from recuse.published.claims import estimand_of as estimand_of_claim
 from recuse.published.values import ESTIMANDS
 

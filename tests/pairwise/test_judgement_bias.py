@@ -14,7 +14,8 @@ from text_lengths import text_lengths
 from conftest import CONFIG, DATA
 from recuse.base.errors import DataError
 from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
-from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound, published_ranks
+from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound
+from recuse.published.attacks import published_ranks
 
 PUBLISHED = DATA / "judgement_bias_published.csv"
 SAMPLING = {"confidence": 0.9, "seed": 3}

@@ -20,7 +20,7 @@ from recuse.plot.attacks import attack_success
 from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
 from recuse.plot.position import votes_by_position
 from recuse.plot.style import LINE, Subject, language, read
-from recuse.published.values import read_attacks
+from recuse.published.attacks import read_attacks
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}

@@ -7,23 +7,9 @@ import pytest
 from conftest import DATA
 from recuse.base.tables import CLAIMS as COLUMNS
 from recuse.data.registry import HUMAN
-from recuse.published.claims import (
-    ABSENT,
-    FAILS,
-    HOLDS,
-    LISTED,
-    NOTHING_LEFT,
-    STAND_IN,
-    Finding,
-    Results,
-    Value,
-    claims,
-    evidence,
-    judged,
-    most,
-    three_quarters,
-)
-from recuse.published.claims import CLAIMS_CLAIMS as CLAIMS
+from recuse.published.claims import ABSENT, CLAIMS, FAILS, HOLDS, LISTED, NO_HELM, NOTHING_LEFT, claims, evidence, judged
+from recuse.published.criteria import Finding, most, three_quarters
+from recuse.published.results import Results, Value
 from recuse.published.values import DIMENSIONS, JUDGES, read_published
 
 DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")
@@ -269,7 +255,7 @@ def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
         assert {row["kind"] for name, row in rows.items() if name not in names} == {"published"}
         rows = {row["claim"]: row for row in claims("s", study, paper, kind="published")}
         assert {(rows[name]["kind"], rows[name]["verdict"], rows[name]["evidence"]) for name in names} == {
-            ("simulated", ABSENT, STAND_IN)
+            ("simulated", ABSENT, NO_HELM)
         }
         assert {rows[name]["published"] for name in names} == {ABSENT}
 

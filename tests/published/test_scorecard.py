@@ -13,9 +13,10 @@ from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.published.claims import Results, Value, claims
+from recuse.published.claims import claims
+from recuse.published.results import Results, Value
 from recuse.published.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
-from recuse.published.values import ESTIMATES, FILES, ORDER, read_published
+from recuse.published.values import FILES, ORDER, read_published
 
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}
 KEYS = {
@@ -211,9 +212,9 @@ def test_rows_fit_the_table(paper, theirs, tmp_path):
 
 
 def test_a_figure_that_no_spec_made_is_named(tmp_path):
-    for file in FILES:
+    for file in FILES.values():
         (tmp_path / file).write_text((DATA / file).read_text("utf-8"), "utf-8")
-    with open(tmp_path / ESTIMATES, "a", encoding="utf-8") as table:
+    with open(tmp_path / FILES["estimates"], "a", encoding="utf-8") as table:
         table.write("new_figure,99,self_bias,GPT-4o,,,0,0,0,0,1e-6\n")
     with pytest.raises(DataError, match="no spec is known for figure 'new_figure'"):
         read_published(tmp_path)

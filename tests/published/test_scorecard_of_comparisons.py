@@ -15,6 +15,7 @@ from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.cobbler import JUDGES, SYSTEMS, places, rank_biased_overlap, read_wins, wins_of_judge
 from recuse.plot.scorecard import cause_text, scorecard
 from recuse.plot.style import read
+from recuse.published.attacks import read_attacks
 from recuse.published.scorecard import (
     NO_VALUE,
     OTHER_RANKED,
@@ -22,7 +23,6 @@ from recuse.published.scorecard import (
     PLANTED,
     scorecard_of_comparisons,
 )
-from recuse.published.values import read_attacks
 from verdict_files import released
 
 PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"

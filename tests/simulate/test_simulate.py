@@ -8,14 +8,15 @@ import yaml
 
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
+from recuse.published.values import read_files
 from recuse.simulate.ratings import allocate, planted, simulate
-from recuse.simulate.twin import load_published, published_world
+from recuse.simulate.twin import published_world
 from recuse.simulate.world import beta_binomial, beta_nodes
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "workflow/data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
-PUBLISHED = {row["model"] for row in load_published(DATA)["mean_scores"]}
+PUBLISHED = {row["model"] for row in read_files(DATA)["mean_scores"]}
 MODELS = {name: model["family"] for name, model in CONFIG["models"].items() if name in PUBLISHED}
 SCALES = CONFIG["studies"]["twin"]["scales"]
 COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension"]
@@ -23,7 +24,7 @@ COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_lengt
 
 @pytest.fixture(scope="module")
 def world():
-    return published_world(**load_published(DATA), models=MODELS, scales=SCALES)
+    return published_world(**read_files(DATA), models=MODELS, scales=SCALES)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_planted_biases_are_the_published_ones(world):
 
 def test_a_family_of_one_model_has_no_term():
     models = {name: family for name, family in MODELS.items() if name != "GPT-4o"}
-    world = published_world(**load_published(DATA), models=models, scales=SCALES)
+    world = published_world(**read_files(DATA), models=models, scales=SCALES)
     terms = {row["term"] for row in planted(world) if row["quantity"] == "family_bias"}
     assert terms == {"Claude", "Llama 3", "Mistral"}
 
@@ -85,7 +86,7 @@ def test_expected_ratings_stay_inside_the_scale(world):
 @pytest.mark.parametrize("dimension", ["Logical correctness", "Faithfulness"])
 def test_equation_1_finds_every_planted_coefficient(dimension):
     api = pytest.importorskip("statsmodels.api")
-    world = published_world(**load_published(DATA), models=MODELS, scales={dimension: SCALES[dimension]})
+    world = published_world(**read_files(DATA), models=MODELS, scales={dimension: SCALES[dimension]})
     ratings = simulate(world, prompts=3000, seed=20250809).ratings  # more than the twin has: errors half as large
     design, rating, truth = equation_1(world, ratings, dimension)
     fit = api.OLS(rating, design).fit(cov_type="HC0")
@@ -230,7 +231,7 @@ def test_lengths_are_those_of_completions(world, study):
 
 
 def test_the_same_seed_gives_the_same_bytes(world, study):
-    again = simulate(published_world(**load_published(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
+    again = simulate(published_world(**read_files(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
     other = simulate(world, prompts=596, seed=1)
     for table, same, different in (
         (study.ratings, again.ratings, other.ratings),
@@ -262,7 +263,7 @@ def test_beta_binomial_and_quadrature_agree_with_scipy():
 
 
 def test_errors_say_what_is_wrong(world):
-    published = load_published(DATA)
+    published = read_files(DATA)
     with pytest.raises(ConfigError, match=r"Helpfulness: \[1, 7\] cannot be simulated"):
         published_world(**published, models=MODELS, scales={"Helpfulness": [1, 7]})
     with pytest.raises(DataError, match=r"play_favorites_estimates\.csv has no row with .*'Fluency'"):

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import DATA
 from recuse.base.tables import COMPARISONS, CONTROL, read_table
-from recuse.published.values import read_attacks, second_answer
+from recuse.published.attacks import read_attacks, second_answer
 from recuse.simulate.pairwise import Attacked, Samples, draw_votes, published_samples, published_votes
 from recuse.simulate.ratings import join, write
 from verdict_files import run

@@ -1,6 +1,6 @@
 # Where the files of a study of comparisons are, and what it may hold.
 from recuse.config.origins import analyses_of, kind_of_verdicts, origin_of_verdicts
-from recuse.simulate.pairwise import WORSENING
+from recuse.pairwise.attacks import WORSENING
 
 COMPARISONS = config["comparisons"]
 

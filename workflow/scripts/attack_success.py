@@ -3,7 +3,7 @@
 from recuse.base.log import logged
 from recuse.plot.attacks import attack_success as draw_attack_success
 from recuse.plot.style import Subject, read, save
-from recuse.published.values import read_attacks
+from recuse.published.attacks import read_attacks
 
 
 def attack_success(

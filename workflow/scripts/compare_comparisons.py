@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from recuse.base.log import logged
 from recuse.base.tables import SCORECARD, read_table, write_table
+from recuse.published.attacks import read_attacks
 from recuse.published.scorecard import scorecard_of_comparisons
-from recuse.published.values import read_attacks
 
 TABLES = ("verbosity", "agreement", "rbo", "asr", "ranks", "votes_by_position", "vote_shares")  # those that the study has
 

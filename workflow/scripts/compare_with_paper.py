@@ -5,7 +5,8 @@ from pathlib import Path
 
 from recuse.base.log import logged
 from recuse.base.tables import CLAIMS, SCORECARD, write_table
-from recuse.published.claims import Results, claims
+from recuse.published.claims import claims
+from recuse.published.results import Results
 from recuse.published.scorecard import scorecard
 from recuse.published.values import read_published
 from recuse.report.scorecard import page

@@ -4,7 +4,7 @@ from collections import Counter
 
 from recuse.base.log import logged
 from recuse.base.tables import PUBLISHED_RANKS, read_table, write_table
-from recuse.pairwise.attacks import published_ranks as recomputed
+from recuse.published.attacks import published_ranks as recomputed
 
 
 def published_ranks(*, published: str, output: str) -> None:

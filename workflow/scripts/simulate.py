@@ -7,9 +7,10 @@ from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.log import logged
 from recuse.base.tables import PLANTED, write_table
+from recuse.published.values import read_files
 from recuse.simulate.placeholder import declared_world
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.twin import load_published, published_world
+from recuse.simulate.twin import published_world
 
 
 def simulate_study(
@@ -20,7 +21,7 @@ def simulate_study(
         if "quality" in settings:
             world = declared_world(settings, models=families, scales=scales, task_types=task_types)
         else:
-            world = published_world(**load_published(Path(published).parent), models=families, scales=scales)
+            world = published_world(**read_files(Path(published).parent), models=families, scales=scales)
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     except ConfigError as error:
         raise ConfigError(f"config: studies: {study}: {error}") from None

@@ -6,7 +6,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.log import logged
 from recuse.base.tables import PAIRWISE_PLANTED as PLANTED
 from recuse.base.tables import write_table
-from recuse.published.values import read_attacks
+from recuse.published.attacks import read_attacks
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, published_votes, simulate_comparisons
 from recuse.simulate.ratings import write
 

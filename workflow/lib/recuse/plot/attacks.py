@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from recuse.plot.intervals import POINT, PRINTED, STROKE, frame_rows, write_instead
 from recuse.plot.page import Entry, Page, corners, grid, page_of_words
 from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
-from recuse.published.values import key_of_attack
+from recuse.published.attacks import key_of_attack
 
 if TYPE_CHECKING:
     import pandas as pd

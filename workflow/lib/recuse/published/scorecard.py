@@ -1,14 +1,13 @@
-"""The scorecard of comparisons: what Saito, Li, Zeng, Koo, Chen and their co-authors print beside what a study finds.
-
-The scorecard: each published value and claim of Play Favorites beside what a study finds.
-"""
+"""The scorecard: each value that a paper prints beside what a study finds, of ratings and of comparisons; and each claim."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from recuse.published.claims import ABSENT, FAILS, HOLDS, Results, Value
-from recuse.published.values import DIMENSIONS, JUDGES, MAIN, Published, key_of_attack, second_answer
+from recuse.published.attacks import MAIN, key_of_attack, second_answer
+from recuse.published.claims import ABSENT, FAILS, HOLDS
+from recuse.published.results import Results, Value
+from recuse.published.values import DIMENSIONS, JUDGES, Published
 
 MATCH, DIFFERS = "match", "differs"
 DRAWN = 1.3  # drawing units: a drawn value is good to one, and rounding its end points adds a little
@@ -17,15 +16,16 @@ PRINTED = 0.005  # half a unit of the second decimal
 ROUNDING = 1e-9  # a mean is a ratio of integers: what is nearer to a half is a half
 # R's polr stops when the deviance changes by 1e-8 of itself: about 1e-4 here, as much as a hundredth of a standard error does.
 EARLY = 0.01
-SAMPLING = 2.576  # standard errors that hold 99 % of what chance does to simulated ratings
+SAMPLING = 2.576  # standard errors that hold 99 % of what chance does to simulated ratings, or to other votes
 ORDINAL_FIGURE = "Figure 8"
-SCORECARD_NOT_PLANTED = "simulated: this value is not planted"
-NEARLY_PLANTED = "simulated: this value is not planted; judges' intercepts, slopes and dispersions are chosen to come near it"
-NEARLY = ("Figure 6", "Pearson")  # figures that recuse.simulate.twin chooses such parameters by
+NEARLY = ("Figure 6", "Pearson")  # figures that recuse.simulate.twin chooses judges' parameters by
+UNKNOWN = "unknown"
+NOT_PLANTED = "simulated: this value is not planted"
+NEARLY_PLANTED = f"{NOT_PLANTED}; judges' intercepts, slopes and dispersions are chosen to come near it"
 SIMULATED_CLAIM = "simulated: no claim is planted as such"
 # Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.3 % are further than SAMPLING from what is planted; of
 # the first ten's 2.0 %. HC0 errors come out a little small where few ratings are off the top.
-SCORECARD_PLANTED = "simulated: this value is planted; one or two of a hundred such differ by chance"
+PLANTED_RATINGS = "simulated: this value is planted; one or two of a hundred such differ by chance"
 # With one slope a judge for all dimensions, least squares finds an average: in those twins up to 0.0015 from the planted value.
 PLANTED_POOLED = (
     "simulated: this value is planted in every dimension; the fit that pools them is expected near it, not at it: `planted` in "
@@ -33,21 +33,28 @@ PLANTED_POOLED = (
 )
 EXACT_HALF = "an exact half, which rounds either way"
 EARLY_STOP = "within the loose stop of the published fit and of its standard errors, a hundredth of a standard error"
+OTHER_RATINGS = "other ratings than the paper's"
 
+ATTACKS = "judgement_bias"  # the source whose published values are Chen et al.'s tables
+NO_VALUE = "the study's tables have no such value"
+OTHER_RANKED = "ours is a rank among other judges, or over other columns, than the paper's"
+OTHER_VOTES = "other votes than the paper's, which are not released"
+PLANTED = "simulated: this value is planted; one of a hundred such differs by chance"
+OF_RATES = f"{NOT_PLANTED}; it follows from the success rates, which chance moves"
+WHY_NOT_PLANTED = {
+    "ranks": OF_RATES,
+    "rank": OF_RATES,
+    "votes_by_position": f"{NOT_PLANTED}; votes by place are chosen to come near it",
+    "vote_shares": f"{NOT_PLANTED}; the votes of the control group are chosen to come near it",
+}
+# Which of the settings that RBO is computed under is the authors': the first release, ties in the files' order.
+RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
+WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")  # columns that a row's ci_low and ci_high are of
 
-@dataclass(frozen=True)
-class ScorecardItem:
-    """A published value: its key in the scorecard, the number, how exact it is, and what the study has for it.
-
-    `exactness`: the largest error of reading or printing it; `computation`: the largest that it was computed with; `ours`: None
-    where the study has no such value.
-    """
-
-    key: Mapping[str, str]
-    published: Value
-    exactness: float
-    ours: Value | None
-    computation: float = 0.0
+Row = Mapping[str, str]
+Rows = Sequence[Row]
+Tables = Mapping[str, Rows]
+Key = tuple[str, ...]
 
 
 def scorecard(published: Published, results: Results, claims: Iterable[Mapping], *, study: str, kind: str) -> Iterator[dict]:
@@ -60,85 +67,70 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
     absent for a study of others, and every value is for a study of other models.
     `kind`: simulated, published or user. `claims`: rows of the claims table.
     """
-    for item in _items(published, results):
-        missing = _missing(item, results)
-        row = {"study": study, **item.key, **_numbers("published", item.published)}
-        yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compared(item, kind))
+    for key, value, exactness, ours in _values_of_ratings(published, results):
+        row = {"study": study, **key, **_numbers("published", value)}
+        missing = _missing(key["slice"], ours, results)
+        yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compared(key, value, exactness, ours, kind))
     for claim in claims:
-        key = {"study": study, "item": "claim", "figure": "Claims", "term": claim["claim"]}
-        yield {**key, "verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": _of_claim(claim)}
+        row = {"study": study, "item": "claim", "figure": "Claims", "term": claim["claim"]}
+        yield row | {"verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": _cause_of_claim(claim)}
 
 
-def _items(published: Published, results: Results) -> Iterator[ScorecardItem]:
+def _values_of_ratings(published: Published, results: Results) -> Iterator[tuple[dict, Value, float, Value | None]]:
+    """Key in the scorecard, published value, the largest error of reading it, and what the study has for it."""
     for row in published.estimates:
         key = {name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")}
-        computation = ORDINAL if row["figure"] == ORDINAL_FIGURE else 0.0
-        exactness = DRAWN * float(row["resolution"])
         ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
-        value = _value_of_scorecard(row, "estimate", "ci_low", "ci_high")
-        yield ScorecardItem({"item": "estimate", **key}, value, exactness, ours, computation)
+        yield {"item": "estimate", **key}, Value.of_row(row, "estimate"), DRAWN * float(row["resolution"]), ours
     for row in published.mean_scores:
         key = {"figure": row["figure"], "slice": row["dimension"], "term": row["judge"], "model": row["model"]}
         ours = results.means.get((row["dimension"], row["judge"], row["model"]))
-        yield ScorecardItem(
-            {"item": "mean_score", **key, "quantity": "mean"}, _value_of_scorecard(row, "mean"), PRINTED + ROUNDING, ours
-        )
+        yield {"item": "mean_score", **key, "quantity": "mean"}, Value.of_row(row, "mean"), PRINTED + ROUNDING, ours
     for row in published.correlations:
         key = {"figure": row["figure"], "slice": row["dimension"], "quantity": row["statistic"], "term": row["judge"]}
         ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
-        yield ScorecardItem(
-            {"item": "correlation", **key}, _value_of_scorecard(row, "value"), DRAWN * float(row["resolution"]), ours
-        )
+        yield {"item": "correlation", **key}, Value.of_row(row, "value"), DRAWN * float(row["resolution"]), ours
 
 
-def _value_of_scorecard(row: Mapping[str, str], column: str, low: str = "", high: str = "") -> Value:
-    return Value(float(row[column]), ci_low=float(row[low]), ci_high=float(row[high])) if low else Value(float(row[column]))
-
-
-def _missing(item: ScorecardItem, results: Results) -> str:
+def _missing(slice_: str, ours: Value | None, results: Results) -> str:
     """Why the study has no data for a published value; empty if it has."""
     if results.judges != set(JUDGES) or results.models != set(JUDGES):
         return "the study has other judges or models than the paper"
-    if item.key["slice"] in DIMENSIONS:
-        if item.key["slice"] not in results.dimensions:
-            return f"the study has no ratings of {item.key['slice']}"
+    if slice_ in DIMENSIONS:
+        if slice_ not in results.dimensions:
+            return f"the study has no ratings of {slice_}"
     elif results.dimensions != set(DIMENSIONS):
         return f"pools the paper's six dimensions; the study has {len(results.dimensions)}"
-    return "" if item.ours else "the study's tables have no such value with an interval"
+    return "" if ours else "the study's tables have no such value with an interval"
 
 
-def _compared(item: ScorecardItem, kind: str) -> dict:
+def _compared(key: Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
     """Our numbers, the deviation in units of the tolerance, the verdict and its cause."""
-    published, ours = item.published, item.ours
+    computation = ORDINAL if key["figure"] == ORDINAL_FIGURE else 0.0
     chance = SAMPLING * ours.std_error if kind == "simulated" and ours.std_error > 0 else 0.0
-    tolerance = item.exactness + item.computation + chance
-    pairs = [(ours.value, published.value)]
+    differences = [ours.value - published.value]
     if kind != "simulated" and published.ci_low < published.ci_high:
-        pairs += [(ours.ci_low, published.ci_low), (ours.ci_high, published.ci_high)]
-    differences = [one - other for one, other in pairs]
+        differences += [ours.ci_low - published.ci_low, ours.ci_high - published.ci_high]
+    judged = _judged(differences, exactness + computation + chance)
+    size = abs(max(differences, key=abs))
+    if kind == "simulated":
+        cause = _planted(key)
+    elif computation and exactness < size <= EARLY * ours.std_error:
+        cause = EARLY_STOP
+    elif judged["verdict"] == DIFFERS:
+        cause = OTHER_RATINGS if kind == "user" else UNKNOWN
+    else:
+        cause = EXACT_HALF if key["item"] == "mean_score" and size > PRINTED - ROUNDING else ""
+    if judged["verdict"] == DIFFERS and abs(differences[0]) <= judged["tolerance"]:
+        cause += _end_that_decides(differences)
+    return {**_numbers("ours", ours), **judged, "cause": cause}
+
+
+def _judged(differences: Sequence[float], tolerance: float) -> dict:
+    """The deviation, the difference that is largest in size in units of the tolerance, and the verdict."""
     difference = max(differences, key=abs)
     verdict = MATCH if abs(difference) <= tolerance else DIFFERS
-    cause = _cause(item, kind, verdict, abs(difference))
-    if verdict == DIFFERS and abs(differences[0]) <= tolerance:
-        cause += _end_that_decides(differences)
-    return {
-        **_numbers("ours", ours),
-        "deviation": difference / tolerance,
-        "tolerance": tolerance,
-        "verdict": verdict,
-        "cause": cause,
-    }
-
-
-def _cause(item: ScorecardItem, kind: str, verdict: str, difference: float) -> str:
-    """What is known of a difference; of a match, too, where it takes more than the value's own exactness."""
-    if kind == "simulated":
-        return _planted(item.key)
-    if item.computation and item.exactness < difference <= EARLY * item.ours.std_error:
-        return EARLY_STOP
-    if verdict == DIFFERS:
-        return "other ratings than the paper's" if kind == "user" else "unknown"
-    return EXACT_HALF if item.key["item"] == "mean_score" and difference > PRINTED - ROUNDING else ""
+    return {"deviation": difference / tolerance, "tolerance": tolerance, "verdict": verdict}
 
 
 def _end_that_decides(differences: Sequence[float]) -> str:
@@ -148,60 +140,40 @@ def _end_that_decides(differences: Sequence[float]) -> str:
     return f"; the {end} end of the interval decides, {max(low, high):.2g} off: the estimate, {estimate:.2g} off, would match"
 
 
-def _planted(key: Mapping[str, str]) -> str:
+def _planted(key: Row) -> str:
+    """What a simulated study says of a value of ratings."""
     if (key.get("spec"), key["quantity"]) == ("by_dimension", "self_bias"):
-        return SCORECARD_PLANTED
+        return PLANTED_RATINGS
     if (key.get("spec"), key["quantity"]) == ("main", "family_bias"):
         return PLANTED_POOLED
-    return NEARLY_PLANTED if key["figure"] in NEARLY else SCORECARD_NOT_PLANTED
+    return NEARLY_PLANTED if key["figure"] in NEARLY else NOT_PLANTED
 
 
-def _of_claim(claim: Mapping[str, str]) -> str:
+def _cause_of_claim(claim: Row) -> str:
     if claim["verdict"] == ABSENT:
         return claim["evidence"]
-    theirs = "" if claim["published"] == ABSENT else f"on the published values it {claim['published']}"
-    return "; ".join(filter(None, [SIMULATED_CLAIM if claim["kind"] == "simulated" else "", theirs]))
+    published = "" if claim["published"] == ABSENT else f"on the published values it {claim['published']}"
+    return "; ".join(filter(None, [SIMULATED_CLAIM if claim["kind"] == "simulated" else "", published]))
 
 
 def _numbers(name: str, value: Value) -> dict[str, float]:
     return {name: value.value, f"{name}_ci_low": value.ci_low, f"{name}_ci_high": value.ci_high}
 
 
-Rows = Sequence[Mapping[str, str]]
-Tables = Mapping[str, Rows]
-Row = Mapping[str, str]
-Key = tuple[str, ...]
-ATTACKS = "judgement_bias"  # the source whose published values are Chen et al.'s tables
-NO_VALUE = "the study's tables have no such value"
-OTHER_RANKED = "ours is a rank among other judges, or over other columns, than the paper's"
-OTHER_VOTES = "other votes than the paper's, which are not released"
-PLANTED = "simulated: this value is planted; one of a hundred such differs by chance"
-SIMULATED = "simulated: this value is not planted"
-NOT_PLANTED = {
-    "ranks": f"{SIMULATED}; it follows from the success rates, which chance moves",
-    "rank": f"{SIMULATED}; it follows from the success rates, which chance moves",
-    "votes_by_position": f"{SIMULATED}; votes by place are chosen to come near it",
-    "vote_shares": f"{SIMULATED}; the votes of the control group are chosen to come near it",
-}
-# Which of the settings that RBO is computed under is the authors': the first release, ties in the files' order.
-RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
-WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")  # columns that a row's ci_low and ci_high are of
-
-
 @dataclass(frozen=True)
 class Item:
-    """A printed value, its key in the scorecard, and what the study has for it: None, or a value with its interval.
+    """A printed value of comparisons, its key in the scorecard, and what the study has for it: None, or a value.
 
-    planted: whether a simulated study plants it; n: how many samples ours is a share of, then. comparable: whether it can be
-    judged by what a study has; remark: why not, or what else there is to know of it.
+    planted: whether a simulated study plants it; n: how many samples ours is a share of, then. unjudged: why it cannot be
+    judged by what a study has, empty if it can; remark: what else there is to know of it.
     """
 
-    key: Mapping[str, str]
+    key: Row
     printed: str
     ours: Value | None
     planted: bool = False
     n: int = 0
-    comparable: bool = True
+    unjudged: str = ""
     remark: str = ""
 
 
@@ -219,44 +191,41 @@ def scorecard_of_comparisons(
     which those of `source` are taken. attacks: those of Chen et al. (see `read_attacks`), taken if `source` is theirs. tables:
     rows of the study's tables, texts, by the tables' names. kind of the study's verdicts: simulated, published or user.
     """
-    items = [_item(row, tables) for row in published if row["source"] == source]
+    items = [_of_verdicts(row, tables) for row in published if row["source"] == source]
     if source == ATTACKS:
         rates = Rates.of(attacks, tables.get("asr", ()))
         items += [item for row in attacks for item in _of_attacks(row, rates, tables)]
     for item in items:
-        row = {"study": study, **item.key, "published": float(item.printed), **_ours(item.ours)}
+        row = {
+            "study": study,
+            **item.key,
+            "published": float(item.printed),
+            **(_numbers("ours", item.ours) if item.ours else {}),
+        }
         unjudged = _why_unjudged(item, kind)
-        yield row | ({"verdict": ABSENT, "cause": unjudged} if unjudged else _judged(item, item.ours.value, kind))
+        yield row | ({"verdict": ABSENT, "cause": unjudged} if unjudged else _compared_print(item, kind))
 
 
 def _why_unjudged(item: Item, kind: str) -> str:
     """Why ours says nothing of the printed value; empty if it does."""
-    if not item.comparable:
-        return item.remark
-    if item.ours is None:
-        return NO_VALUE
+    if item.unjudged or item.ours is None:
+        return item.unjudged or NO_VALUE
     if kind == "published" or item.planted:
         return ""
-    return OTHER_VOTES if kind == "user" else NOT_PLANTED.get(item.key["item"], SIMULATED)
+    return OTHER_VOTES if kind == "user" else WHY_NOT_PLANTED.get(item.key["item"], NOT_PLANTED)
 
 
-def _judged(item: Item, ours: float, kind: str) -> dict:
+def _compared_print(item: Item, kind: str) -> dict:
     """Deviation in units of the tolerance, the verdict and its cause."""
     published = float(item.printed)
     exactness = 0.5 * 10.0 ** -len(item.printed.partition(".")[2]) + ROUNDING
     chance = 0.0 if kind == "published" else SAMPLING * sqrt(published * (1 - published) / item.n)
-    tolerance = exactness + chance
-    verdict = MATCH if abs(ours - published) <= tolerance else DIFFERS
-    known = {"simulated": PLANTED, "user": OTHER_VOTES, "published": "unknown" if verdict == DIFFERS else ""}[kind]
-    cause = "; ".join(filter(None, [known, item.remark]))
-    return {"deviation": (ours - published) / tolerance, "tolerance": tolerance, "verdict": verdict, "cause": cause}
+    judged = _judged([item.ours.value - published], exactness + chance)
+    causes = {"simulated": PLANTED, "user": OTHER_VOTES, "published": UNKNOWN if judged["verdict"] == DIFFERS else ""}
+    return judged | {"cause": "; ".join(filter(None, [causes[kind], item.remark]))}
 
 
-def _ours(value: Value | None) -> dict[str, float]:
-    return {"ours": value.value, "ours_ci_low": value.ci_low, "ours_ci_high": value.ci_high} if value else {}
-
-
-def _item(row: Row, tables: Tables) -> Item:
+def _of_verdicts(row: Row, tables: Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
     where = {"condition": row["condition"], "judge": row["judge"]}
     table, key, column = {
@@ -264,10 +233,10 @@ def _item(row: Row, tables: Tables) -> Item:
         "agreement": ("agreement", {**where, "order": "pooled"}, "value"),
         "share_biased": ("cognitive_biases", {"judge": row["judge"]}, "share"),  # of all judges: none of the table's rows
     }.get(row["quantity"], ("rbo", {**RBO, "statistic": row["quantity"], "judge": row["judge"]}, "value"))
-    found = _only(tables.get(table, ()), lambda candidate: all(candidate[name] == key[name] for name in key))
     names = {"figure": row["place"], "slice": row["condition"], "quantity": row["quantity"], "term": row["judge"]}
-    judged = row["comparable"] == "yes"
-    return Item({"item": table, **names}, row["value"], _value(found, column), comparable=judged, remark=row["remark"])
+    ours = _value(_matching(tables.get(table, ()), key), column)
+    notes = {"remark" if row["comparable"] == "yes" else "unjudged": row["remark"]}
+    return Item({"item": table, **names}, row["value"], ours, **notes)
 
 
 @dataclass(frozen=True)
@@ -285,45 +254,39 @@ class Rates:
         key = key_of_attack(printed, asr)
         return cls(key, {key(row): row for row in printed}, {key(row): row for row in asr if row["asr"]})
 
-    def of_the_same(self, chosen: Callable[[Key], bool]) -> bool:
-        """Whether the study has rates of the same judges in the same columns as printed, among those chosen."""
-        return set(filter(chosen, self.printed)) == set(filter(chosen, self.own))
+    def differ(self, chosen: Callable[[Key], bool]) -> bool:
+        """Whether the study has rates of other judges or in other columns than printed, among those chosen."""
+        return set(filter(chosen, self.printed)) != set(filter(chosen, self.own))
 
 
 def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
     """A value of Chen et al.'s tables, and with a success rate its printed rank, if it has one."""
-    quantity = row["quantity"]
-    figure = f"Chen et al., Table {row['table']}"
-    key = {"figure": figure, "slice": row["condition"], "quantity": quantity, "term": row["judge"]}
+    quantity, judge = row["quantity"], row["judge"]
+    key = {"figure": f"Chen et al., Table {row['table']}", "slice": row["condition"], "quantity": quantity, "term": judge}
     if quantity == "asr":
-        yield from _rate_and_rank(row, rates, key | {"item": "asr", "model": row["model_b"]})
+        attack = rates.key(row)
+        own = rates.own.get(attack)
+        of_rate = key | {"item": "asr", "model": row["model_b"]}
+        yield Item(of_rate, row["value"], _value(own, "asr"), planted=True, n=int(own["n"]) if own else 0)
+        if row["printed_rank"]:
+            others = rates.differ(lambda other: _column(other) == _column(attack))
+            yield _ranked(of_rate | {"item": "rank", "quantity": "rank"}, row["printed_rank"], _value(own, "rank"), others)
     elif quantity == "average_rank":
-        found = _only(tables.get("ranks", ()), lambda other: _same(row, other, "experiment", "judge"))
-        same = rates.of_the_same(lambda attack: attack[0] == row["experiment"])
-        yield _ranked(key | {"item": "ranks", "slice": row["experiment"]}, row["value"], _value(found, "average_rank"), same)
+        own = _matching(tables.get("ranks", ()), {"experiment": row["experiment"], "judge": judge})
+        others = rates.differ(lambda attack: attack[0] == row["experiment"])
+        yield _ranked(key | {"item": "ranks", "slice": row["experiment"]}, row["value"], _value(own, "average_rank"), others)
     elif quantity in ("a", "b"):
-        shares = _weak_shares(row, rates, tables.get("vote_shares", ()))
+        shares = _shares_of_weaker(row, rates, tables.get("vote_shares", ()))
         ours = Value(sum(shares) / len(shares)) if shares else None
         yield Item(key | {"item": "vote_shares"}, row["value"], ours)
     else:
-        where = {"experiment": MAIN, "judge": row["judge"]}
-        found = _only(tables.get("votes_by_position", ()), lambda other: _same(where, other, *where))
-        yield Item(key | {"item": "votes_by_position"}, row["value"], _value(found, quantity))
+        own = _matching(tables.get("votes_by_position", ()), {"experiment": MAIN, "judge": judge})
+        yield Item(key | {"item": "votes_by_position"}, row["value"], _value(own, quantity))
 
 
-def _rate_and_rank(row: Row, rates: Rates, key: dict[str, str]) -> Iterator[Item]:
-    attack = rates.key(row)
-    found = rates.own.get(attack)
-    yield Item(key, row["value"], _value(found, "asr"), planted=True, n=int(found["n"]) if found else 0)
-    if row["printed_rank"]:
-        same = rates.of_the_same(lambda other: _column(other) == _column(attack))
-        yield _ranked(key | {"item": "rank", "quantity": "rank"}, row["printed_rank"], _value(found, "rank"), same)
-
-
-def _ranked(key: Mapping[str, str], printed: str, ours: Value | None, same: bool) -> Item:
-    """A rank or an average rank; `same`: whether ours is of the judges and columns that the printed one is of."""
-    comparable = same or ours is None
-    return Item(key, printed, ours, comparable=comparable, remark="" if comparable else OTHER_RANKED)
+def _ranked(key: Row, printed: str, ours: Value | None, others: bool) -> Item:
+    """A rank or an average rank; `others`: whether ours is among other judges or columns than the printed one."""
+    return Item(key, printed, ours, unjudged=OTHER_RANKED if ours and others else "")
 
 
 def _column(attack: Key) -> Key:
@@ -331,27 +294,26 @@ def _column(attack: Key) -> Key:
     return attack[:2] + attack[3:]
 
 
-def _weak_shares(row: Row, rates: Rates, shares: Rows) -> list[float]:
+def _shares_of_weaker(row: Row, rates: Rates, shares: Rows) -> list[float]:
     """Shares of the control votes on the answers of each weaker model than the anchor's (Table 7 prints their average)."""
     own = second_answer(row["model_a"], row["model_a"])
-    weaker = {other["model_b"] for other in rates.printed.values() if _same(row, other, "experiment")} - {own}
-    same = ("experiment", "model_a", "judge")
-    own_rows = [other for other in shares if _same(row, other, *same) and other["model_b"] in weaker]
-    values = [float(other[row["quantity"]]) for other in own_rows if other[row["quantity"]]]
+    weaker = {other["model_b"] for other in rates.printed.values() if other["experiment"] == row["experiment"]} - {own}
+    same = {name: row[name] for name in ("experiment", "model_a", "judge")}
+    values = [
+        float(other[row["quantity"]])
+        for other in shares
+        if same.items() <= other.items() and other["model_b"] in weaker and other[row["quantity"]]
+    ]
     return values if len(values) == len(weaker) else []
 
 
-def _same(row: Row, other: Row, *names: str) -> bool:
-    return all(row[name] == other[name] for name in names)
-
-
-def _only(rows: Rows, chosen: Callable[[Row], bool]) -> Row | None:
-    return next(filter(chosen, rows), None)
+def _matching(rows: Rows, key: Row) -> Row | None:
+    """The first row that has these values."""
+    return next((row for row in rows if key.items() <= row.items()), None)
 
 
 def _value(row: Row | None, column: str) -> Value | None:
     """The number in `column`, with the interval if it is the row's main one; None where there is none."""
     if row is None or not row[column]:
         return None
-    ends = [float(row.get(name) or "nan") for name in ("ci_low", "ci_high")] if column in WITH_INTERVAL else []
-    return Value(float(row[column]), **dict(zip(("ci_low", "ci_high"), ends, strict=False)))
+    return Value.of_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))

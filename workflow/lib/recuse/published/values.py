@@ -1,9 +1,6 @@
-"""The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of a study.
+"""The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of a study."""
 
-The tables of Chen et al., Humans or LLMs as the Judge?, as rows with the names that votes on their samples have.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,15 +10,16 @@ from recuse.model.spec import A_OF_REFERENCE, A
 
 DIMENSIONS = ("Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness")
 JUDGES = (
-    "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o",
-    "Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large",
-)  # fmt: skip
-ESTIMATES = "play_favorites_estimates.csv"
-MEAN_SCORES = "play_favorites_mean_scores.csv"
-CORRELATIONS = "play_favorites_correlations.csv"
-AGREEMENT = "play_favorites_agreement.csv"
-FACTS = "twin_facts.csv"  # two more columns of Table 4
-FILES = (ESTIMATES, MEAN_SCORES, CORRELATIONS, AGREEMENT, FACTS)
+    *("Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o"),
+    *("Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large"),
+)
+FILES = {
+    "estimates": "play_favorites_estimates.csv",
+    "mean_scores": "play_favorites_mean_scores.csv",
+    "correlations": "play_favorites_correlations.csv",
+    "agreement": "play_favorites_agreement.csv",
+    "facts": "twin_facts.csv",  # two more columns of Table 4, and what a twin is drawn with
+}
 # (figure, variant_type) of the file of estimates: what the figure is called here, and the spec that made it.
 SPECS = {
     ("self_and_family_preference_bias", ""): ("Figure 3", "main"),
@@ -53,9 +51,9 @@ FIGURES = {
     "correlation_gamma": "Goodman–Kruskal gamma",
 }
 ORDER = (
-    "Figure 2", "Figure 3", "Figure 4", "Figure 5", "Pearson", "Goodman–Kruskal gamma", "Figure 6", "Figure 7", "Figure 8",
-    "Figure 9", "Figure 10", "By dataset", "One model dropped",
-)  # fmt: skip
+    *("Figure 2", "Figure 3", "Figure 4", "Figure 5", "Pearson", "Goodman–Kruskal gamma", "Figure 6", "Figure 7"),
+    *("Figure 8", "Figure 9", "Figure 10", "By dataset", "One model dropped"),
+)
 
 
 @dataclass(frozen=True)
@@ -72,22 +70,29 @@ class Published:
     agreement: Sequence[Mapping[str, str]]
 
 
+def read_files(folder: str | Path) -> dict[str, list[dict[str, str]]]:
+    """Read the files of published values from `folder`, by the names of FILES."""
+    return {name: read_table(Path(folder, file)) for name, file in FILES.items()}
+
+
 def read_published(folder: str | Path) -> Published:
-    """Read the files of published values from `folder`; DataError for a figure that no spec is known to have made."""
-    tables = {file: read_table(Path(folder, file)) for file in FILES}
-    table_4 = [row for row in tables[FACTS] if row["source"] == "table 4"]
+    """Read the published values from `folder`; DataError for a figure that no spec is known to have made."""
+    tables = read_files(folder)
+    table_4 = [row for row in tables["facts"] if row["source"] == "table 4"]
     return Published(
-        estimates=[_estimate(row) for row in tables[ESTIMATES]],
-        mean_scores=[{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables[MEAN_SCORES]],
-        correlations=[{**row, "figure": FIGURES[row["figure"]]} for row in tables[CORRELATIONS]],
-        agreement=tables[AGREEMENT] + [{**row, "statistic": row["fact"]} for row in table_4],
+        estimates=[_estimate(row) for row in tables["estimates"]],
+        mean_scores=[{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables["mean_scores"]],
+        correlations=[{**row, "figure": FIGURES[row["figure"]]} for row in tables["correlations"]],
+        agreement=tables["agreement"] + [{**row, "statistic": row["fact"]} for row in table_4],
     )
 
 
 def _estimate(row: Mapping[str, str]) -> dict[str, str]:
     key = (row["figure"], row["variant_type"])
     if key not in SPECS:
-        raise DataError(f"{ESTIMATES}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS")
+        raise DataError(
+            f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS"
+        )
     variant = row["variant"]
     figure, spec = SPECS[key]
     spec = "main" if variant in RESTATED else spec
@@ -99,50 +104,3 @@ def _estimate(row: Mapping[str, str]) -> dict[str, str]:
         "std_error": row["std_error_implied"],
         **{name: row[name] for name in ("quantity", "term", "estimate", "ci_low", "ci_high", "resolution")},
     }
-
-
-AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
-MAIN = "perturbations"  # the experiment of Tables 1 and 6
-Rows = Sequence[Mapping[str, str]]
-
-
-def read_attacks(path: str) -> list[dict[str, str]]:
-    """Read the published values: texts of table, experiment, condition, model_a, model_b, judge, column, quantity and value.
-
-    Two answers of one model are told apart as `second_answer` says; answers of Table 1 are GPT-4's. model_b is empty in
-    Table 7, which averages over three models.
-    """
-    rows = read_table(path)
-    for row in rows:
-        if row["quantity"] == "asr":
-            row["model_a"] = row["model_a"] or AUTHOR
-            row["model_b"] = second_answer(row["model_a"], row["model_b"] or AUTHOR)
-    return rows
-
-
-def key_of_attack(*tables: Rows) -> Callable[[Mapping[str, str]], tuple[str, ...]]:
-    """Return what a row of any of `tables` of attack success rates is matched by with one of another.
-
-    It is experiment, condition, judge, model_a and model_b. Where each table has one pair of models for an experiment and
-    condition, the models are left out: there the answers may be called otherwise.
-    """
-    single = set.intersection(*map(_of_one_pair, tables))
-
-    def key(row: Mapping[str, str]) -> tuple[str, ...]:
-        attack = row["experiment"], row["condition"]
-        return (*attack, row["judge"], *(() if attack in single else (row["model_a"], row["model_b"])))
-
-    return key
-
-
-def _of_one_pair(rows: Iterable[Mapping[str, str]]) -> set[tuple[str, str]]:
-    """Experiments and conditions with one pair of models."""
-    pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for row in rows:
-        pairs.setdefault((row["experiment"], row["condition"]), set()).add((row["model_a"], row["model_b"]))
-    return {attack for attack, found in pairs.items() if len(found) == 1}
-
-
-def second_answer(model_a: str, model_b: str) -> str:
-    """Return the name of the second answer: that of its model, with `(2)` where the first is by the same one."""
-    return f"{model_b} (2)" if model_a == model_b else model_b

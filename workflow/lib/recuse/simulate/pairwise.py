@@ -51,7 +51,8 @@ import numpy as np
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES
-from recuse.published.values import AUTHOR, MAIN, second_answer
+from recuse.pairwise.attacks import WORSENING
+from recuse.published.attacks import AUTHOR, MAIN, second_answer
 from recuse.simulate.ratings import Coded, Column, join
 
 QUESTIONS = 80
@@ -61,7 +62,6 @@ HABITS = {"first": 0.0, "second": 0.0, "tie": 0.0, "own": 0.5}
 CONTROL_VOTES = {"control_tie": 0.2, "control_perturbed": 0.4}
 BY_PLACE = {"votes_first": 0.0, "votes_second": 0.0}
 MOST_BY_PLACE = 2 / 3  # of the votes on a sample: two of the three in each order, so that the third decides
-WORSENING = ("factual_error",)  # of the perturbations of Chen et al., those that a judge should turn from
 ROUNDING = 1e-9
 
 
@@ -138,7 +138,7 @@ class ComparisonWorld:
 def declared_comparisons(settings: Mapping, *, worsening: Collection[str] = WORSENING) -> ComparisonWorld:
     """Return the world that a study's `simulate` declares.
 
-    settings: `models`, two names or more; `judges`, by name, each with any of the keys of ERRORS, HABITS, CONTROL_VOTES and BY_PLACE,
+    settings: `models`, two names or more; `judges`, by name, each with any keys of ERRORS, HABITS, CONTROL_VOTES and BY_PLACE,
     `attacks` (success rate by perturbation) and `compassion` (those of HABITS that change when names are shown); `questions`
     and any of SHARES. What is not given is as written there. A judge that is one of the models meets its own answers.
     worsening: those of the perturbations that make an answer worse.

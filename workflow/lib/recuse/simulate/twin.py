@@ -15,18 +15,16 @@ is expected within 0.03 of the published accuracy and 0.04 of the published corr
 completions are few.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 
 from recuse.base.errors import ConfigError, DataError
-from recuse.base.tables import read_table
 from recuse.data.describe import spearman
+from recuse.published.values import FILES
 from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, beta_nodes, bias_matrix
 
 # Bounds of an expected rating, whatever gt: neither end of the scale is ever certain.
@@ -215,24 +213,12 @@ def _self_bias_error(known: Dimension, variance: np.ndarray) -> np.ndarray:
     return np.sqrt((own + others) / known.prompts)
 
 
-FILES = {
-    "estimates": "play_favorites_estimates.csv",
-    "mean_scores": "play_favorites_mean_scores.csv",
-    "correlations": "play_favorites_correlations.csv",
-    "agreement": "play_favorites_agreement.csv",
-    "facts": "twin_facts.csv",
-}
 POOLED_FIGURE = "self_and_family_preference_bias"
 DIMENSION_FIGURE = "self_preference_bias_by_dimension_and_task_type"
 GOLD_COMPLETIONS = 210  # section 4.3
 COUNTED_FOR_THE_REST = "Logical correctness"  # absences of dimensions whose file was not counted
 
 Rows = Sequence[Mapping[str, str]]
-
-
-def load_published(folder: str | os.PathLike) -> dict[str, list[dict[str, str]]]:
-    """Read the published numbers from `folder`, as keyword arguments of `published_world`."""
-    return {name: read_table(Path(folder, file)) for name, file in FILES.items()}
 
 
 def published_world(
@@ -247,7 +233,7 @@ def published_world(
 ) -> World:
     """The world of the published numbers, for `models` (name: family) and `scales` (dimension: [0, highest]).
 
-    The five tables are those of `load_published`. Raises ConfigError for a scale that does not start at 0,
+    The five tables are those of `recuse.published.values.read_files`. Raises ConfigError for a scale that does not start at 0,
     DataError for a model, family or dimension that the tables lack.
     """
     names, dimensions = tuple(models), tuple(scales)

@@ -124,7 +124,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
     trial = trial_of(missing=0.2)
-    terms, found = fit(trial.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(place=2))
+    terms, found = fit(trial.with_rater_errors(), EQUATION, MOMENTS, SplitRaters())
     x, y, b, reference, _, prompt = rows_of(trial, EQUATION)
     d, m = (np.unique(trial.drawn.factors[name], return_inverse=True)[1][trial.drawn.block.group] for name in
             ("dimension", "model"))  # fmt: skip
@@ -147,7 +147,7 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
     design = trial.design(EQUATION)
     assert len(list(sum_by_prompt(trial.drawn.block, design.cell, len(design.layouts)))) > 5
-    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.errors.covariance, rtol=1e-10)
+    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
 
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from recuse.base.tables import MISSINGNESS, write_table
-from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, missingness
-from recuse.inference.sensitivity import refit
+from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, refits_by_method
+from recuse.inference.refit import refit
 from recuse.model.covariance import Clusters, clustered
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -38,7 +38,7 @@ def by_hand(draw: Drawn, present, rating=None):
 def refits():
     draw = drawn()
     trial = Trial(draw, 0.9, seed=1, draws=9)
-    return draw, dict(missingness(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
+    return draw, dict(refits_by_method(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
 
 
 def test_complete_blocks_are_the_completions_that_all_judges_rated(refits):
@@ -132,7 +132,7 @@ def test_a_judge_of_some_dimensions_does_not_break_the_blocks_of_others(twin):
     present = trial.drawn.present.copy()
     present[:, 0, 1] = False
     trial = Trial(replace(trial.drawn, present=present), 0.9, seed=1, draws=9)
-    found = dict(missingness(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
+    found = dict(refits_by_method(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
     due = present[:, 0][:, [0, 2, 3]].all(axis=1)
     rows = 3 * due.sum() + 4 * present[:, 1].all(axis=1).sum()
     assert found[COMPLETE].result.n == rows

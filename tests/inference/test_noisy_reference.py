@@ -17,6 +17,7 @@ from recuse.inference.measurement_error import (
     curve_rows,
     split_rater_rows,
 )
+from recuse.inference.reliability import UNKNOWN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.model.terms import NO_ROWS
@@ -183,8 +184,8 @@ def test_too_noisy_is_said(twin):
 def test_a_reference_of_judges_and_a_dimension_without_reliability_are_refused(twin):
     with pytest.raises(ConfigError, match="spec by_judges: found the estimator least_squares and the reference family"):
         list(corrected_rows(Spec.of("by_judges", reference="family"), twin, RELIABILITY, confidence=0.9))
-    with pytest.raises(ConfigError, match="dimension 'Completeness' has none"):
-        list(corrected_rows(MAIN, twin, {"Conciseness": 0.5}, confidence=0.9))
+    (row,) = corrected_rows(MAIN, twin, dict.fromkeys(SCALES[1:], 0.5), confidence=0.9)
+    assert row["reason"] == UNKNOWN.format(dimensions="Completeness")
     with pytest.raises(ConfigError, match="spec long: found length or absorb"):
         list(split_rater_rows(Spec.of("long", length="prompt"), twin, "", confidence=0.9))
 

@@ -6,7 +6,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.inference.measurement_error import UNKNOWN, UNUSABLE, _unusable
 from recuse.inference.power import (
     NEVER,
     NOT_ESTIMABLE,
@@ -20,13 +19,6 @@ from recuse.model.design import terms_of
 from recuse.model.spec import A, Spec
 from recuse.model.terms import slices_of
 from recuse.montecarlo.world import ValidityWorld
-
-
-def test_unknown_and_unusable_reliabilities_are_named():
-    dimensions = np.array(["Tone", "Tone", "Wit"])
-    assert _unusable({"Tone": 0.5, "Wit": 1.0}, dimensions) == ""
-    assert _unusable({"Tone": 0.5}, dimensions) == UNKNOWN.format(dimensions="Wit")
-    assert _unusable({"Tone": -0.1, "Wit": 1.0}, dimensions) == UNUSABLE.format(dimensions="Tone")
 
 
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():

@@ -5,18 +5,19 @@ import pytest
 
 from conftest import DATA
 from recuse.base.database import write_parquet
-from recuse.base.errors import ConfigError
 from recuse.data.raters import agreement
 from recuse.inference.reliability import (
     ALPHA,
     OF_ALPHA,
     OF_RATERS,
-    check_reliability,
+    UNKNOWN,
+    UNUSABLE,
     one_way,
     published_alphas,
     reliability_of_alphas,
     reliability_of_raters,
     spearman_brown,
+    unusable,
 )
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
@@ -90,7 +91,8 @@ def test_published_alphas_by_spearman_brown():
 
 
 def test_missing_and_impossible_reliabilities_are_named():
-    with pytest.raises(ConfigError, match="dimension 'Tone' has none, known are Wit; write its value"):
-        check_reliability({"Wit": 0.5}, np.array(["Tone", "Wit"]))
-    with pytest.raises(ConfigError, match=r"reliability: Wit: found -0\.2, which is not in"):
-        check_reliability({"Wit": -0.2}, np.array(["Wit"]))
+    dimensions = np.array(["Tone", "Tone", "Wit"])
+    assert unusable({"Tone": 0.5, "Wit": 1.0}, dimensions) == ""
+    assert unusable({"Tone": 0.5}, dimensions) == UNKNOWN.format(dimensions="Wit")
+    for value in (-0.1, 0.0, 1.1):
+        assert unusable({"Tone": value, "Wit": 1.0}, dimensions) == UNUSABLE.format(dimensions="Tone")

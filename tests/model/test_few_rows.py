@@ -12,7 +12,8 @@ from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import NO_ASSIGNMENT, idiosyncrasy_rows
 from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.ppi import FEW_PROMPTS, NO_DRAW, NO_SPREAD, ppi_rows, prompt_scores
-from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_ERROR, NO_RESIDUAL, sensitivity_rows
+from recuse.inference.refit import NO_ERROR
+from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
 from recuse.model.design import ALL_JUDGES, COLLINEAR
 from recuse.model.spec import Spec
 

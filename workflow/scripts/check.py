@@ -8,7 +8,7 @@ from recuse.base.tables import CHECK, write_table
 from recuse.check.check import check_study, page_of
 from recuse.check.facts import facts_of
 from recuse.data.study import Study
-from recuse.inference.measurement_error import reliability_of
+from recuse.inference.reliability import reliability_of
 
 
 def check(

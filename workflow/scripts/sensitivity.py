@@ -7,7 +7,8 @@ from recuse.base.log import logged
 from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
 from recuse.data.study import Study
 from recuse.inference.bounds import bounds_rows
-from recuse.inference.measurement_error import measurement_error_tables, reliability_of
+from recuse.inference.measurement_error import measurement_error_tables
+from recuse.inference.reliability import reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.terms import applicable
 

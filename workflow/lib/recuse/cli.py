@@ -166,7 +166,7 @@ def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Re
     from recuse.config.load import PROJECT
     from recuse.data.imports.formats import tells_raters
     from recuse.data.raters import check_raters
-    from recuse.inference.measurement_error import reliability_of
+    from recuse.inference.reliability import reliability_of
 
     raw = f"{folder}/{RATERS}" if tells_raters(inputs.settings.get("import", {})) else inputs.settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []

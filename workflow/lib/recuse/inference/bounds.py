@@ -1,10 +1,8 @@
-"""Bounds on biases by ratings that are missing: each missing rating at the end of the scale that makes the bias extreme.
+"""Bounds on biases by ratings that judges did not give: each of them at the end of the scale that makes the bias extreme.
 
-Ratings that judges did not give: a spec on the completions that all judges rated, and with the worst that may be missing.
-
-The rows of completions are told apart by the judges that rated them, by recuse.data.moments. A rating is missing
-where a judge did not rate a completion that another judge rated, in a dimension of which it rated others. Completions that no
-judge rated are not known of.
+A rating is missing where a judge did not rate a completion that another judge rated, in a dimension of which it rated others.
+Completions that no judge rated are not known of. What judges rated is told from moments that are apart by the judges that rated
+a completion, by recuse.data.moments.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,21 +12,61 @@ import numpy as np
 
 from recuse.data.moments import JUDGED_BY, Moments, RowBlock
 from recuse.data.study import Study
-from recuse.inference.sensitivity import Refit, columns_by_prompt, refit
+from recuse.inference.refit import Refit, coefficient_rows, refit
 from recuse.model.covariance import small_sample_factor
-from recuse.model.design import COLLINEAR
 from recuse.model.least_squares import LeastSquares, solve
 from recuse.model.prompt_sums import mapped, score_weights, sum_by_prompt
 from recuse.model.spec import BIASES, Spec, estimand_of
 from recuse.model.terms import SliceDesign, designs_of, moments_of
 
+ALL_ROWS, COMPLETE = "all rows", "complete blocks"
+OWN = ("lowest by own missing", "highest by own missing")  # what judges' missing ratings of themselves can make of a self-bias
+ANY = ("lowest by any missing", "highest by any missing")  # what all missing ratings can make of a bias
 ROUNDING = 1e-9  # of the root of the sum of squared weights: a smaller weight is 0
+Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows with their groups numbered as in these factors
 
 
-def bounds(
-    spec: Spec, moments: Moments, blocks: Callable[[], Iterable[RowBlock]], *, first: int, quantities: Sequence[str]
-) -> list[tuple[Refit, Refit]]:
-    """Find the lowest and the highest value of each coefficient of `quantities` that the missing ratings can make, by slice.
+def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the missingness table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
+    by_judges, whole = (spec.changed(absorb=absorb, covariance="CR1") for absorb in ("completion", None))
+    judges = np.unique(moments_of(whole, study).factors["judge"])
+    apart = moments_of(by_judges, study)
+    if not len(apart.n):
+        return
+    for method, each in refits_by_method(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
+        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
+        rows = coefficient_rows(each.terms, each.result, each.prompts, confidence=confidence)
+        for row, n_term in zip(rows, each.n_terms, strict=True):
+            yield where | row | {"n_term": n_term}
+
+
+def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
+    """Yield the refits of a spec to all rows and to complete blocks, and the bounds on its biases, by slice.
+
+    Complete blocks mend what is missing because of the completion; not what is missing because of the rating itself. For that
+    are the bounds: the bias would be between them whatever the missing ratings were, and could be either. They are of OWN
+    missing ratings, for self-biases, and of ANY, for all biases.
+    Source: Manski (1990) for worst-case bounds.
+    """
+    yield from ((ALL_ROWS, each) for each in refit(spec, apart, blocks(apart.factors)))
+    whole = complete_blocks(apart, judges)
+    if len(whole.n):
+        yield from ((COMPLETE, each) for each in refit(spec, whole, blocks(whole.factors)))
+    for methods in (OWN, ANY):
+        for ends in bounds(spec, apart, judges, blocks, own=methods is OWN):
+            yield from zip(methods, ends, strict=True)
+
+
+def complete_blocks(apart: Moments, judges: np.ndarray) -> Moments:
+    """Keep the completions of which no rating is missing.
+
+    apart: as by `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str.
+    """
+    return apart.select(~_missing(apart, judges).any(axis=1))
+
+
+def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
+    """Find the lowest and highest self-biases by missing ratings of judges' own, or biases by all missing ones, by slice.
 
     With A = (X'X)^-1 over all rows, the missing ones too, a coefficient is the sum over rows of w y, w = A_k x. For the lowest
     value a missing rating is at 1 where w < 0 and else at 0, for the highest at 1 where w > 0: no other ratings give a lower
@@ -36,28 +74,66 @@ def bounds(
     is no covariance. A slice without rows, or without a term that they carry, is left out.
     Source: Manski (1990), for a coefficient that is linear in the ratings.
 
-    moments: the groups of missing rows, with the rating 0, are those from `first` on. blocks: the rows behind, read twice.
+    apart, judges: as of `complete_blocks`. blocks: the rows behind, read twice.
     """
-    found = [
-        _Bounds(label, rows, design, first=first, groups=len(moments.n), quantities=quantities)
-        for label, rows, design in designs_of(spec, moments)
+    rows, quantities = filled(apart, judges, own=own), ["self_bias"] if own else BIASES
+    slices = [
+        _Bounds(label, of_slice, design, rows, quantities)
+        for label, of_slice, design in designs_of(spec, rows.moments)
         if design is not None
     ]
-    for step in ("add", "add_squares"):
-        for block in blocks() if found else ():
-            for each in found:
-                getattr(each, step)(block)
-    return [each.refits() for each in found]
+    for add in (_Bounds.add, _Bounds.add_squares):
+        for block in rows.blocks(blocks(apart.factors)) if slices else ():
+            for each in slices:
+                add(each, block)
+    return [each.refits() for each in slices]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Rows with missing ratings put in, at 0."""
+
+    moments: Moments  # the groups before, then those that are put in
+    added: np.ndarray  # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none
+
+    def blocks(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
+        """Add the rows to blocks whose groups are numbered as before."""
+        for block in blocks:
+            added = self.added[block.group]
+            lent, judge = np.nonzero(added >= 0)
+            order = np.argsort(np.concatenate([block.prompt, block.prompt[lent]]), kind="stable")
+            parts = [(block.prompt, block.prompt[lent]), (block.group, added[lent, judge])]
+            parts += [(block.rating, np.zeros(len(lent))), *((each, each[lent]) for each in block.covariates)]
+            prompt, group, rating, *covariates = (np.concatenate(part)[order] for part in parts)
+            yield RowBlock(prompt, group, rating, covariates)
+
+
+def filled(apart: Moments, judges: np.ndarray, *, own: bool) -> Filled:
+    """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
+    factors = apart.factors
+    # The first judge that rated a completion lends the others its covariates.
+    lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
+    wanted = lends[:, None] & _missing(apart, judges)
+    if own:
+        wanted &= factors["model"][:, None] == judges
+    lender, judge = np.nonzero(wanted)
+    lent = apart.select(lender).with_rating(np.zeros((len(lender), apart.tensor.shape[1] - 1)))
+    family = dict(zip(factors["judge"], factors["judge_family"], strict=True))
+    families = np.array([family.get(name, "") for name in judges], dtype=factors["judge_family"].dtype)
+    names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
+    factors = {name: np.concatenate([values, names[name]]) for name, values in factors.items()}
+    moments = Moments(factors, np.concatenate([apart.tensor, lent.tensor]))
+    added = np.full(wanted.shape, -1)
+    added[lender, judge] = len(lends) + np.arange(len(lender))
+    return Filled(moments, added)
 
 
 class _Bounds:
     """The bounds of one slice; ends are 0, the lowest, and 1, the highest."""
 
-    def __init__(
-        self, label: str, rows: Moments, design: SliceDesign, *, first: int, groups: int, quantities: Sequence[str]
-    ) -> None:
-        self._label, self._design, self._first = label, design, first
-        self._cell = np.full(groups, -1, dtype=np.int32)
+    def __init__(self, label: str, rows: Moments, design: SliceDesign, filled: Filled, quantities: Sequence[str]) -> None:
+        self._label, self._design, self._first = label, design, len(filled.added)
+        self._cell = np.full(len(filled.moments.n), -1, dtype=np.int32)
         self._cell[design.group] = design.cell
         self._places = np.array([at for at, term in enumerate(design.terms) if term.quantity in quantities], dtype=int)
         self._n_terms = [round(float(rows.n[design.terms[place].carried].sum())) for place in self._places]
@@ -114,119 +190,22 @@ class _Bounds:
         """Lay out the lowest and the highest values."""
         solution, places = self._solution, self._places
         terms = [self._design.terms[place] for place in places]
-        factor, known = small_sample_factor(self._prompts, solution), solution.identified[places]
-
-        def refit_at(end: int) -> Refit:
-            estimate = np.where(known, self._estimates()[end, np.arange(len(places)), places], np.nan)
-            covariance = np.diag(np.where(known, self._squares[end] * factor, np.nan))
-            result = LeastSquares(estimate, covariance, known, solution.n, solution.rank, self._prompts - 1)
-            return Refit(self._label, terms, self._n_terms, solution, result, self._prompts)
-
-        return refit_at(0), refit_at(1)
-
-
-ALL_ROWS, COMPLETE = "all rows", "complete blocks"
-OWN = ("lowest by own missing", "highest by own missing")  # what judges' missing ratings of themselves can make of a self-bias
-ANY = ("lowest by any missing", "highest by any missing")  # what all missing ratings can make of a bias
-Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows with their groups numbered as in these factors
-
-
-def complete_blocks(apart: Moments, judges: np.ndarray) -> Moments:
-    """Keep the completions of which no rating is missing.
-
-    apart: as by `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str.
-    """
-    return apart.select(~_missing(apart, judges).any(axis=1))
-
-
-@dataclass(frozen=True)
-class Filled:
-    """Rows with missing ratings put in, at 0."""
-
-    moments: Moments  # the groups before, then those that are put in
-    added: np.ndarray  # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none
-
-    def blocks(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
-        """Add the rows to blocks whose groups are numbered as before."""
-        for block in blocks:
-            added = self.added[block.group]
-            lent, judge = np.nonzero(added >= 0)
-            order = np.argsort(np.concatenate([block.prompt, block.prompt[lent]]), kind="stable")
-            parts = [(block.prompt, block.prompt[lent]), (block.group, added[lent, judge])]
-            parts += [(block.rating, np.zeros(len(lent))), *((each, each[lent]) for each in block.covariates)]
-            prompt, group, rating, *covariates = (np.concatenate(part)[order] for part in parts)
-            yield RowBlock(prompt, group, rating, covariates)
-
-
-def filled(apart: Moments, judges: np.ndarray, *, own: bool) -> Filled:
-    """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
-    factors = apart.factors
-    # The first judge that rated a completion lends the others its covariates.
-    lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
-    wanted = lends[:, None] & _missing(apart, judges)
-    if own:
-        wanted &= factors["model"][:, None] == judges
-    lender, judge = np.nonzero(wanted)
-    lent = apart.select(lender)
-    lent = lent.with_rating(np.zeros((len(lender), apart.tensor.shape[1] - 1)))
-    family = dict(zip(factors["judge"], factors["judge_family"], strict=True))
-    families = np.array([family.get(name, "") for name in judges], dtype=factors["judge_family"].dtype)
-    names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
-    moments = Moments(
-        {name: np.concatenate([values, names[name]]) for name, values in factors.items()},
-        np.concatenate([apart.tensor, lent.tensor]),
-    )
-    added = np.full(wanted.shape, -1)
-    added[lender, judge] = len(lends) + np.arange(len(lender))
-    return Filled(moments, added)
-
-
-def missingness(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
-    """Yield the refits of a spec to all rows and to complete blocks, and the bounds on its biases, by slice.
-
-    Complete blocks mend what is missing because of the completion; not what is missing because of the rating itself. For that
-    are the bounds: the bias would be between them whatever the missing ratings were, and could be either. They are of OWN
-    missing ratings, for self-biases, and of ANY, for all biases.
-    Source: Manski (1990) for worst-case bounds.
-    """
-    yield from ((ALL_ROWS, each) for each in refit(spec, apart, blocks(apart.factors)))
-    whole = complete_blocks(apart, judges)
-    if len(whole.n):
-        yield from ((COMPLETE, each) for each in refit(spec, whole, blocks(whole.factors)))
-    for methods in (OWN, ANY):
-        found = missing_bounds(spec, apart, judges, blocks, own=methods is OWN)
-        yield from ((method, each) for ends in found for method, each in zip(methods, ends, strict=True))
-
-
-def missing_bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
-    """Find the lowest and the highest self-biases by missing own ratings, or biases by all missing ones, by slice."""
-    rows, quantities = filled(apart, judges, own=own), ["self_bias"] if own else BIASES
-    return bounds(spec, rows.moments, lambda: rows.blocks(blocks(apart.factors)), first=len(apart.n), quantities=quantities)
-
-
-def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the missingness table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
-    by_judges, whole = (spec.changed(absorb=absorb, covariance="CR1") for absorb in ("completion", None))
-    judges = np.unique(moments_of(whole, study).factors["judge"])
-    apart = moments_of(by_judges, study)
-    if not len(apart.n):
-        return
-    for method, each in missingness(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
-        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
-        result = each.result
-        numbers = zip(each.terms, each.n_terms, result.estimate, result.std_error, result.identified, strict=True)
-        for term, n_term, estimate, error, identified in numbers:
-            row = {"quantity": term.quantity, "term": term.term, "n_term": n_term, "n": result.n, "prompts": each.prompts}
-            known = columns_by_prompt(estimate, error, df=result.df, confidence=confidence) if identified else {}
-            yield {**where, **row, **(known or {"reason": COLLINEAR})}
+        factor, identified = small_sample_factor(self._prompts, solution), solution.identified[places]
+        ends = []
+        for estimates, squares in zip(self._estimates(), self._squares, strict=True):
+            estimate = np.where(identified, estimates[np.arange(len(places)), places], np.nan)
+            covariance = np.diag(np.where(identified, squares * factor, np.nan))
+            result = LeastSquares(estimate, covariance, identified, solution.n, solution.rank, self._prompts - 1)
+            ends.append(Refit(self._label, terms, self._n_terms, solution, result, self._prompts))
+        return ends[0], ends[1]
 
 
 def _missing(apart: Moments, judges: np.ndarray) -> np.ndarray:
     """Of which judges the ratings of each group's completions are missing, (groups, judges) of bool."""
     dimension, missing = apart.factors["dimension"], ~_bits(apart)
     for level in np.unique(dimension):
-        own = dimension == level
-        missing[own] &= np.isin(judges, apart.factors["judge"][own])
+        inside = dimension == level
+        missing[inside] &= np.isin(judges, apart.factors["judge"][inside])
     return missing
 
 

@@ -1,16 +1,19 @@
 """Reliability of the human scores: the share of their variance that is of the completions, and not of who rated them."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.base.database import connect, files, text
-from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table
 from recuse.data.registry import RATERS
+from recuse.data.study import Study
 
 OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # where a reliability is from
+UNKNOWN = "not corrected: how reliable the human scores are is not known in {dimensions}"
+UNUSABLE = "not corrected: the reliability of the human scores is not in (0, 1] in {dimensions}"
 ALPHA = "krippendorff_alpha"  # the fact, in the table of facts
 
 
@@ -58,6 +61,18 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
     return Reliability(single, harmonic, spearman_brown(single, harmonic), OF_RATERS)
 
 
+def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int) -> dict[str, Reliability]:
+    """Compute the reliability by dimension from the canonical raters (parquet), else from published alphas (CSV), if any.
+
+    of_alpha: raters of each completion, where it is from alphas.
+    """
+    if raters:
+        return reliability_of_raters(raters[0])
+    published = published_alphas(alphas[0]) if alphas else {}
+    dimensions = set(map(str, study.cells().factors["dimension"]))
+    return reliability_of_alphas({name: alpha for name, alpha in published.items() if name in dimensions}, raters=of_alpha)
+
+
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
     """Compute the reliability by dimension from the canonical raters (parquet), without the gold team.
 
@@ -69,8 +84,8 @@ def reliability_of_raters(path: str) -> dict[str, Reliability]:
     rows = connect().execute(query).fetchnumpy()
     sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]
     dimension = rows["dimension"].astype(str)
-    found = {str(level): one_way(*(column[dimension == level] for column in sums)) for level in np.unique(dimension)}
-    return {level: reliability for level, reliability in found.items() if reliability is not None}
+    by_level = {str(level): one_way(*(column[dimension == level] for column in sums)) for level in np.unique(dimension)}
+    return {level: reliability for level, reliability in by_level.items() if reliability is not None}
 
 
 def reliability_of_alphas(alphas: Mapping[str, float], *, raters: int) -> dict[str, Reliability]:
@@ -88,13 +103,13 @@ def published_alphas(path: str) -> dict[str, float]:
     return {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
 
 
-def check_reliability(reliability: Mapping[str, float], dimensions: np.ndarray) -> None:
-    """Raise ConfigError where a dimension has no reliability, or one that is not above 0 and at most 1."""
-    for dimension in map(str, np.unique(dimensions)):
-        if dimension not in reliability:
-            known = ", ".join(sorted(reliability)) or "none"
-            raise ConfigError(f"reliability: dimension '{dimension}' has none, known are {known}; write its value, in (0, 1]")
-        if not 0 < reliability[dimension] <= 1:
-            raise ConfigError(
-                f"reliability: {dimension}: found {reliability[dimension]}, which is not in (0, 1]; leave the dimension out"
-            )
+def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:
+    """Why these reliabilities do not serve for a correction in all of `dimensions`, or ""."""
+    values = {str(dimension): reliability.get(str(dimension), math.nan) for dimension in np.unique(dimensions)}
+    for words, names in (
+        (UNKNOWN, [name for name, value in values.items() if math.isnan(value)]),
+        (UNUSABLE, [name for name, value in values.items() if not 0 < value <= 1]),
+    ):
+        if names:
+            return words.format(dimensions=", ".join(names))
+    return ""

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from recuse.data.moments import Moments, RowBlock, blocks_by_judges, moments_by_judges
-from recuse.inference.bounds import complete_blocks, missing_bounds
+from recuse.inference.bounds import bounds, complete_blocks
 from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, cell_means
 from recuse.inference.measurement_error import (
     MOMENTS,
@@ -27,8 +27,8 @@ from recuse.inference.measurement_error import (
     SplitRaters,
     corrected,
 )
+from recuse.inference.refit import refit
 from recuse.inference.reliability import one_way
-from recuse.inference.sensitivity import refit
 from recuse.model.covariance import Clusters, clustered
 from recuse.model.design import ALL_JUDGES, EQUATION_1, Term
 from recuse.model.fit import fitted_by_least_squares
@@ -205,7 +205,7 @@ def _corrected_by_raters(trial: Trial) -> Answers:
 
 
 def _split_raters(trial: Trial) -> Answers:
-    return _errors_in_reference(SplitRaters(place=2), MOMENTS, trial.with_rater_errors())
+    return _errors_in_reference(SplitRaters(), MOMENTS, trial.with_rater_errors())
 
 
 def _errors_in_reference(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:
@@ -226,7 +226,7 @@ def _complete_blocks(trial: Trial) -> Answers:
 
 def _bounds(trial: Trial) -> Answers:
     """From the lower end of the lowest by missing own ratings to the upper end of the highest; no estimate."""
-    found = missing_bounds(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges, own=True)[0]
+    found = bounds(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges, own=True)[0]
     lowest, highest = (_by_t(each.terms, each.result, trial.confidence) for each in found)
     return {key: Answer(nan, lowest[key].ci_low, highest[key].ci_high, nan) for key in lowest}
 

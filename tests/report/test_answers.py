@@ -3,8 +3,8 @@
 import pytest
 
 from recuse.base.tables import ASR, CHECK, COGNITIVE_BIASES, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, POSITION, VERBOSITY
+from recuse.report.answers import answer_of_ratings
 from recuse.report.pairwise import answer_of_comparisons
-from recuse.report.ratings import answer_of_ratings
 from report_pages import CONCLUSIONS, estimate, ranked, texts
 
 

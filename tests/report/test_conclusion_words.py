@@ -8,8 +8,8 @@ from conclusions import conclude
 from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
 from recuse.inference.robustness import RobustnessCheck
-from recuse.inference.robustness_words import answers, detectable_in
-from recuse.report.robustness import by_view, of_term, of_the_paper, outcome, so_many
+from recuse.inference.robustness_words import answers, conclusions_in, detectable_in
+from recuse.report.robustness import of_term, of_the_paper, outcomes, so_many
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 
 PUBLISHED = {"published": 0.031, "published_ci_low": 0.02, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}
@@ -140,29 +140,30 @@ def test_what_the_paper_prints():
 
 def test_counts_by_view_are_of_what_it_estimates():
     rows = [each for each in table() if not each["slice"]]
-    other, taste = by_view(rows, asked(), "self_bias")
-    assert outcome(other) == "0 of 2 stand, 1 lost, 1 reversed; 1 not estimable; 1 new"
-    assert outcome(taste) == "2 of 3 stand, 1 lost"
-    assert so_many(rows, asked(), "self_bias") == "Of 3, in each view so many stand: B 0 of 2; C 2."
-    assert so_many(rows, asked(), "family_bias") == ""
-    assert outcome(by_view(rows, asked(), "family_bias")[0]) == "not estimable"
+    other, taste = of_judges = outcomes(rows, asked(), "self_bias").values()
+    assert str(other) == "0 of 2 stand, 1 lost, 1 reversed; 1 not estimable; 1 new"
+    assert str(taste) == "2 of 3 stand, 1 lost"
+    assert so_many(of_judges) == "Of 3, in each view so many stand: B 0 of 2; C 2."
+    of_families = outcomes(rows, asked(), "family_bias")
+    assert so_many(of_families.values()) == ""
+    assert str(of_families["other"]) == "not estimable"
 
 
 def test_words_for_a_judge():
     rows = table()
-    ada = of_term([each for each in rows if each["term"] == "Ada" and not each["slice"]], asked())
+    terms = {each.first["term"]: each for each in conclusions_in(each for each in rows if not each["slice"])}
+    ada = of_term(terms["Ada"], asked())
     assert (ada["numbers"], ada["again"]) == ("+0.030 [+0.010, +0.050]", "")
     (_, b), (_, c) = ada["changed"]
     assert b == "+0.015 [−0.010, +0.040], not told apart from 0: the others say so too"
     assert c.endswith("ordinary taste; a bias of 0.055 would most likely be found; p 0.25 by its rank among cells that are "
                       "neither self nor family")  # fmt: skip
-    di = of_term([each for each in rows if each["term"] == "Di"], asked())
+    di = of_term(terms["Di"], asked())
     assert (di["again"], di["changed"]) == ("C", [("B", "not estimable: why")])
     others = [RobustnessCheck(str(number), f"view {number}", ["main"], "asks") for number in range(4)]
-    four = of_term(table(FIRST, *others, estimates=BOTH[:1], not_estimable=()), asked(FIRST, *others))
-    assert four["again"] == "in all 4 other views"
-    five = of_term(table(FIRST, *others, OTHER, estimates=BOTH[:1], not_estimable=()), asked(FIRST, *others, OTHER))
-    assert five["again"] == "in the other 4 views"
+    for views, words in ((others, "in all 4 other views"), ([*others, OTHER], "in the other 4 views")):
+        (only,) = conclusions_in(table(FIRST, *views, estimates=BOTH[:1], not_estimable=()))
+        assert of_term(only, asked(FIRST, *views))["again"] == words
 
 
 def test_what_ordinary_taste_can_find():

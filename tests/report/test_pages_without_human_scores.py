@@ -30,8 +30,8 @@ from recuse.base.words import WORDS_ALONE
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.data.study import Study
 from recuse.plot.style import Palette, Subject
+from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
-from recuse.report.ratings import NO_TRUTH
 
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
 INSTEAD = INFERENCE["without_human_scores"]

@@ -2,13 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from recuse.base.words import capitalised, counted, enumerated, in_words, is_known, span
 from recuse.inference.robustness import (
+    AS_BEFORE,
     BY_ERRORS,
     ESTIMATES,
+    LOST,
+    NEW,
     NONE,
     NOT_ESTIMABLE,
+    REVERSED,
     STANDS,
     Robustness,
     RobustnessCheck,
@@ -54,9 +59,54 @@ def _quoted(view: RobustnessCheck) -> str:
     return f"“{view.title}”"
 
 
-def told_apart(rows: Iterable[Mapping]) -> list[Mapping]:
-    """The rows whose first conclusion is a bias of either sign: what can stand or be lost."""
-    return [row for row in rows if row["first"] not in NONE]
+@dataclass(frozen=True)
+class Conclusion:
+    """What the first view concludes of one bias, and what becomes of it in the others: rows of the table of conclusions."""
+
+    first: Mapping
+    others: Sequence[Mapping]
+
+    @property
+    def is_bias(self) -> bool:
+        """True for a bias of either sign, which can stand or be lost."""
+        return self.first["first"] not in NONE
+
+    @property
+    def kept(self) -> list[Mapping]:
+        """The other views that conclude the same."""
+        return [row for row in self.others if row["verdict"] in (STANDS, AS_BEFORE)]
+
+    @property
+    def changed(self) -> list[Mapping]:
+        """The other views that conclude something else; those that are left have no estimate."""
+        return [row for row in self.others if row["verdict"] in (LOST, REVERSED, NEW)]
+
+    @property
+    def tested(self) -> int:
+        """How many other views have an estimate."""
+        return len(self.kept) + len(self.changed)
+
+    @property
+    def stands(self) -> bool:
+        """True where some other view concludes the same, and none something else."""
+        return bool(self.kept) and not self.changed
+
+
+def conclusions_in(rows: Iterable[Mapping]) -> list[Conclusion]:
+    """The conclusions in rows of the table of conclusions, which are in the order of the views, of one slice."""
+    groups: dict[tuple[str, str], list[Mapping]] = {}
+    for row in rows:
+        groups.setdefault((row["quantity"], row["term"]), []).append(row)
+    return [Conclusion(first, others) for first, *others in groups.values()]
+
+
+def reach(conclusions: Iterable[Conclusion]) -> dict[str, tuple[int, int]]:
+    """Of how many biases each other view has an estimate, and of how many it has none, by its name."""
+    verdicts: dict[str, list[str]] = {}
+    for row in (row for conclusion in conclusions for row in conclusion.others):
+        verdicts.setdefault(row["view"], []).append(row["verdict"])
+    unknown = {view: each.count(NOT_ESTIMABLE) for view, each in verdicts.items()}
+    return {view: (len(each) - unknown[view], unknown[view]) for view, each in verdicts.items()}
 
 
 def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> list[str]:
@@ -72,36 +122,32 @@ def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> l
 
 def answer(rows: Sequence[Mapping], asked: Robustness, quantity: str, *, label: str = "", before: str = "") -> str:
     """The biases of the first view, how many all others find, and what others find beside; before: what is said already."""
-    own = [row for row in rows if row["quantity"] == quantity]
-    first = [row for row in own if row["view"] == asked.first.name]
-    if not first:
+    biases = conclusions_in(row for row in rows if row["quantity"] == quantity)
+    if not biases:
         return ""
     by = f"{_quoted(asked.first)}, compared with the other judges" if asked.relative else estimator(asked, label)
-    known = [row for row in first if row["first"] != NOT_ESTIMABLE]
+    known = [each for each in biases if each.first["first"] != NOT_ESTIMABLE]
+    absent = [each for each in biases if each.first["first"] == NOT_ESTIMABLE]
     where = f"in {label}, " if label else ""
-    more = _found_by_others(own, asked)
+    more = _found_by_others(biases)
     if not known:
-        said = f"{where}no {WHAT[quantity]} of {counted(len(first), *WHO[quantity])} can be estimated by {by}: {_reason(first)}"
-        return f"{capitalised(said)}." + more
-    found = told_apart(known)
-    by += " as published" if as_published(known, asked, label) else ""
-    absent = len(first) - len(known)
-    without = f" ({absent} not estimable: {_reason([row for row in first if row not in known])})" if absent else ""
+        every = counted(len(biases), *WHO[quantity])
+        return f"{capitalised(f'{where}no {WHAT[quantity]}')} of {every} can be estimated by {by}: {_reason(absent)}.{more}"
+    found = [each for each in known if each.is_bias]
+    by += " as published" if as_published([each.first for each in known], asked, label) else ""
+    without = f" ({len(absent)} not estimable: {_reason(absent)})" if absent else ""
     few = next((f" ({row['note']})" for row in rows if row.get("note") and row["note"] not in before), "")
-    said = f"{where}of {counted(len(known), *WHO[quantity])}{without}, {_counted(found)} by {by}{few}"
-    terms = {row["term"] for row in found or known}
-    others = [row for row in own if row["term"] in terms and row["view"] != asked.first.name]
-    unknown = _unknown(others, asked)
+    unknown = _unknown(found or known, asked)
     if unknown not in ("", NO_OTHER) and unknown in before:
         unknown = "the same views can be estimated"
-    parts = [said, _standing(found, others), unknown]
-    return f"{capitalised('; '.join(filter(None, parts)))}." + more
+    counts = f"{where}of {counted(len(known), *WHO[quantity])}{without}, {_counted(found)} by {by}{few}"
+    return f"{capitalised('; '.join(filter(None, [counts, _standing(found), unknown])))}.{more}"
 
 
-def _reason(rows: Sequence[Mapping]) -> str:
-    """The commonest reason of rows that are not estimable, in short, and of how many it is where there are others."""
-    ((reason, count),) = Counter(bare(row["words"]).split(": ")[0] for row in rows).most_common(1)
-    return f"{reason}, {count} of {len(rows)}" if count < len(rows) else reason
+def _reason(absent: Sequence[Conclusion]) -> str:
+    """The commonest reason of biases that are not estimable, in short, and of how many it is where there are others."""
+    ((reason, count),) = Counter(bare(each.first["words"]).split(": ")[0] for each in absent).most_common(1)
+    return f"{reason}, {count} of {len(absent)}" if count < len(absent) else reason
 
 
 def bare(reason: str) -> str:
@@ -109,11 +155,11 @@ def bare(reason: str) -> str:
     return reason.removeprefix(f"{NOT_ESTIMABLE}: ")
 
 
-def _counted(found: Sequence[Mapping]) -> str:
+def _counted(found: Sequence[Conclusion]) -> str:
     """As in `5 favour themselves and 1 is harsher on itself`."""
-    counts = Counter(row["first"] for row in found)
-    said = [f"{counts[name]} {_phrase(name, counts[name])}" for name in PLURAL if counts[name]]
-    return enumerated(said) or "none has a bias told apart from 0"
+    counts = Counter(each.first["first"] for each in found)
+    phrases = [f"{counts[words]} {_phrase(words, counts[words])}" for words in PLURAL if counts[words]]
+    return enumerated(phrases) or "none has a bias told apart from 0"
 
 
 def _phrase(conclusion: str, count: int) -> str:
@@ -121,56 +167,46 @@ def _phrase(conclusion: str, count: int) -> str:
     return words if words.startswith("favour") else f"{'is' if count == 1 else 'are'} {words}"
 
 
-def _standing(found: Sequence[Mapping], others: Sequence[Mapping]) -> str:
+def _standing(found: Sequence[Conclusion]) -> str:
     """How many of the first conclusions that can be checked stand in all other views, and which; nothing if none can."""
-    known = {row["term"]: [other for other in others if _is_known_of(other, row["term"])] for row in found}
-    checked = [row for row in found if known[row["term"]]]
-    unchecked = [row["term"] for row in found if not known[row["term"]]]
+    checked = [each for each in found if each.tested]
+    unchecked = [each.first["term"] for each in found if not each.tested]
     if not checked:
         return ""
-    where = "other views that can be estimated" if any(row["verdict"] == NOT_ESTIMABLE for row in others) else "other views"
-    standing = [row for row in checked if {other["verdict"] for other in known[row["term"]]} == {STANDS}]
+    every = all(each.tested == len(each.others) for each in found)
+    where = "other views" if every else "other views that can be estimated"
     of = f"of these {len(found)} conclusions"
     if unchecked:
         of += f" {len(checked)} can be checked, not {'that' if len(unchecked) == 1 else 'those'} of {enumerated(unchecked)};"
     if len(checked) == 1:
-        own, it = known[checked[0]["term"]], f"{of} it" if unchecked else "this conclusion"
-        kept = sum(other["verdict"] == STANDS for other in own)
-        return f"{it} stands in {'all' if standing else f'{kept} of {len(own)}'} {where}"
+        it, (one,) = f"{of} it" if unchecked else "this conclusion", checked
+        return f"{it} stands in {'all' if one.stands else f'{len(one.kept)} of {one.tested}'} {where}"
+    standing = [each for each in checked if each.stands]
     count = "all" if len(standing) == len(checked) else len(standing) or "none"
-    named = "; ".join(f"{row['term']}, {row['first']}" for row in standing) if count != "all" else ""
+    named = "; ".join(f"{each.first['term']}, {each.first['first']}" for each in standing) if count != "all" else ""
     verb = "stands" if len(standing) <= 1 else "stand"
     return f"{of}{' of these' if unchecked else ''} {count} {verb} in all {where}{f' ({named})' if named else ''}"
 
 
-def _is_known_of(row: Mapping, term: str) -> bool:
-    return row["term"] == term and row["verdict"] != NOT_ESTIMABLE
-
-
-def _unknown(others: Sequence[Mapping], asked: Robustness) -> str:
+def _unknown(biases: Sequence[Conclusion], asked: Robustness) -> str:
     """Which other views cannot be estimated, and which can for some alone."""
-    partly, nowhere = [], []
-    for view in asked.checks:
-        estimated = {row["verdict"] != NOT_ESTIMABLE for row in others if row["view"] == view.name}
-        if False in estimated:
-            (partly if True in estimated else nowhere).append(_quoted(view))
-    if nowhere and len(nowhere) == len({row["view"] for row in others}):
+    titles, estimates = {view.name: _quoted(view) for view in asked.checks}, reach(biases)
+    nowhere = [titles[name] for name, (known, _) in estimates.items() if not known]
+    partly = [titles[name] for name, (known, unknown) in estimates.items() if known and unknown]
+    if nowhere and len(nowhere) == len(estimates):
         return NO_OTHER
-    said = [f"{enumerated(nowhere)} cannot be estimated"] if nowhere else []
-    return "; ".join([*said, *([f"{enumerated(partly)} can only in part"] if partly else [])])
+    parts = [f"{enumerated(nowhere)} cannot be estimated"] if nowhere else []
+    return "; ".join([*parts, *([f"{enumerated(partly)} can only in part"] if partly else [])])
 
 
-def _found_by_others(own: Sequence[Mapping], asked: Robustness) -> str:
+def _found_by_others(biases: Sequence[Conclusion]) -> str:
     """A sentence on biases that other views find and the first does not; nothing where there are none."""
-    found: dict[str, list[Mapping]] = {}
-    for row in own:
-        if row["view"] != asked.first.name and row["first"] in NONE and row["conclusion"] not in NONE:
-            found.setdefault(row["term"], []).append(row)
-    if not found:
-        return ""
-    by_errors = {term for term, rows in found.items() if all(row["words"].startswith(BY_ERRORS) for row in rows)}
-    named = [f"{term}, {BY_ERRORS}" if term in by_errors else term for term in found]
-    return f" Other views find a bias of {len(found)} {'others' if len(found) > 1 else 'other'} ({'; '.join(named)})."
+    named = []
+    for each in biases:
+        if rows := [row for row in each.others if row["conclusion"] not in NONE and not each.is_bias]:
+            by_errors = all(row["words"].startswith(BY_ERRORS) for row in rows)
+            named.append(f"{each.first['term']}, {BY_ERRORS}" if by_errors else each.first["term"])
+    return f" Other views find a bias of {counted(len(named), 'other')} ({'; '.join(named)})." if named else ""
 
 
 def detectable_in(rows: Sequence[Mapping], asked: Robustness) -> str:

@@ -18,11 +18,10 @@ from pathlib import Path
 from recuse.base.tables import read_table
 from recuse.base.words import BADGES, WORDS_ALONE, counted, in_words
 from recuse.inference.robustness import without_human_scores
-from recuse.report.answers import Answer
+from recuse.report.answers import Answer, answer_of_ratings
 from recuse.report.html import inlined, rendered, rendered_caption, title_of
 from recuse.report.pairwise import answer_of_comparisons
-from recuse.report.ratings import SHOWN, answer_of_ratings, with_stand_in, with_views_shown
-from recuse.report.tables import VIEWS, Row, View, shown
+from recuse.report.tables import VIEWS, VIEWS_WITHOUT_HUMAN_SCORES, Row, View, shown
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
 CHUNK = 1 << 20  # bytes of a file held at a time
@@ -92,9 +91,9 @@ def report(
     tables, links = _tables(inputs, folder)
     relative, first, own = without_human_scores(tables.get("not_estimable", ())), "main", VIEWS
     if relative:
-        first, own = about["stand_in"], {**VIEWS, **SHOWN}
-        tables, links = with_stand_in(tables, first), {**links, "main": f"estimates/{first}.csv"}
-        figures = {name: with_views_shown(figure, tables["conclusions"]) for name, figure in figures.items()}
+        first, own = about["stand_in"], {**VIEWS, **VIEWS_WITHOUT_HUMAN_SCORES}
+        tables, links = _with_stand_in(tables, first), {**links, "main": f"estimates/{first}.csv"}
+        figures = {name: _with_views_shown(figure, tables["conclusions"]) for name, figure in figures.items()}
     drawn = [_figure(path, figures[Path(path).stem], told, folder) for path in inputs["figures"]]
     return rendered(
         inputs["template"][0],
@@ -115,6 +114,25 @@ def report(
         users=files_of_the_user(inputs["raw"]),
         versions=versions(),
     )
+
+
+def _with_stand_in(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequence[Row]]:
+    """The tables of a report with the rows of a spec that compares judges in the place of those of `main`."""
+    of_spec = {
+        name: [row for row in tables[of] if row["spec"] == spec]
+        for name, of in (("main", "estimates"), ("leaderboard", "leaderboard"))
+        if of in tables
+    }
+    return {**tables, **of_spec}
+
+
+def _with_views_shown(figure: Mapping, rows: Sequence[Row]) -> Mapping:
+    """What the report is told of a figure, in its `params` those views of the conclusions alone that the table has rows of."""
+    if "views" not in figure["params"]:
+        return figure
+    present = {row["view"] for row in rows}
+    views = {name: view for name, view in figure["params"]["views"].items() if name in present}
+    return {**figure, "params": {**figure["params"], "views": views}}
 
 
 def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:

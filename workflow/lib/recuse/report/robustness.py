@@ -1,14 +1,16 @@
 """The table of conclusions as a page to read, which begins with the answer: what becomes of each bias in the other views."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from recuse.base.words import BADGES, enumerated, is_known, span, with_interval
 from recuse.inference.robustness import (
-    AS_BEFORE,
     ESTIMATES,
     LOST,
     NEW,
+    NONE,
     NOT_APART,
     NOT_ESTIMABLE,
     REVERSED,
@@ -23,56 +25,60 @@ from recuse.inference.robustness_words import (
     NOTHING,
     PAPERS_CONFIDENCE,
     RELATIVE,
+    Conclusion,
     answers,
     bare,
+    conclusions_in,
     estimator,
-    told_apart,
 )
 from recuse.model.spec import BIASES
 from recuse.report.html import rendered
 
 
-def by_view(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> list[dict]:
-    """Count by view what becomes of the first conclusions: view, of, STANDS, LOST, REVERSED, NEW, NOT_ESTIMABLE, detectable.
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of the first conclusions on one kind of bias in another view."""
 
-    of: biases that the first view tells apart from 0 and this one estimates; NOT_ESTIMABLE counts the others, NEW those that
-    the first does not tell apart. detectable: the sizes of a bias that the view finds with the power asked for, in words.
-    """
-    found = []
+    view: RobustnessCheck
+    verdicts: Mapping[str, int]  # on biases that the first view finds, and, NEW, on those that only this one finds
+    detectable: str  # from the smallest to the largest bias that the view finds with the power asked for
+
+    @property
+    def tested(self) -> int:
+        """How many biases of the first view it estimates."""
+        return sum(self.verdicts[name] for name in (STANDS, LOST, REVERSED))
+
+    def __str__(self) -> str:
+        """As in `3 of 5 stand, 1 lost, 1 reversed; 2 new`; a dash where there are none."""
+        counts = self.verdicts
+        others = [f"{counts[name]} {name}" for name in (LOST, REVERSED) if counts[name]]
+        tested = [", ".join([f"{counts[STANDS]} of {self.tested} stand", *others])] if self.tested else []
+        absent = [f"{counts[NOT_ESTIMABLE] if tested else ''} {NOT_ESTIMABLE}".strip()] if counts[NOT_ESTIMABLE] else []
+        return "; ".join([*tested, *absent, *([f"{counts[NEW]} {NEW}"] if counts[NEW] else [])]) or "–"
+
+
+def outcomes(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> dict[str, Outcome]:
+    """What becomes of the first conclusions on self- or family-bias, by the name of each other view that has rows of it."""
+    by_view = {}
     for view in asked.checks[1:]:
-        own = [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]
-        if not own:
-            continue
-        apart = told_apart(own)
-        counts = {name: sum(row["verdict"] == name for row in apart) for name in (STANDS, LOST, REVERSED, NOT_ESTIMABLE)}
-        sizes = [row["detectable"] for row in own if is_known(row.get("detectable"))]
-        found.append(
-            {"view": view, "of": len(apart) - counts[NOT_ESTIMABLE], **counts}
-            | {NEW: sum(row["verdict"] == NEW for row in own), "detectable": span(sizes) if sizes else "–"}
-        )
-    return found
+        if own := [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]:
+            verdicts = Counter(row["verdict"] for row in own if row["first"] not in NONE or row["verdict"] == NEW)
+            sizes = [row["detectable"] for row in own if is_known(row.get("detectable"))]
+            by_view[view.name] = Outcome(view, verdicts, span(sizes) if sizes else "–")
+    return by_view
 
 
-def outcome(counts: Mapping) -> str:
-    """The counts of `by_view` in words, as in `3 of 5 stand, 1 lost, 1 reversed; 2 new`; a dash where there are none."""
-    others = [f"{counts[name]} {name}" for name in (LOST, REVERSED) if counts[name]]
-    old = [", ".join([f"{counts[STANDS]} of {counts['of']} stand", *others])] if counts["of"] else []
-    absent = [f"{counts[NOT_ESTIMABLE] if old else ''} {NOT_ESTIMABLE}".strip()] if counts[NOT_ESTIMABLE] else []
-    return "; ".join([*old, *absent, *([f"{counts[NEW]} {NEW}"] if counts[NEW] else [])]) or "–"
-
-
-def so_many(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> str:
+def so_many(outcomes: Iterable[Outcome]) -> str:
     """How many first conclusions stand in each view, in one sentence; nothing where there are none, or no view to say so."""
-    seen = [each for each in by_view(rows, asked, quantity) if each["of"] + each[NOT_ESTIMABLE]]
-    known = [each for each in seen if each["of"]]
-    if not known:
+    tested = [each for each in outcomes if each.tested]
+    if not tested:
         return ""
-    parts = [f"{each['view'].title} {_so_many_of(each)}" for each in known]
-    return f"Of {known[0]['of'] + known[0][NOT_ESTIMABLE]}, in each view so many stand: {'; '.join(parts)}."
-
-
-def _so_many_of(counts: Mapping) -> str:
-    return f"{counts[STANDS]} of {counts['of']}" if counts[NOT_ESTIMABLE] else str(counts[STANDS])
+    parts = []
+    for each in tested:
+        of = f" of {each.tested}" if each.verdicts[NOT_ESTIMABLE] else ""
+        parts.append(f"{each.view.title} {each.verdicts[STANDS]}{of}")
+    every = tested[0].tested + tested[0].verdicts[NOT_ESTIMABLE]
+    return f"Of {every}, in each view so many stand: {'; '.join(parts)}."
 
 
 FEW_VIEWS = 3  # that are named, where a conclusion stands in no more
@@ -113,52 +119,33 @@ def _first_in_words(asked: Robustness, labels: Sequence[str]) -> str:
 def _slice(rows: Sequence[Mapping], asked: Robustness, label: str) -> dict:
     """What the page says of one slice."""
     present = [quantity for quantity in BIASES if any(row["quantity"] == quantity for row in rows)]
+    by_view = {quantity: outcomes(rows, asked, quantity) for quantity in BIASES}
+    cells = [(view, [by_view[quantity].get(view.name) for quantity in present]) for view in asked.checks[1:]]
+    texts = zip(BIASES, answers(rows, asked, label=label), strict=True)
     return {
         "label": label,
-        "answers": [
-            (text, so_many(rows, asked, quantity))
-            for quantity, text in zip(BIASES, answers(rows, asked, label=label), strict=True)
-            if text
-        ],
+        "answers": [(text, so_many(by_view[quantity].values())) for quantity, text in texts if text],
         "quantities": present,
-        "views": _by_view(rows, asked, present),
-        "terms": [
-            (quantity, term, of_term([row for row in rows if (row["quantity"], row["term"]) == (quantity, term)], asked))
-            for quantity, term in dict.fromkeys((row["quantity"], row["term"]) for row in rows)
-        ],
+        "views": [{"view": view, "outcomes": each} for view, each in cells if any(each)],
+        "terms": [of_term(each, asked) for each in conclusions_in(rows)],
     }
 
 
-def _by_view(rows: Sequence[Mapping], asked: Robustness, quantities: Sequence[str]) -> list[dict]:
-    """Of each other view, what becomes of the conclusions and what it detects, by quantity; "" where it says nothing."""
-    counts = {name: {each["view"].name: each for each in by_view(rows, asked, name)} for name in quantities}
-    found = [(view, [counts[name].get(view.name) for name in quantities]) for view in asked.checks[1:]]
-    return [
-        {"view": view, "cells": [(outcome(each), each["detectable"]) if each else ("", "") for each in cells]}
-        for view, cells in found
-        if any(cells)
-    ]
-
-
-def of_term(rows: Sequence[Mapping], asked: Robustness) -> dict:
+def of_term(conclusion: Conclusion, asked: Robustness) -> dict:
     """What becomes of one bias: its row of the first view with its numbers, where that is found again, and where not.
 
-    `rows`: of the table, of one slice, quantity and term. The last are pairs of title and sentence.
+    The last are pairs of title and sentence.
     """
-    at = {row["view"]: row for row in rows}
-    present = [(view, at[view.name]) for view in asked.checks[1:] if view.name in at]
-    first, numbers = at[asked.first.name], {"confidence": asked.confidence}
-    again = [view.title for view, row in present if row["verdict"] in (STANDS, AS_BEFORE)]
+    first, numbers = conclusion.first, {"confidence": asked.confidence}
+    titles = {view.name: view.title for view in asked.checks}
+    again = [titles[row["view"]] for row in conclusion.kept]
+    others = [row for row in conclusion.others if row not in conclusion.kept]
     return {
         "first": first,
         "numbers": with_interval(first, **numbers) if is_known(first["estimate"]) else bare(first["words"]),
         "printed": with_interval(first, prefix="printed_", **numbers) if is_known(first.get("printed")) else "",
-        "again": _in_so_many(again, len(present)),
-        "changed": [
-            (view.title, _sentence_of_conclusions_page(row, asked))
-            for view, row in present
-            if row["verdict"] not in (STANDS, AS_BEFORE)
-        ],
+        "again": _in_so_many(again, len(conclusion.others)),
+        "changed": [(titles[row["view"]], _changed(row, asked)) for row in others],
     }
 
 
@@ -169,7 +156,7 @@ def _in_so_many(titles: Sequence[str], views: int) -> str:
     return f"in all {views} other views" if len(titles) == views else f"in the other {len(titles)} views"
 
 
-def _sentence_of_conclusions_page(row: Mapping, asked: Robustness) -> str:
+def _changed(row: Mapping, asked: Robustness) -> str:
     verdict = row["verdict"]
     if row["conclusion"] == NOT_ESTIMABLE:
         return f"{NOT_ESTIMABLE}: {bare(row['words'])}" if row["words"] else NOT_ESTIMABLE

@@ -4,7 +4,7 @@ A table as a page shows it: the columns of its view, numbers as one reads them, 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from recuse.base.words import number
@@ -171,6 +171,20 @@ VIEWS = {
         ),
     ),
 }  # fmt: skip
+# Of a study without human scores, in the place of those above.
+VIEWS_WITHOUT_HUMAN_SCORES = {
+    "main": replace(
+        VIEWS["main"],
+        title="Self- and family-bias against the other judges",
+        words="Gap to what the other judges give the same models (estimand B), in points of the unit scale. “Own rows” are the "
+        "ratings that carry the bias.",
+    ),
+    "leaderboard": replace(
+        VIEWS["leaderboard"],
+        words=f"{VIEWS['leaderboard'].words} The biases are gaps to the other judges (estimand B).",
+        kept=lambda row: not row["slice"],
+    ),
+}
 
 
 MOST = 200  # rows that a page holds of one table

@@ -15,19 +15,11 @@ if Path("config.yaml").exists():
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/paths.smk"
-include: "workflow/rules/comparison_paths.smk"
-include: "workflow/rules/import_paths.smk"
-include: "workflow/rules/resources.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/imports.smk"
-include: "workflow/rules/shards.smk"
-include: "workflow/rules/fits.smk"
-include: "workflow/rules/inference.smk"
+include: "workflow/rules/estimates.smk"
 include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/drawings.smk"
 include: "workflow/rules/comparison_drawings.smk"
-include: "workflow/rules/report_paths.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/validity.smk"
 include: "workflow/rules/figures.smk"
@@ -35,8 +27,9 @@ include: "workflow/rules/figures.smk"
 
 # A run ends with where the reports are that it was asked for, after all that Snakemake says.
 onsuccess:
-    for study, path in reversed(reports_of(workflow.dag.jobs)):  # what is registered last is done first
-        atexit.register(print, f"Report of {study}: {path}", file=sys.stderr)
+    pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}
+    for study in reversed([study for study in (*config["studies"], *config["comparisons"]) if study in pages]):
+        atexit.register(print, f"Report of {study}: {pages[study]}", file=sys.stderr)  # what is registered last is done first
 
 
 # After all that Snakemake says of a failure, the rule, its log and the log's last lines.
@@ -51,19 +44,19 @@ onerror:
 rule all:
     default_target: True
     input:
-        [files_of(study) for study in config["build"]],
+        [answer(files_of, study) for study in config["build"]],
     message:
         f"All of {', '.join(config['build'])} is there."
 
 
 # `snakemake --cores N <study>` builds that study.
-check_names_of_studies({rule.name for rule in workflow.rules})
-for study in (*config["studies"], *COMPARISONS):
+answer(check_names, frozenset(rule.name for rule in workflow.rules))
+for study in (*config["studies"], *config["comparisons"]):
 
     rule:
         name:
             study
         input:
-            files_of(study),
+            answer(files_of, study),
         message:
             f"All of {study} is there."

@@ -1,57 +1,102 @@
-# What the rules share: the checked configuration, and which library modules a script uses.
+# What the rules share: the checked configuration, and how they ask the library for a study's files and settings.
 import os
 import re
 import sys
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 
-LIBRARY = Path(workflow.basedir, "workflow", "lib")
-sys.path.insert(0, str(LIBRARY))
+sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
 
-from recuse.config.load import checked, project_settings
 from recuse.base.errors import ConfigError
-from recuse.model.spec import in_place
-from recuse.config.origins import kind_of, with_stand_ins
-
-PROJECT = project_settings()  # without what a user adds
-try:
-    settings = checked(config, PROJECT)
-except ConfigError as error:
-    raise WorkflowError(str(error)) from None
-config.clear()
-config.update(settings)
-for kind_of_study in ("studies", "comparisons"):
-    config[kind_of_study] = with_stand_ins(config[kind_of_study], os.path.exists)
-
-
-def one_of(names):
-    return "|".join(map(re.escape, names)) or "(?!)"
-
-
-wildcard_constraints:
-    study=one_of(config["studies"]),
+from recuse.base.rules import asks, asks_by_size, code_of
+from recuse.config.load import checked, project_settings
+from recuse.config.origins import with_stand_ins
+from recuse.config.studies import (
+    DATA,
+    check_names,
+    has_alphas,
+    has_raters,
+    is_imported,
+    is_simulated,
+    kind,
+    models_of,
+    ratings_of,
+    raw_megabytes,
+    source_of,
+)
 
 
 @cache
-def modules_of(path):
-    """The library modules that a script or module imports, by the one form of import that the project uses."""
-    names = re.findall(r"^ *from recuse\.([\w.]+) import ", path.read_text("utf-8"), re.MULTILINE)
-    return [LIBRARY.joinpath("recuse", *name.split(".")).with_suffix(".py") for name in names]
+def answer(function, *names):
+    """What `function` says of the configuration and of what is named; its ConfigError stops the workflow as one sentence."""
+    try:
+        return function(config, *names)
+    except ConfigError as error:
+        raise WorkflowError(str(error)) from None
 
 
-def code_of(script):
-    """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content."""
-    found, waiting = set(), [Path(workflow.basedir, "workflow", "scripts", script)]
-    while waiting:
-        path = waiting.pop()
-        found.add(path)
-        waiting += [module for module in modules_of(path) if module not in found]
-    return [os.path.relpath(path) for path in sorted(found)]
+def of_study(function, *further):
+    """What `function` says of a job's study and of `further` wildcards: an input or a param."""
+    return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
 
 
-def told_of_inference(*keys, specs, also=()):
-    """Params: these settings of `inference`, and the specs that it names under the keys `specs`, `also` and in their place."""
-    settings = {key: config["inference"][key] for key in (*specs, *keys)}
-    named = [*also, *(name for key in specs for name in settings[key])]
-    named += in_place(named, settings.get("without_human_scores", {}))
-    return {"settings": settings, "specs": {name: config["specs"][name] for name in named}}
+WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
+PROJECT = project_settings()  # without what a user adds
+settings = answer(lambda config: checked(config, PROJECT))
+config.clear()
+config.update(settings)
+for section in ("studies", "comparisons"):
+    config[section] = with_stand_ins(config[section], os.path.exists)
+
+
+def one_of(names):
+    """A pattern of these names alone."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def rated(*applies):
+    """A pattern of the studies of ratings of which all these functions are true."""
+    return one_of(study for study in config["studies"] if all(answer(each, study) for each in applies))
+
+
+def compared(*applies):
+    """A pattern of the studies of comparisons of which all these functions are true."""
+    return one_of(study for study in config["comparisons"] if all(answer(each, study) for each in applies))
+
+
+def unless(function):
+    return lambda config, study: not function(config, study)
+
+
+def where(applies, path):
+    """The file at `path`, in a list, for studies of which `applies` is true; none for others."""
+    return lambda wildcards: [path] if answer(applies, wildcards.study) else []
+
+
+def estimates_of(specs):
+    """The estimates of these specs."""
+    return [f"results/{{study}}/estimates/{spec}.csv" for spec in specs]
+
+
+def tables(*names):
+    """Name -> path of these tables of a study."""
+    return {name: f"results/{{study}}/tables/{name}.csv" for name in names}
+
+
+def page(name):
+    """A page of a study that Snakemake's report has, too."""
+    labels = {"figure": f"{name}, page"}
+    return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
+
+
+wildcard_constraints:
+    study=rated(),
+
+
+# What a rule reads that fits specs, and what tells how reliable the human scores are: raters, or their published agreement.
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(ratings_of)}
+HUMANS = {
+    "raters": where(has_raters, "results/{study}/raters.parquet"),
+    "alphas": where(has_alphas, f"{DATA}/twin_facts.csv"),
+}
+# What a job asks of a cluster that reads every row of its study.
+asks_by_rows = partial(asks_by_size, megabytes=of_study(raw_megabytes))

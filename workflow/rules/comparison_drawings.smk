@@ -13,18 +13,18 @@ def of_table(script, *tables, studies, beside=None, **told):
 
 def subject_of_texts(study):
     """The subject of a figure of the published texts, which are real whatever the votes are."""
-    repository = config["sources"][source_of(study)]["repository"]
+    repository = config["sources"][source_of(config, study)]["repository"]
     return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
 
 
 def saito_where_published(wildcards):
     """Values of the same judges on other data; none beside judges that are simulated or a user's."""
-    published = kind_of_verdicts(COMPARISONS[wildcards.study]) == "published"
+    published = kind_of_verdicts(config["comparisons"][wildcards.study]) == "published"
     return [f"{DATA}/comparisons_published.csv"] if published else []
 
 
-WITH_VERBOSITY, WITH_ATTACKS = comparisons_with("verbosity"), comparisons_with("attacks")
-WITH_BIASES = "|".join([comparisons_with("cognitive_biases"), comparisons_from("cobbler")])
+WITH_VERBOSITY, WITH_ATTACKS = compared(with_analysis("verbosity")), compared(with_analysis("attacks"))
+WITH_BIASES = "|".join([compared(with_analysis("cognitive_biases")), compared(from_source("cobbler"))])
 OF_INTERVALS = {"confidence": config["confidence"]}
 JITTER = {"seed": config["seed"], **OF_INTERVALS}
 FIGURES_OF_COMPARISONS = {
@@ -41,41 +41,39 @@ FIGURES_OF_COMPARISONS = {
     "bias_jitter": of_table("bias_jitter.py", "cognitive_biases", "random_thresholds", studies=WITH_BIASES, **JITTER),
     "bias_polygon": of_table("bias_polygon.py", "cognitive_biases", studies=WITH_BIASES),
     "bias_by_size": of_table("bias_by_size.py", "cognitive_biases", studies=WITH_BIASES),
-    "rbo": of_table("rbo.py", "rbo", "valid_rates", studies=comparisons_from("cobbler")),
+    "rbo": of_table("rbo.py", "rbo", "valid_rates", studies=compared(from_source("cobbler"))),
     "attack_success": of_table(
-        "attack_success.py", "asr", "ranks", studies=WITH_ATTACKS, beside={"published": published_attacks}, **OF_INTERVALS
+        "attack_success.py", "asr", "ranks", studies=WITH_ATTACKS, beside={"published": where(from_source("judgement_bias"), ATTACKS)}, **OF_INTERVALS
     ),
     "votes_by_position": of_table("votes_by_position.py", "votes_by_position", studies=WITH_ATTACKS, **OF_INTERVALS),
     "length_bias_curve": of_table("length_bias_curve.py", "length_curve", studies=WITH_ATTACKS, **OF_INTERVALS),
     "length_confound": of_table(
-        "length_confound.py", "length_confound", studies=comparisons_from("judgement_bias"), **OF_INTERVALS
+        "length_confound.py", "length_confound", studies=compared(from_source("judgement_bias")), **OF_INTERVALS
     )
     | {"subject": subject_of_texts},
 }
 
 
-def everything_of_comparisons(study):
-    """Every file of a study of comparisons that a reader wants: tables and figures."""
-    settings, source = COMPARISONS[study], source_of(study)
-    analyses = analyses_of(settings)
-    tables = ["completeness"] if analyses else []
-    tables += ["imported"] if is_imported(study) else []
-    tables += ["verbosity", "position", "agreement", "score_curves", "alignment_curves"] if "verbosity" in analyses else []
-    tables += ["cognitive_biases", "random_thresholds"] if re.fullmatch(WITH_BIASES, study) else []
-    tables += ["asr", "ranks", "votes_by_position", "length_curve", "vote_shares"] if "attacks" in analyses else []
-    tables += ["rbo", "valid_rates"] if source == "cobbler" else []
-    tables += ["length_confound", "published_ranks"] if source == "judgement_bias" else []
-    tables += ["recovery"] if "simulate" in settings else []
-    tables += ["scorecard"] if source else []
+def drawn(figure, caption):
+    """The three formats of a figure; the SVG is the one that the report shows."""
+    path = f"results/{{study}}/figures/{figure}"
+    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category="{study}", labels={"figure": figure})
+    return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
+
+
+def figures_of(study):
+    if study in config["studies"]:
+        return [*FIGURES, *(FIGURES_OF_THE_PAPER if is_of_the_paper(config, study) else [])]
     figures = [name for name, drawing in FIGURES_OF_COMPARISONS.items() if re.fullmatch(drawing["studies"], study)]
-    figures += ["scorecard"] if source else []
-    return [
-        *(f"results/{study}/tables/{name}.csv" for name in tables),
-        *(f"results/{study}/figures/{figure}{suffix}" for figure in figures for suffix in (".pdf", ".svg", ".png")),
-    ]
+    return [*figures, *(["scorecard"] if source_of(config, study) else [])]
 
 
-def files_of(study):
+def files_of(config, study):
     """Every file of a study that a reader wants, and the page that shows them."""
-    files = everything_of_comparisons(study) if study in COMPARISONS else everything_of(study)
-    return [*files, f"results/{study}/report.html"]
+    estimates = [f"results/{study}/estimates/{spec}.csv" for spec in config["specs"]]
+    return [
+        *([f"results/{study}/debiased.parquet", *estimates] if study in config["studies"] else []),
+        *tables_of(config, study).values(),
+        *(f"results/{study}/figures/{name}{suffix}" for name in figures_of(study) for suffix in (".pdf", ".svg", ".png")),
+        f"results/{study}/report.html",
+    ]

@@ -1,15 +1,20 @@
-# From files of verdicts on pairs of answers, or a simulation of them, to tables of biases.
+# From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
+from recuse.catalogue import from_source, tables_of, with_analysis, with_verdicts
+from recuse.config.studies import plants_published_attacks, released_files, verdict_files, verdict_format
+from recuse.pairwise.attacks import WORSENING
+
+ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
-for study in (study for study in COMPARISONS if source_of(study)):
+for study in (study for study in config["comparisons"] if source_of(config, study)):
 
     rule:
         name:
             f"fetch_{study}"
         input:
-            code=code_of("fetch_files.py"),
+            code=code_of("fetch.py"),
         output:
-            raw=released_files(study),
+            raw=answer(released_files, study),
         log:
             f"results/{study}/logs/fetch.log",
         retries: 0
@@ -17,18 +22,17 @@ for study in (study for study in COMPARISONS if source_of(study)):
         conda:
             "../../envs/recuse.yaml"
         params:
-            source={key: config["sources"][source_of(study)][key] for key in ("repository", "commit")},
-            files=manifest_of(source_of(study)),
-            folder=lambda wildcards, study=study: f"results/{study}/raw",
+            source=answer(repository_of, study),
+            files=answer(published_files, study),
         message:
             f"Fetch the published files of {study} and verify their git blob ids."
         script:
-            "../scripts/fetch_files.py"
+            "../scripts/fetch.py"
 
 
 rule simulate_comparisons:
     input:
-        published=lambda wildcards: published_attacks(wildcards, needed="votes" in COMPARISONS[wildcards.study]["simulate"]),
+        published=where(plants_published_attacks, ATTACKS),
         code=code_of("simulate_comparisons.py"),
     output:
         comparisons="results/{study}/raw/comparisons.parquet",
@@ -38,7 +42,7 @@ rule simulate_comparisons:
     benchmark:
         "results/{study}/benchmarks/simulate_comparisons.tsv"
     wildcard_constraints:
-        study=one_of(study for study, settings in COMPARISONS.items() if "simulate" in settings),
+        study=compared(is_simulated),
     group:
         "tables_{study}"
     conda:
@@ -55,29 +59,55 @@ rule simulate_comparisons:
         "../scripts/simulate_comparisons.py"
 
 
-rule comparisons:
+rule import_verdicts:
     input:
-        raw=lambda wildcards: verdict_files(wildcards.study),
-        code=code_of("comparisons.py"),
+        raw=of_study(imported_files),
+        references=of_study(reference_files),
+        code=code_of("import_verdicts.py"),
     output:
-        comparisons="results/{study}/comparisons.parquet",
-        completeness="results/{study}/tables/completeness.csv",
+        verdicts="results/{study}/raw/verdicts.parquet",
+        **tables("imported"),
     log:
-        "results/{study}/logs/comparisons.log",
+        "results/{study}/logs/import.log",
     benchmark:
-        "results/{study}/benchmarks/comparisons.tsv"
+        "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=one_of(study for study, settings in COMPARISONS.items() if origin_of_verdicts(settings)),
+        study=compared(is_imported),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        format=lambda wildcards: (
-            "table" if origin_of_verdicts(COMPARISONS[wildcards.study]) != "source" else source_of(wildcards.study)
-        ),
+        settings=lookup("comparisons/{study}/import", within=config),
+    message:
+        "Import the verdicts of {wildcards.study}."
+    script:
+        "../scripts/import_verdicts.py"
+
+
+rule comparisons:
+    input:
+        raw=of_study(verdict_files),
+        code=code_of("comparisons.py"),
+    output:
+        comparisons="results/{study}/comparisons.parquet",
+        **tables("completeness"),
+    log:
+        "results/{study}/logs/comparisons.log",
+    benchmark:
+        "results/{study}/benchmarks/comparisons.tsv"
+    wildcard_constraints:
+        study=compared(with_verdicts),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        format=of_study(verdict_format),
         both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
     message:
         "Check the verdicts of {wildcards.study}."
@@ -91,23 +121,19 @@ rule verbosity:
         comparisons="results/{study}/comparisons.parquet",
         code=code_of("verbosity.py"),
     output:
-        verbosity="results/{study}/tables/verbosity.csv",
-        position="results/{study}/tables/position.csv",
-        agreement="results/{study}/tables/agreement.csv",
-        score_curves="results/{study}/tables/score_curves.csv",
-        alignment_curves="results/{study}/tables/alignment_curves.csv",
+        **tables("verbosity", "position", "agreement", "score_curves", "alignment_curves"),
     log:
         "results/{study}/logs/verbosity.log",
     benchmark:
         "results/{study}/benchmarks/verbosity.tsv"
     wildcard_constraints:
-        study=comparisons_with("verbosity"),
+        study=compared(with_analysis("verbosity")),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         pools=lookup("comparisons/{study}/pools", within=config, default={}),
         confidence=lookup("confidence", within=config),
@@ -123,20 +149,19 @@ rule cognitive_biases:
         comparisons="results/{study}/comparisons.parquet",
         code=code_of("cognitive_biases.py"),
     output:
-        cognitive_biases="results/{study}/tables/cognitive_biases.csv",
-        random_thresholds="results/{study}/tables/random_thresholds.csv",
+        **tables("cognitive_biases", "random_thresholds"),
     log:
         "results/{study}/logs/cognitive_biases.log",
     benchmark:
         "results/{study}/benchmarks/cognitive_biases.tsv"
     wildcard_constraints:
-        study=comparisons_with("cognitive_biases"),
+        study=compared(with_analysis("cognitive_biases")),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         confidence=lookup("confidence", within=config),
         seed=lookup("seed", within=config),
@@ -149,19 +174,16 @@ rule cognitive_biases:
 # The published files of CoBBLEr: what was made of verdicts, not the verdicts.
 rule released_rankings:
     input:
-        raw=lambda wildcards: released_files(wildcards.study),
+        raw=of_study(released_files),
         code=code_of("cobbler.py"),
     output:
-        cognitive_biases="results/{study}/tables/cognitive_biases.csv",
-        random_thresholds="results/{study}/tables/random_thresholds.csv",
-        rbo="results/{study}/tables/rbo.csv",
-        valid_rates="results/{study}/tables/valid_rates.csv",
+        **tables("cognitive_biases", "random_thresholds", "rbo", "valid_rates"),
     log:
         "results/{study}/logs/released_rankings.log",
     benchmark:
         "results/{study}/benchmarks/released_rankings.tsv"
     wildcard_constraints:
-        study=comparisons_from("cobbler"),
+        study=compared(from_source("cobbler")),
     group:
         "tables_{study}"
     conda:
@@ -183,23 +205,19 @@ rule attacks:
         comparisons="results/{study}/comparisons.parquet",
         code=code_of("attacks.py"),
     output:
-        asr="results/{study}/tables/asr.csv",
-        ranks="results/{study}/tables/ranks.csv",
-        votes_by_position="results/{study}/tables/votes_by_position.csv",
-        length_curve="results/{study}/tables/length_curve.csv",
-        vote_shares="results/{study}/tables/vote_shares.csv",
+        **tables("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"),
     log:
         "results/{study}/logs/attacks.log",
     benchmark:
         "results/{study}/benchmarks/attacks.tsv"
     wildcard_constraints:
-        study=comparisons_with("attacks"),
+        study=compared(with_analysis("attacks")),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
         confidence=lookup("confidence", within=config),
@@ -212,14 +230,14 @@ rule attacks:
 
 rule text_lengths:
     input:
-        raw=lambda wildcards: released_files(wildcards.study),
+        raw=of_study(released_files),
         code=code_of("text_lengths.py"),
     output:
-        length_confound="results/{study}/tables/length_confound.csv",
+        **tables("length_confound"),
     log:
         "results/{study}/logs/text_lengths.log",
     wildcard_constraints:
-        study=comparisons_from("judgement_bias"),
+        study=compared(from_source("judgement_bias")),
     group:
         "tables_{study}"
     conda:
@@ -238,14 +256,14 @@ rule text_lengths:
 
 rule published_ranks:
     input:
-        published=f"{DATA}/judgement_bias_published.csv",
+        published=ATTACKS,
         code=code_of("published_ranks.py"),
     output:
-        published_ranks="results/{study}/tables/published_ranks.csv",
+        **tables("published_ranks"),
     log:
         "results/{study}/logs/published_ranks.log",
     wildcard_constraints:
-        study=comparisons_from("judgement_bias"),
+        study=compared(from_source("judgement_bias")),
     localrule: True
     conda:
         "../../envs/recuse.yaml"
@@ -257,15 +275,15 @@ rule published_ranks:
 
 rule recovery_of_comparisons:
     input:
-        unpack(recovered_tables),
+        unpack(of_study(partial(tables_of, read_by="recovery"))),
         planted="results/{study}/raw/planted.csv",
         code=code_of("recovery_of_comparisons.py"),
     output:
-        recovery="results/{study}/tables/recovery.csv",
+        **tables("recovery"),
     log:
         "results/{study}/logs/recovery_of_comparisons.log",
     wildcard_constraints:
-        study=one_of(study for study, settings in COMPARISONS.items() if "simulate" in settings),
+        study=compared(is_simulated),
     group:
         "tables_{study}"
     conda:

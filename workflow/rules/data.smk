@@ -1,13 +1,45 @@
-# From published files, a simulation or a user's own files to ratings, and from ratings to cells.
-
-
-PUBLISHED = (
-    "play_favorites_estimates",
-    "play_favorites_mean_scores",
-    "play_favorites_correlations",
-    "play_favorites_agreement",
-    "twin_facts",
+# From published files, a simulation or a user's own files, imported where they are in another format, to ratings and cells.
+from recuse.config.studies import (
+    families_of,
+    imported_files,
+    is_sharded,
+    part_dimensions,
+    part_files,
+    part_megabytes,
+    part_paths,
+    published_files,
+    raw_dimensions,
+    raw_of_shard,
+    raw_paths,
+    reference_files,
+    repository_of,
+    scales_of,
+    shard_files,
+    shard_megabytes,
 )
+
+PUBLISHED = [
+    f"{DATA}/{table}.csv"
+    for table in (
+        "play_favorites_estimates",
+        "play_favorites_mean_scores",
+        "play_favorites_correlations",
+        "play_favorites_agreement",
+        "twin_facts",
+    )
+]
+# What config says of the ratings of a study, to whatever checks them.
+OF_RATINGS = {
+    "scales": of_study(scales_of),
+    "task_types": lookup("studies/{study}/task_types", within=config, default={}),
+    "models": of_study(models_of),
+}
+
+
+wildcard_constraints:
+    part=r"[1-9]\d*",
+    shard=r"\d+",
+    shards=r"\d+",
 
 
 # Where the mirror is comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
@@ -15,18 +47,19 @@ rule fetch:
     input:
         code=code_of("fetch.py"),
     output:
-        raw="results/{study}/raw/{dimension}.csv",
+        raw=["results/{study}/raw/{dimension}.csv"],
     log:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
-        study=studies_with("source"),
+        study=rated(source_of),
         dimension=one_of({name for source in config.get("sources", {}).values() for name in source.get("files", {})}),
     retries: 0
     localrule: True
     conda:
         "../../envs/recuse.yaml"
     params:
-        file=published_file,
+        source=of_study(repository_of),
+        files=of_study(published_files, "dimension"),
     message:
         "Fetch {wildcards.dimension} of {wildcards.study} and verify its git blob id."
     script:
@@ -35,7 +68,7 @@ rule fetch:
 
 rule simulate:
     input:
-        published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
+        published=PUBLISHED,
         code=code_of("simulate.py"),
     output:
         ratings="results/{study}/raw/ratings.parquet",
@@ -46,7 +79,7 @@ rule simulate:
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
-        study=studies_with("simulate", without="shards"),
+        study=rated(is_simulated, unless(is_sharded)),
     group:
         "tables_{study}"
     conda:
@@ -57,7 +90,7 @@ rule simulate:
         settings=lookup("studies/{study}/simulate", within=config),
         scales=lookup("studies/{study}/scales", within=config),
         task_types=lookup("studies/{study}/task_types", within=config, default={}),
-        families=lambda wildcards: {name: model["family"] for name, model in models_of(wildcards.study).items()},
+        families=of_study(families_of),
         seed=lookup("seed", within=config),
     message:
         "Simulate the ratings of {wildcards.study}."
@@ -65,36 +98,67 @@ rule simulate:
         "../scripts/simulate.py"
 
 
-# What config says of the ratings of a study, to whatever checks them.
-OF_RATINGS = {
-    "scales": lambda wildcards: scales_in_steps(config["studies"][wildcards.study]["scales"], import_of(wildcards.study)),
-    "task_types": lookup("studies/{study}/task_types", within=config, default={}),
-    "models": lambda wildcards: models_of(wildcards.study),
-}
-
-
-rule ratings:
+rule import_ratings:
     input:
-        raw=lambda wildcards: [path for path, _ in raw_of(wildcards.study)],
-        code=code_of("ratings.py"),
+        raw=of_study(imported_files),
+        references=of_study(reference_files),
+        code=code_of("import_ratings.py"),
     output:
-        ratings="results/{study}/ratings.parquet",
-        completeness="results/{study}/tables/completeness.csv",
+        ratings="results/{study}/raw/ratings.parquet",
+        imported="results/{study}/tables/imported.csv",
     log:
-        "results/{study}/logs/ratings.log",
+        "results/{study}/logs/import.log",
     benchmark:
-        "results/{study}/benchmarks/ratings.tsv"
+        "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=studies_with(without="shards"),
+        study=rated(is_imported, unless(has_raters)),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        settings=lookup("studies/{study}/import", within=config),
+        scales=lookup("studies/{study}/scales", within=config),
+        models=of_study(models_of),
+    message:
+        "Import the ratings of {wildcards.study}."
+    script:
+        "../scripts/import_ratings.py"
+
+
+use rule import_ratings as import_ratings_and_raters with:
+    output:
+        ratings="results/{study}/raw/ratings.parquet",
+        raters="results/{study}/raw/raters.parquet",
+        imported="results/{study}/tables/imported.csv",
+    wildcard_constraints:
+        study=rated(is_imported, has_raters),
+
+
+rule ratings:
+    input:
+        raw=of_study(raw_paths),
+        code=code_of("ratings.py"),
+    output:
+        ratings="results/{study}/ratings.parquet",
+        **tables("completeness"),
+    log:
+        "results/{study}/logs/ratings.log",
+    benchmark:
+        "results/{study}/benchmarks/ratings.tsv"
+    wildcard_constraints:
+        study=rated(unless(is_sharded)),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
-        dimensions=lambda wildcards: [dimension for _, dimension in raw_of(wildcards.study)],
+        dimensions=of_study(raw_dimensions),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:
@@ -112,14 +176,129 @@ rule cells:
     benchmark:
         "results/{study}/benchmarks/cells.tsv"
     wildcard_constraints:
-        study=studies_with(without="shards"),
+        study=rated(unless(is_sharded)),
     group:
         "tables_{study}"
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20),
+        **asks_by_rows(mem_mb=1000, runtime=20),
     message:
         "Collapse the ratings of {wildcards.study} into cells."
+    script:
+        "../scripts/cells.py"
+
+
+# A study of many rows is scattered over jobs and gathered: its raw files are checked by as many jobs as it has shards, or by one
+# for each file if there are fewer; then each shard, a run of prompts, takes its rows from all of them. Jobs of their own on a
+# cluster, therefore in no group; with the tables, which wait for the shards, the first would be a job that waits for itself.
+use rule simulate as simulate_for_shards with:
+    wildcard_constraints:
+        study=rated(is_simulated, is_sharded),
+    group:
+        "raw_{study}"
+
+
+rule check_part:
+    input:
+        raw=of_study(part_paths, "part"),
+        code=code_of("check_part.py"),
+    output:
+        checked=temp("results/{study}/checked/{part}.rows.parquet"),
+        summary=temp("results/{study}/checked/{part}.summary.parquet"),
+    log:
+        "results/{study}/logs/check_part_{part}.log",
+    benchmark:
+        "results/{study}/benchmarks/check_part_{part}.tsv"
+    wildcard_constraints:
+        study=rated(is_sharded),
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(part_megabytes, "part")),
+    params:
+        **OF_RATINGS,
+        dimensions=of_study(part_dimensions, "part"),
+    message:
+        "Check part {wildcards.part} of the ratings of {wildcards.study}."
+    script:
+        "../scripts/check_part.py"
+
+
+rule plan_shards:
+    input:
+        summaries=of_study(partial(part_files, name="summary")),
+        code=code_of("plan_shards.py"),
+    output:
+        plan="results/{study}/shards/plan.json",
+        **tables("completeness"),
+    log:
+        "results/{study}/logs/plan_shards.log",
+    benchmark:
+        "results/{study}/benchmarks/plan_shards.tsv"
+    wildcard_constraints:
+        study=rated(is_sharded),
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=2000, runtime=20),
+    params:
+        **OF_RATINGS,
+        number=lookup("studies/{study}/shards", within=config),
+    message:
+        "Plan the shards of {wildcards.study}."
+    script:
+        "../scripts/plan_shards.py"
+
+
+# The raw files are opened only to say where a row stands that stands twice.
+rule shard:
+    input:
+        checked=of_study(partial(part_files, name="rows")),
+        plan="results/{study}/shards/plan.json",
+        raw=of_study(raw_of_shard, "shard", "shards"),
+        code=code_of("shard.py"),
+    output:
+        ratings="results/{study}/shards/{shard}-of-{shards}/ratings.parquet",
+        counts="results/{study}/shards/{shard}-of-{shards}/counts.parquet",
+    log:
+        "results/{study}/logs/shard_{shard}-of-{shards}.log",
+    benchmark:
+        "results/{study}/benchmarks/shard_{shard}-of-{shards}.tsv"
+    wildcard_constraints:
+        study=rated(is_sharded),
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(shard_megabytes)),
+    params:
+        **OF_RATINGS,
+        dimensions=of_study(raw_dimensions),
+    message:
+        "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
+    script:
+        "../scripts/shard.py"
+
+
+rule gather_cells:
+    input:
+        counts=of_study(partial(shard_files, name="counts.parquet")),
+        code=code_of("cells.py"),
+    output:
+        cells="results/{study}/cells.parquet",
+    log:
+        "results/{study}/logs/gather_cells.log",
+    benchmark:
+        "results/{study}/benchmarks/gather_cells.tsv"
+    wildcard_constraints:
+        study=rated(is_sharded),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=1000, runtime=10),
+    message:
+        "Add up the shards of {wildcards.study} as cells."
     script:
         "../scripts/cells.py"

@@ -1,4 +1,7 @@
 # What every figure draws: its script, the tables it reads, and what the script is told beside the subject of the figure.
+from recuse.config.specs import conclusions_params
+from recuse.config.studies import is_of_the_paper
+from recuse.config.origins import kind_of, kind_of_verdicts
 from recuse.base.words import ERRORS, PLACEBO, SLICED, TESTED, changes_of, in_words
 from recuse.model.spec import A, B, C, estimand_of, estimands_in_words
 from recuse.model.spec import BIASES, Spec
@@ -67,7 +70,7 @@ def by_slice(title, words="", /, **headings):
     }
 
 
-def compared(title, placebo="", /, **labels):
+def beside_each_other(title, placebo="", /, **labels):
     """Self- and family-bias of the specs on one axis; `labels` are the words of the legend, by spec.
 
     With words for it, estimand C of the first spec, where the table of placebo cells has it, is another variant.
@@ -133,7 +136,7 @@ def ablation(spec):
     title = f"Ablation {spec}: {ablation['words']}"
     if "slice" not in settings:
         label = changes_of(settings, whose="{slice}", most=3) or spec
-        drawing = compared(title, main="Equation 1", **{spec: label})
+        drawing = beside_each_other(title, main="Equation 1", **{spec: label})
     elif settings.get("estimator") == "ordinal_logit":
         drawing = in_log_odds(title, spec, f"{title}.")
     else:
@@ -144,13 +147,13 @@ def ablation(spec):
 
 def subject_of(study):
     """What a figure says of the study that it shows, whatever the study it is drawn for."""
-    if study in COMPARISONS:  # its judges are named beside their marks, and have no colours
-        settings = COMPARISONS[study]
+    if study in config["comparisons"]:  # its judges are named beside their marks, and have no colours
+        settings = config["comparisons"][study]
         return {"models": {}, "families": {}, "label": settings["title"], "kind": kind_of_verdicts(settings)}
     settings = config["studies"][study]
     # All families, so that one without a colour of its own has the same in every study.
     families = config["families"]
-    return {"models": models_of(study), "families": families, "label": settings["title"], "kind": kind_of(settings)}
+    return {"models": models_of(config, study), "families": families, "label": settings["title"], "kind": kind_of(settings)}
 
 
 def subject_for(drawing):
@@ -158,7 +161,7 @@ def subject_for(drawing):
     of_study = drawing.get("subject", subject_of)
 
     def subject(wildcards):
-        estimand = "" if wildcards.study in COMPARISONS else drawing.get("estimand", "")
+        estimand = "" if wildcards.study in config["comparisons"] else drawing.get("estimand", "")
         return {**of_study(wildcards.study), "estimand": estimand}
 
     return subject
@@ -180,17 +183,17 @@ FIGURES = {
         "script": "fig06_mean_scores_by_dimension.py",
         "tables": {"mean_scores": table("mean_scores")},
     },
-    "fig07_length_control": compared(
+    "fig07_length_control": beside_each_other(
         "Self- and family-bias with and without length control",
         main="Equation 1",
         length_control="length-controlled, by prompt",
         length_control_global="length-controlled, over all completions",
     ),
     "fig08_ordinal": in_log_odds("Self- and family-bias by dimension in a proportional-odds model", "ordinal"),
-    "fig09_llm_reference": compared(
+    "fig09_llm_reference": beside_each_other(
         "Self- and family-bias by reference", main="human scores as reference", llm_reference="{slice} judges as reference"
     ),
-    "fig10_weak_models_dropped": compared(
+    "fig10_weak_models_dropped": beside_each_other(
         "Self- and family-bias with and without weak models",
         main="all data",
         **{spec: changes_of(config["specs"][spec]) for spec in ("weak_models_dropped", "weak_models_and_claude_v2_dropped")},
@@ -199,10 +202,10 @@ FIGURES = {
     "one_model_dropped": by_slice(
         "Self-bias with one model left out", one_model_dropped="Self-bias when one model is left out (named above each panel)"
     ),
-    "gam": compared(
+    "gam": beside_each_other(
         "Self- and family-bias with straight lines and with curves", main="straight lines (Equation 1)", gam="GAM, pooled"
     ),
-    "estimands": compared(
+    "estimands": beside_each_other(
         "Self- and family-bias by three estimands",
         "C: beyond ordinary taste",
         main="A: Equation 1",
@@ -236,7 +239,7 @@ FIGURES = {
         "script": "conclusions_figure.py",
         "tables": {name: table(name) for name in ("conclusions", "not_estimable")},
         "estimand": estimands_in_words([A, B, C]),
-        "told": ASKED,
+        "told": conclusions_params(config),
     },
     "gam_smooths": {
         "script": "gam_smooths.py",
@@ -252,6 +255,6 @@ FIGURES_OF_THE_PAPER = {
         "script": "scorecard.py",
         "tables": {"scorecard": table("scorecard")},
         "estimand": measured("main", "llm_reference_as_coded"),
-        "studies": one_of([*config["studies"], *(study for study in COMPARISONS if source_of(study))]),
+        "studies": one_of([*config["studies"], *(study for study in config["comparisons"] if source_of(config, study))]),
     },
 }

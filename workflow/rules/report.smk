@@ -1,7 +1,69 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
+from recuse.config.studies import analyses, files_of_user, is_of_the_paper, origin_of
+from recuse.report.page import differences
+
+DRAWINGS = FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
+
+
+def made(folder, suffix):
+    """Input function: the files of a study in one of its folders."""
+    return lambda wildcards: [
+        path
+        for path in answer(files_of, wildcards.study)
+        if path.startswith(f"results/{wildcards.study}/{folder}/") and path.endswith(suffix)
+    ]
+
+
+def told_of_figures(wildcards):
+    """What the report tells of each figure: the template of its caption, the tables it draws, and what its rule tells it."""
+    told = {}
+    for path in made("figures", ".svg")(wildcards):
+        drawing = DRAWINGS[Path(path).stem]
+        # Of tables, not of what some studies' figures have beside them, which a function names.
+        read = [paths for paths in drawing.get("tables", {}).values() if not callable(paths)]
+        told[Path(path).stem] = {
+            "caption": f"{WORKFLOW}/report/{drawing.get('caption', Path(path).stem)}.rst",
+            "tables": [path for paths in read for path in expand(paths, study=wildcards.study)],
+            "params": {"subject": subject_for(drawing)(wildcards), **drawing.get("told", {})},
+        }
+    return told
+
+
+def pages_of(wildcards):
+    """Pages that say more of a table: a study of comparisons has none."""
+    tables = {Path(path).stem for path in made("tables", ".csv")(wildcards)} if wildcards.study in config["studies"] else {}
+    return [f"results/{wildcards.study}/{name}.html" for name in ("conclusions", "scorecard") if name in tables]
+
+
+def told_of_study(wildcards):
+    """What the report is told of a study, beside its files."""
+    study, shared = wildcards.study, ["confidence", "seed"]
+    if study in config["comparisons"]:
+        told = {"specs": {}, "analyses": analyses(config, study), "scales": {}}
+        kind = "comparisons"
+    else:
+        told = {
+            "specs": config["specs"],
+            "analyses": [],
+            "scales": config["studies"][study]["scales"],
+            "stand_in": config["inference"]["without_human_scores"]["main"],
+        }
+        kind, shared = "studies", [*shared, "families", "models", "specs", "inference"]
+    own = {key: config[key] for key in shared} | {kind: {study: config[kind][study]}}
+    project = {key: PROJECT[key] for key in shared} | {kind: with_stand_ins(PROJECT[kind], os.path.exists)}
+    project[kind] = {name: settings for name, settings in project[kind].items() if name == study}
+    conclusions = config["inference"].get("conclusions", {})
+    return {
+        **told,
+        "subject": {key: value for key, value in subject_of(study).items() if key in ("label", "kind")},
+        "views": {name: view["title"] for name, view in conclusions.items()},
+        "origin": origin_of(config, study),
+        "settings": list(differences(own, project)),
+        **{key: config[key] for key in ("confidence", "seed")},
+    }
 
 
 rule compare_with_paper:
@@ -9,21 +71,15 @@ rule compare_with_paper:
         estimates=rules.fit.output.estimates,
         mean_scores=rules.describe.output.mean_scores,
         correlations=rules.describe.output.correlations,
-        agreement=lambda wildcards: rules.agreement.output.agreement if has_raters(wildcards.study) else [],
-        helm=HELM if kind_of(config["studies"]["helm_instruct"]) == "user" else [],
-        published=expand(f"{DATA}/{{table}}.csv", table=PUBLISHED),
+        agreement=where(has_raters, rules.agreement.output.agreement),
+        helm=HELM if kind(config, "helm_instruct") == "user" else [],
+        published=PUBLISHED,
         template=f"{WORKFLOW}/report/scorecard.html.j2",
         frame=f"{WORKFLOW}/report/page.html.j2",
         code=code_of("compare_with_paper.py"),
     output:
-        claims="results/{study}/tables/claims.csv",
-        scorecard="results/{study}/tables/scorecard.csv",
-        page=report(
-            "results/{study}/scorecard.html",
-            caption="../report/scorecard_page.rst",
-            category="{study}",
-            labels={"figure": "scorecard, page"},
-        ),
+        **tables("claims", "scorecard"),
+        page=page("scorecard"),
     log:
         "results/{study}/logs/compare_with_paper.log",
     benchmark:
@@ -36,7 +92,7 @@ rule compare_with_paper:
         **asks(mem_mb=600, runtime=5),
     params:
         label=lookup("studies/{study}/title", within=config),
-        kind=lambda wildcards: kind_of(config["studies"][wildcards.study]),
+        kind=of_study(kind),
     message:
         "Compare {wildcards.study} with what Play Favorites prints and says."
     script:
@@ -45,16 +101,16 @@ rule compare_with_paper:
 
 rule compare_comparisons:
     input:
-        unpack(compared_tables),
+        unpack(of_study(partial(tables_of, read_by="scorecard"))),
         published=f"{DATA}/comparisons_published.csv",
-        attacks=published_attacks,
+        attacks=where(from_source("judgement_bias"), ATTACKS),
         code=code_of("compare_comparisons.py"),
     output:
-        scorecard="results/{study}/tables/scorecard.csv",
+        **tables("scorecard"),
     log:
         "results/{study}/logs/compare_comparisons.log",
     wildcard_constraints:
-        study=one_of(study for study in COMPARISONS if source_of(study)),
+        study=compared(source_of),
     group:
         "tables_{study}"
     conda:
@@ -62,8 +118,8 @@ rule compare_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        source=lambda wildcards: source_of(wildcards.study),
-        kind=lambda wildcards: kind_of_verdicts(COMPARISONS[wildcards.study]),
+        source=of_study(source_of),
+        kind=of_study(kind),
     message:
         "Compare {wildcards.study} with what its paper prints."
     script:
@@ -76,24 +132,19 @@ rule page:
         tables=made("tables", ".csv"),
         estimates=made("estimates", ".csv"),
         pages=pages_of,
-        raw=files_of_user,
+        raw=of_study(files_of_user),
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
         captions=lambda wildcards: [figure["caption"] for figure in told_of_figures(wildcards).values()],
         code=code_of("page.py"),
     output:
-        page=report(
-            "results/{study}/report.html",
-            caption="../report/report_page.rst",
-            category="{study}",
-            labels={"figure": "report, page"},
-        ),
+        page=page("report"),
     log:
         "results/{study}/logs/page.log",
     benchmark:
         "results/{study}/benchmarks/page.tsv"
     wildcard_constraints:
-        study=one_of([*config["studies"], *COMPARISONS]),
+        study=one_of([*config["studies"], *config["comparisons"]]),
     group:
         "figures_{study}"
     conda:
@@ -102,7 +153,7 @@ rule page:
         **asks(mem_mb=600, runtime=5),
     params:
         about=told_of_study,
-        figures=told_of_figures,
+        about_figures=told_of_figures,
     message:
         "Write the report of {wildcards.study}."
     script:

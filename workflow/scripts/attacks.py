@@ -1,9 +1,9 @@
 """Count how often perturbations win a judge over, and what else single votes tell: position, length, shares."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from recuse.base.database import bounded_memory, connect
-from recuse.base.log import logged
+from recuse.base.database import connect
+from recuse.base.runner import run
 from recuse.base.tables import ASR, LENGTH_CURVE, RANKS, VOTE_SHARES, VOTES_BY_POSITION, write_table
 from recuse.pairwise.attacks import (
     average_ranks,
@@ -17,27 +17,21 @@ from recuse.pairwise.attacks import (
 )
 
 
-def attacks(*, study: str, comparisons: str, worsening: Sequence[str], confidence: float, seed: int, outputs: Sequence[str]):
+def attacks(
+    *, study: str, comparisons: str, worsening: Sequence[str], confidence: float, seed: int, outputs: Mapping[str, str]
+) -> None:
     connection = connect()
     create_votes(connection, comparisons)
     create_samples(connection)
     rates = success_rates(connection, worsening=worsening, confidence=confidence)
     print(worsening_among(rates, worsening, study=study))
     sampling = {"confidence": confidence, "seed": seed}
-    by_position, curve = votes_by_position(connection, **sampling), length_curve(connection, **sampling)
-    rows = rates, average_ranks(rates), by_position, curve, vote_shares(connection)
-    for path, columns, found in zip(outputs, (ASR, RANKS, VOTES_BY_POSITION, LENGTH_CURVE, VOTE_SHARES), rows, strict=True):
-        write_table(path, columns, ({"study": study, **row} for row in found))
+    write_table(outputs["asr"], ASR, rates, study=study)
+    write_table(outputs["ranks"], RANKS, average_ranks(rates), study=study)
+    write_table(outputs["votes_by_position"], VOTES_BY_POSITION, votes_by_position(connection, **sampling), study=study)
+    write_table(outputs["length_curve"], LENGTH_CURVE, length_curve(connection, **sampling), study=study)
+    write_table(outputs["vote_shares"], VOTE_SHARES, vote_shares(connection), study=study)
 
 
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        attacks(
-            study=snakemake.wildcards.study,
-            comparisons=snakemake.input.comparisons,
-            worsening=snakemake.params.worsening,
-            confidence=snakemake.params.confidence,
-            seed=snakemake.params.seed,
-            outputs=[snakemake.output[name] for name in ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")],
-        )
+    run(attacks, snakemake)

@@ -1,10 +1,17 @@
-"""Collapse the ratings of a study into cells."""
+"""Collapse the ratings of a study into cells, or add up the counts of its shards as cells."""
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
-from recuse.data.cells import build_cells
+from collections.abc import Sequence
+
+from recuse.base.runner import run
+from recuse.data.cells import build_cells, gather_cells
+
+
+def write_cells(*, cells: str, ratings: str | None = None, counts: Sequence[str] = ()) -> None:
+    if ratings is None:
+        gather_cells(counts, cells)
+    else:
+        build_cells(ratings, cells)
+
 
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        build_cells(snakemake.input.ratings, snakemake.output.cells)
+    run(write_cells, snakemake)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import CLAIMS, SCORECARD, write_table
 from recuse.published.claims import claims
 from recuse.published.results import Results
@@ -11,13 +11,25 @@ from recuse.published.scorecard import scorecard
 from recuse.published.values import read_published
 from recuse.report.scorecard import page
 
-TABLES = ("estimates", "mean_scores", "correlations", "agreement")  # of the study; the last may be missing
-
 
 def judge(
-    *, study: str, kind: str, label: str, tables: Mapping, helm: Sequence[str], published: str, template: str, outputs: Mapping
+    *,
+    study: str,
+    kind: str,
+    label: str,
+    estimates: Sequence[str],
+    mean_scores: str,
+    correlations: str,
+    agreement: Sequence[str],
+    helm: Sequence[str],
+    published: Sequence[str],
+    template: str,
+    outputs: Mapping[str, str],
 ) -> None:
-    paper, ours = read_published(Path(published).parent), Results.read(**tables)
+    paper = read_published(Path(published[0]).parent)
+    ours = Results.read(
+        estimates=estimates, mean_scores=mean_scores, correlations=correlations, agreement=next(iter(agreement), None)
+    )
     of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
     judged = list(claims(study, ours, Results.from_tables(**vars(paper)), kind=kind, helm=of_helm))
     rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
@@ -28,13 +40,4 @@ def judge(
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        judge(
-            study=snakemake.wildcards.study,
-            tables={key: snakemake.input.get(key) for key in TABLES},
-            helm=list(snakemake.input.helm),
-            published=snakemake.input.published[0],
-            template=snakemake.input.template,
-            outputs=dict(snakemake.output.items()),
-            **{key: snakemake.params[key] for key in ("kind", "label")},
-        )
+    run(judge, snakemake)

@@ -1,39 +1,37 @@
 """Estimate self- and family-bias against placebo cells, and say which cells identify each coefficient of several specs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
 from recuse.data.study import Study
 from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows, residual_rows
-from recuse.model.spec import Spec
 from recuse.model.terms import applicable, sliced_by
 
 
-def identified(placebo: Sequence[Spec], fitted: Sequence[Spec], study: Study) -> Iterator[dict]:
-    for spec in fitted:
-        yield from identifiability(spec, study)
-    for spec in placebo:
-        yield from identifiability_of_idiosyncrasy(spec, study)
-
-
-def estimands(*, study: Study, specs: Mapping, settings: Mapping, confidence: float, seed: int, outputs: Mapping) -> None:
-    placebo, fitted = sliced_by(specs, settings["placebo"], study), applicable(specs, settings["identifiability"], study)
+def estimands(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    specs: Mapping,
+    settings: Mapping,
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
+) -> None:
+    tables = Study(study, cells, ratings)
+    compared, fitted = sliced_by(specs, settings["placebo"], tables), applicable(specs, settings["identifiability"], tables)
     drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
-    write_table(outputs["placebo"], PLACEBO, (row for spec in placebo for row in idiosyncrasy_rows(spec, study, **drawn)))
-    write_table(
-        outputs["tastes"], TASTES, (row for spec in placebo for row in residual_rows(spec, study, confidence=confidence))
-    )
-    write_table(outputs["identifiability"], IDENTIFIABILITY, identified(placebo, fitted, study))
+    placebo = [row for spec in compared for row in idiosyncrasy_rows(spec, tables, **drawn)]
+    tastes = [row for spec in compared for row in residual_rows(spec, tables, confidence=confidence)]
+    identified = [row for spec in fitted for row in identifiability(spec, tables)]
+    identified += [row for spec in compared for row in identifiability_of_idiosyncrasy(spec, tables)]
+    write_table(outputs["placebo"], PLACEBO, placebo)
+    write_table(outputs["tastes"], TASTES, tastes)
+    write_table(outputs["identifiability"], IDENTIFIABILITY, identified)
 
 
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        estimands(
-            study=Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings),
-            outputs=dict(snakemake.output.items()),
-            **dict(snakemake.params.items()),
-        )
+    run(estimands, snakemake)

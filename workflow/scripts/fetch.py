@@ -1,23 +1,31 @@
-"""Put one published file, verified by its git blob id, in its place."""
+"""Put published files, each verified by its git blob id, in their places."""
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.data.fetch import cache_folder, fetch, mirror_location
 
+AT_ONCE = 8  # small files: most of the time is waiting for answers
 
-def fetch_file(*, file: Mapping[str, str], mirror: str, environment: Mapping[str, str], raw: str) -> None:
-    place = mirror_location(mirror, environment)
-    fetch(**file, mirror=place, cache=cache_folder(environment), destination=Path(raw))
+
+def fetch_files(*, source: Mapping[str, str], files: Sequence[tuple[str, str]], raw: Sequence[str], config: Mapping) -> None:
+    places = {"mirror": mirror_location(config["mirror"], os.environ), "cache": cache_folder(os.environ)}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        waiting = [
+            pool.submit(fetch, path=path, blob=blob, destination=Path(destination), **source, **places)
+            for (path, blob), destination in zip(files, raw, strict=True)
+        ]
+        try:
+            for number, done in enumerate(waiting, start=1):
+                done.result()
+                print(f"{number} of {len(files)} files", file=sys.stderr)
+        finally:
+            pool.shutdown(cancel_futures=True)  # after a failure the rest need not be asked for
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        fetch_file(
-            file=snakemake.params.file,
-            mirror=snakemake.config["mirror"],
-            environment=os.environ,
-            raw=snakemake.output.raw,
-        )
+    run(fetch_files, snakemake)

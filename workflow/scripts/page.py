@@ -3,29 +3,17 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.report.page import report
 
-INPUTS = ("figures", "tables", "estimates", "pages", "raw", "template")  # paths of each kind, in a list
 
-
-def write_report(*, study: str, inputs: Mapping, output: str, **settings: Mapping) -> None:
-    html = report(study=study, inputs=inputs, page=output, **settings)
-    Path(output).write_text(html, encoding="utf-8")
-    print(f"{output}: {len(html.encode()) / 1e6:.1f} MB")
+def write_report(*, study: str, inputs: Mapping, about: Mapping, about_figures: Mapping, config: Mapping, page: str) -> None:
+    paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
+    told = {"wildcards": {"study": study}, "config": config}
+    html = report(study=study, inputs=paths, about=about, figures=about_figures, told=told, page=page)
+    Path(page).write_text(html, encoding="utf-8")
+    print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        write_report(
-            study=snakemake.wildcards.study,
-            inputs={
-                key: [paths] if isinstance(paths, str) else list(paths)
-                for key, paths in snakemake.input.items()
-                if key in INPUTS
-            },
-            output=snakemake.output.page,
-            about=snakemake.params.about,
-            figures=snakemake.params.figures,
-            told={"wildcards": dict(snakemake.wildcards.items()), "config": snakemake.config},
-        )
+    run(write_report, snakemake)

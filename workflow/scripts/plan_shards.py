@@ -1,23 +1,25 @@
 """Plan which prompts each shard of a study holds, from the summaries of its checked files."""
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
+from collections.abc import Mapping, Sequence
+
+from recuse.base.runner import run
 from recuse.data.ratings import StudyFiles, plan_study
 
+
+def plan_shards(
+    *,
+    study: str,
+    summaries: Sequence[str],
+    scales: Mapping,
+    task_types: Mapping,
+    models: Mapping,
+    number: int,
+    plan: str,
+    completeness: str,
+) -> None:
+    source = StudyFiles.from_config([], [], scales=scales, task_types=task_types, models=models)
+    plan_study(study, source, summaries=summaries, shards=number, plan=plan, completeness=completeness)
+
+
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        plan_study(
-            snakemake.wildcards.study,
-            StudyFiles.from_config(
-                [],
-                [],
-                scales=snakemake.params.scales,
-                task_types=snakemake.params.task_types,
-                models=snakemake.params.models,
-            ),
-            summaries=snakemake.input.summaries,
-            shards=snakemake.params.shards,
-            plan=snakemake.output.plan,
-            completeness=snakemake.output.completeness,
-        )
+    run(plan_shards, snakemake)

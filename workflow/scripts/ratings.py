@@ -1,15 +1,14 @@
 """Check the raw files of a study and write its canonical ratings."""
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
+from collections.abc import Mapping, Sequence
+
+from recuse.base.runner import run
 from recuse.data.ratings import StudyFiles, normalise
 
+
+def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, ratings: str, completeness: str) -> None:
+    normalise(study, StudyFiles.from_config(raw, **params), ratings=ratings, completeness=completeness)
+
+
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        normalise(
-            snakemake.wildcards.study,
-            StudyFiles.from_config(snakemake.input.raw, **snakemake.params),
-            ratings=snakemake.output.ratings,
-            completeness=snakemake.output.completeness,
-        )
+    run(normalise_study, snakemake)

@@ -1,9 +1,8 @@
 """Tabulate what errors of the human scores, omitted variables and missing ratings would make of the estimates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
 from recuse.data.study import Study
 from recuse.inference.bounds import bounds_rows
@@ -12,30 +11,35 @@ from recuse.inference.reliability import reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.terms import applicable
 
-OF_REFERENCE = {"noisy_reference": NOISY_REFERENCE, "reliability_curve": NOISY_REFERENCE, "breakdowns": BREAKDOWNS}
 
-
-def tabulate(*, study: Study, origin: Mapping, specs: Mapping, settings: Mapping, confidence: float, outputs: Mapping) -> None:
-    keys, instead = ("noisy_reference", "sensitivity", "missingness"), settings["without_human_scores"]
-    specs = {key: applicable(specs, settings[key], study, instead=instead) for key in keys}
-    reliability = reliability_of(study, **origin)
-    known = ({"study": study.name, "dimension": name, **vars(each)} for name, each in reliability.items())
-    write_table(outputs["reliability"], RELIABILITY, known)
-    tables = measurement_error_tables(specs["noisy_reference"], study, reliability, origin["raters"], confidence=confidence)
-    for name, columns in OF_REFERENCE.items():
-        write_table(outputs[name], columns, tables[name])
-    for name, columns, rows_of in (
-        ("sensitivity", SENSITIVITY, sensitivity_rows),
-        ("missingness", MISSINGNESS, bounds_rows),
-    ):
-        rows = (row for spec in specs[name] for row in rows_of(spec, study, confidence=confidence))
-        write_table(outputs[name], columns, rows)
+def tabulate(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    specs: Mapping,
+    settings: Mapping,
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    tables, instead = Study(study, cells, ratings), settings["without_human_scores"]
+    noisy, varied, bounded = (
+        applicable(specs, settings[key], tables, instead=instead) for key in ("noisy_reference", "sensitivity", "missingness")
+    )
+    reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
+    of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())
+    write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
+    corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
+    write_table(outputs["noisy_reference"], NOISY_REFERENCE, corrected["noisy_reference"])
+    write_table(outputs["reliability_curve"], NOISY_REFERENCE, corrected["reliability_curve"])
+    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"])
+    omitted = (row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence))
+    write_table(outputs["sensitivity"], SENSITIVITY, omitted)
+    missing = (row for spec in bounded for row in bounds_rows(spec, tables, confidence=confidence))
+    write_table(outputs["missingness"], MISSINGNESS, missing)
 
 
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    given, outputs = dict(snakemake.params.items()), dict(snakemake.output.items())
-    origin = {key: list(snakemake.input[key]) for key in ("raters", "alphas")} | {"of_alpha": given["settings"]["raters"]}
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        study = Study(snakemake.wildcards.study, snakemake.input.cells, snakemake.input.ratings)
-        tabulate(study=study, origin=origin, outputs=outputs, **given)
+    run(tabulate, snakemake)

@@ -1,18 +1,19 @@
 """Write the canonical ratings of one shard of a study, and their counts."""
 
-from recuse.base.database import bounded_memory
-from recuse.base.log import logged
+from collections.abc import Mapping, Sequence
+
+from recuse.base.runner import run
 from recuse.data.cells import count_shard
 from recuse.data.ratings import StudyFiles, write_shard
 
+
+def normalise_shard(
+    *, raw: Sequence[str], params: Mapping, checked: Sequence[str], plan: str, shard: str, ratings: str, counts: str
+) -> None:
+    source = StudyFiles.from_config(raw, **params)
+    write_shard(source, checked=checked, plan=plan, shard=int(shard) - 1, ratings=ratings)
+    count_shard(ratings, counts)
+
+
 if __name__ == "__main__":
-    limit, mem_mb = snakemake.config["memory_limit"], snakemake.resources.mem_mb
-    with logged(snakemake.log[0]), bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=mem_mb):
-        write_shard(
-            StudyFiles.from_config(snakemake.input.raw, **snakemake.params),
-            checked=snakemake.input.checked,
-            plan=snakemake.input.plan,
-            shard=int(snakemake.wildcards.shard) - 1,
-            ratings=snakemake.output.ratings,
-        )
-        count_shard(snakemake.output.ratings, snakemake.output.counts)
+    run(normalise_shard, snakemake)

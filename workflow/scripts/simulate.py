@@ -1,11 +1,11 @@
 """Simulate a study, of the world that config declares or of the published one: ratings, raters, and what was planted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import PLANTED, write_table
 from recuse.published.values import read_files
 from recuse.simulate.placeholder import declared_world
@@ -14,14 +14,21 @@ from recuse.simulate.twin import published_world
 
 
 def simulate_study(
-    *, study: str, published: str, settings: Mapping, families: Mapping, scales: Mapping, task_types: Mapping, seed: int,
+    *,
+    study: str,
+    published: Sequence[str],
+    settings: Mapping,
+    families: Mapping,
+    scales: Mapping,
+    task_types: Mapping,
+    seed: int,
     outputs: Mapping[str, str],
-) -> None:  # fmt: skip
+) -> None:
     try:
         if "quality" in settings:
             world = declared_world(settings, models=families, scales=scales, task_types=task_types)
         else:
-            world = published_world(**read_files(Path(published).parent), models=families, scales=scales)
+            world = published_world(**read_files(Path(published[0]).parent), models=families, scales=scales)
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     except ConfigError as error:
         raise ConfigError(f"config: studies: {study}: {error}") from None
@@ -31,10 +38,4 @@ def simulate_study(
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        simulate_study(
-            study=snakemake.wildcards.study,
-            published=snakemake.input.published[0],
-            outputs=dict(snakemake.output.items()),
-            **{key: snakemake.params[key] for key in ("settings", "families", "scales", "task_types", "seed")},
-        )
+    run(simulate_study, snakemake)

@@ -1,21 +1,13 @@
 """Measure how each perturbation changes the lengths of the published answers."""
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import LENGTH_CONFOUND, write_table
-from recuse.pairwise.attacks import length_confound
+from recuse.pairwise.attacks import length_confound as changes_of_length
 
 
-def text_lengths(*, study: str, folder: str, confidence: float, seed: int, output: str) -> None:
-    rows = length_confound(folder, confidence=confidence, seed=seed)
-    write_table(output, LENGTH_CONFOUND, ({"study": study, **row} for row in rows))
+def text_lengths(*, study: str, folder: str, confidence: float, seed: int, length_confound: str) -> None:
+    write_table(length_confound, LENGTH_CONFOUND, changes_of_length(folder, confidence=confidence, seed=seed), study=study)
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        text_lengths(
-            study=snakemake.wildcards.study,
-            folder=snakemake.params.folder,
-            confidence=snakemake.params.confidence,
-            seed=snakemake.params.seed,
-            output=snakemake.output.length_confound,
-        )
+    run(text_lengths, snakemake)

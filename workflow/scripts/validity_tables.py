@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import VALIDITY, VALIDITY_EXPECTED, read_table, write_table
 from recuse.montecarlo.run import TABLES, compared, table
 
@@ -18,9 +18,4 @@ def validity_tables(*, worlds: Sequence[str], expected: Sequence[Mapping], outpu
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        validity_tables(
-            worlds=snakemake.input.worlds,
-            expected=snakemake.params.expected,
-            outputs=dict(snakemake.output.items()),
-        )
+    run(validity_tables, snakemake)

@@ -2,20 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.base.tables import VALIDITY, write_table
 from recuse.montecarlo.run import try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
 
-def validity_world(
-    *, grid: str, dial: str, setting: str, world: Mapping, estimators: Sequence[str], output: str, **settings: float
+def try_on_world(
+    *,
+    grid: str,
+    dial: str,
+    setting: str,
+    world: Mapping,
+    estimators: Sequence[str],
+    replicates: int,
+    draws: int,
+    confidence: float,
+    seed: int,
+    table: str,
 ) -> None:
-    rows = try_estimators(ValidityWorld(**world), estimators, key=f"{grid} {setting}", **settings)
+    tried = ValidityWorld(**world)
+    drawn = {"replicates": replicates, "draws": draws, "confidence": confidence, "seed": seed}
+    rows = try_estimators(tried, estimators, key=f"{grid} {setting}", **drawn)
     about = {"grid": grid, "dial": dial, "setting": setting}
-    write_table(output, VALIDITY, ({**about, **row} for row in rows))
+    write_table(table, VALIDITY, ({**about, **row} for row in rows))
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        validity_world(**dict(snakemake.wildcards.items()), **snakemake.params, output=snakemake.output.table)
+    run(try_on_world, snakemake)

@@ -11,17 +11,18 @@ from pathlib import Path
 from recuse.base.errors import named
 
 
-def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
+def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping], *, study: str | None = None) -> None:
     """Write `rows` as CSV under `columns`, to a path or to an open file by its number.
 
-    A missing key, None or NaN is an empty field, a float its `repr`.
+    A missing key, None or NaN is an empty field, a float its `repr`. study: stands in every row, if it is not in them.
 
     A key that is not one of `columns` is an error (ValueError), so that no fact is lost unseen.
     """
     with named(path), open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)
+        of_all = {} if study is None else {"study": study}
+        writer.writerows({key: _field(value) for key, value in {**of_all, **row}.items()} for row in rows)
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:

@@ -53,6 +53,11 @@ def is_of_the_paper(config: Mapping, study: str) -> bool:
     return "source" in settings or ("simulate" in settings and "quality" not in settings["simulate"])
 
 
+def is_sharded(config: Mapping, study: str) -> bool:
+    """True for a study of ratings that is scattered over jobs."""
+    return "shards" in config["studies"][study]
+
+
 def import_of(config: Mapping, study: str) -> Mapping:
     """What config says of the import of a study, {} if it is none."""
     return settings_of(config, study).get("import", {})
@@ -160,18 +165,22 @@ def reference_files(config: Mapping, study: str) -> list[str]:
     return _files_named(config, study, import_of(config, study).get("references", {}), key="import: references: files")
 
 
-def published_file(config: Mapping, study: str, dimension: str) -> dict[str, str]:
-    """Repository, commit, path and git blob id of the file that holds a dimension."""
-    source = config["sources"][config["studies"][study]["source"]]
-    return {"repository": source["repository"], "commit": source["commit"], **source["files"][dimension]}
+def repository_of(config: Mapping, study: str) -> dict[str, str]:
+    """The published repository of a study, and the commit."""
+    source = config["sources"][source_of(config, study)]
+    return {key: source[key] for key in ("repository", "commit")}
 
 
-def published_files(config: Mapping, study: str) -> list[tuple[str, str]]:
-    """(path, git blob id) of every file of the source of a study of comparisons."""
-    source = config["comparisons"][study]["source"]
-    manifest = Path(DATA, "sources", config["sources"][source]["manifest"])
+def published_files(config: Mapping, study: str, *dimensions: str) -> list[tuple[str, str]]:
+    """(path, git blob id) of each published file of a study; of one of ratings, of these dimensions, by default of all."""
+    name, settings = source_of(config, study), settings_of(config, study)
+    source = config["sources"][name]
+    if "manifest" not in source:
+        wanted = dimensions or settings["scales"]
+        return [(file["path"], file["blob"]) for dimension, file in source["files"].items() if dimension in wanted]
+    manifest = Path(DATA, "sources", source["manifest"])
     if not manifest.is_file():
-        raise ConfigError(f"config: sources: {source}: manifest: '{manifest.name}': no such file in {manifest.parent}")
+        raise ConfigError(f"config: sources: {name}: manifest: '{manifest.name}': no such file in {manifest.parent}")
     return [(row["path"], row["blob"]) for row in read_table(manifest)]
 
 
@@ -191,6 +200,17 @@ def verdict_files(config: Mapping, study: str) -> list[str]:
     return [f"results/{study}/raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet"]
 
 
+def verdict_format(config: Mapping, study: str) -> str:
+    """What the files of verdicts of a study are: a table, or as their source publishes them."""
+    settings = config["comparisons"][study]
+    return settings["source"] if origin_of_verdicts(settings) == "source" else "table"
+
+
+def plants_published_attacks(config: Mapping, study: str) -> bool:
+    """True of simulated votes with the published success rates of attacks planted."""
+    return "votes" in settings_of(config, study)["simulate"]
+
+
 def files_of_user(config: Mapping, study: str) -> list[str]:
     """The files of a user that a study reads."""
     if is_imported(config, study):
@@ -200,6 +220,15 @@ def files_of_user(config: Mapping, study: str) -> list[str]:
     if study in config["comparisons"]:
         return verdict_files(config, study)
     return raw_paths(config, study) + raters_of(config, study)
+
+
+def origin_of(config: Mapping, study: str) -> dict[str, object]:
+    """Where the data of a study come from: a repository, commit and git blob ids, or what is simulated, or both."""
+    settings = settings_of(config, study)
+    origin = {"simulate": settings["simulate"]} if "simulate" in settings else {}
+    if "source" in settings:
+        origin["source"] = {**repository_of(config, study), "files": published_files(config, study)}
+    return origin
 
 
 def raw_megabytes(config: Mapping, study: str) -> float:
@@ -225,14 +254,14 @@ def ratings_of(config: Mapping, study: str) -> list[str]:
     return shard_files(config, study, "ratings.parquet") or [f"results/{study}/ratings.parquet"]
 
 
-def check_shard(config: Mapping, study: str, shard: str) -> None:
-    """Raise ConfigError if a study has no shard of that name."""
-    shards = shards_of(config, study)
-    if shard not in shards:
+def raw_of_shard(config: Mapping, study: str, shard: str, shards: str) -> list[str]:
+    """The raw files of a study, for the shard of that number of so many; ConfigError if there is no such shard."""
+    names, name = shards_of(config, study), f"{shard}-of-{shards}"
+    if name not in names:
         raise ConfigError(
-            f"results/{study}/shards/{shard}: config: studies: {study}: shards: {len(shards)}; "
-            f"ask for {shards[0]} to {shards[-1]}"
+            f"results/{study}/shards/{name}: config: studies: {study}: shards: {len(names)}; ask for {names[0]} to {names[-1]}"
         )
+    return raw_paths(config, study)
 
 
 def parts_of(config: Mapping, study: str) -> list[list[tuple[str, str | None]]]:
@@ -246,7 +275,7 @@ def parts_of(config: Mapping, study: str) -> list[list[tuple[str, str | None]]]:
 
 
 def part_of(config: Mapping, study: str, part: str) -> list[tuple[str, str | None]]:
-    """The files of the job of that number, from 1; ConfigError if there is none."""
+    """The raw files, (path, dimension) each, that the job of that number checks, from 1; ConfigError if there is none."""
     parts = parts_of(config, study)
     if int(part) > len(parts):
         raise ConfigError(
@@ -254,6 +283,26 @@ def part_of(config: Mapping, study: str, part: str) -> list[tuple[str, str | Non
             f"ask for 1 to {len(parts)}"
         )
     return parts[int(part) - 1]
+
+
+def part_paths(config: Mapping, study: str, part: str) -> list[str]:
+    """The raw files that one job checks."""
+    return [path for path, _ in part_of(config, study, part)]
+
+
+def part_dimensions(config: Mapping, study: str, part: str) -> list[str | None]:
+    """The dimension of each raw file that one job checks."""
+    return [dimension for _, dimension in part_of(config, study, part)]
+
+
+def part_megabytes(config: Mapping, study: str, part: str) -> float:
+    """What the raw files take that one job checks."""
+    return megabytes_of(part_paths(config, study, part))
+
+
+def shard_megabytes(config: Mapping, study: str) -> float:
+    """A shard's share of what the raw files take."""
+    return raw_megabytes(config, study) / len(shards_of(config, study))
 
 
 def part_files(config: Mapping, study: str, name: str) -> list[str]:

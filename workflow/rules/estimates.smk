@@ -1,0 +1,286 @@
+# From cells to tables: what the ratings support, estimates of every spec, and what these rest on.
+from recuse.config.specs import conclusions_params, inference_params, main_and_stand_in, specs_of_views, tables_of_views
+from recuse.config.studies import import_of, order_of, raters_of
+
+
+# Before any fit: what the ratings support.
+rule check:
+    input:
+        **STUDY,
+        **HUMANS,
+        completeness="results/{study}/tables/completeness.csv",
+        code=code_of("check.py"),
+    output:
+        **tables("check"),
+    log:
+        "results/{study}/logs/check.log",
+    benchmark:
+        "results/{study}/benchmarks/check.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        planner={key: config["inference"]["planner"][key] for key in ("gamma", "power")},
+        of_alpha=config["inference"]["raters"],
+        confidence=lookup("confidence", within=config),
+        imports=of_study(import_of),
+        named=lookup("studies/{study}/families", within=config, default={}),
+    message:
+        "Say what the ratings of {wildcards.study} support."
+    script:
+        "../scripts/check.py"
+
+
+# One job for all specs: starting costs more than fitting.
+rule fit:
+    input:
+        **STUDY,
+        code=code_of("fit.py"),
+    output:
+        estimates=estimates_of(config["specs"]),
+        **tables("remarks", "smooths", "not_estimable", "multiplicity"),
+    log:
+        "results/{study}/logs/fit.log",
+    benchmark:
+        "results/{study}/benchmarks/fit.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=2000, runtime=20),
+    params:
+        specs=lookup("specs", within=config),
+        confidence=lookup("confidence", within=config),
+        # Only a bootstrap draws: another seed reruns no other fit.
+        seed=config["seed"] if any({"bootstrap", "wild"} & set(spec) for spec in config["specs"].values()) else None,
+    message:
+        "Fit every spec to {wildcards.study}."
+    script:
+        "../scripts/fit.py"
+
+
+rule describe:
+    input:
+        cells="results/{study}/cells.parquet",
+        code=code_of("describe.py"),
+    output:
+        **tables("mean_scores", "correlations"),
+    log:
+        "results/{study}/logs/describe.log",
+    benchmark:
+        "results/{study}/benchmarks/describe.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        confidence=lookup("confidence", within=config),
+    message:
+        "Tabulate mean scores and judge-human correlations of {wildcards.study}."
+    script:
+        "../scripts/describe.py"
+
+
+rule agreement:
+    input:
+        raw=of_study(raters_of),
+        ratings=STUDY["ratings"],
+        code=code_of("agreement.py"),
+    output:
+        raters="results/{study}/raters.parquet",
+        **tables("agreement"),
+    log:
+        "results/{study}/logs/agreement.log",
+    benchmark:
+        "results/{study}/benchmarks/agreement.tsv"
+    wildcard_constraints:
+        study=rated(has_raters),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        models=of_study(models_of),
+    message:
+        "Check the raters of {wildcards.study} and tabulate how well they agree."
+    script:
+        "../scripts/agreement.py"
+
+
+rule recovery:
+    input:
+        **STUDY,
+        planted="results/{study}/raw/planted.csv",
+        estimates=rules.fit.output.estimates,
+        code=code_of("recovery.py"),
+    output:
+        **tables("recovery"),
+    log:
+        "results/{study}/logs/recovery.log",
+    benchmark:
+        "results/{study}/benchmarks/recovery.tsv"
+    wildcard_constraints:
+        study=rated(is_simulated),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        specs=lookup("specs", within=config),
+    message:
+        "Compare what was planted in {wildcards.study} with what the specs recover."
+    script:
+        "../scripts/recovery.py"
+
+
+# Not part of a study's targets: it refits every spec on raw rows, slowly. Ask for it by its path.
+rule crosscheck:
+    input:
+        **STUDY,
+        code=code_of("crosscheck.py"),
+    output:
+        **tables("crosscheck"),
+    log:
+        "results/{study}/logs/crosscheck.log",
+    benchmark:
+        "results/{study}/benchmarks/crosscheck.tsv"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=4000, runtime=60),
+    params:
+        specs=lookup("specs", within=config),
+        confidence=lookup("confidence", within=config),
+    message:
+        "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
+    script:
+        "../scripts/crosscheck.py"
+
+
+rule estimands:
+    input:
+        **STUDY,
+        code=code_of("estimands.py"),
+    output:
+        **tables("placebo", "tastes", "identifiability"),
+    log:
+        "results/{study}/logs/estimands.log",
+    benchmark:
+        "results/{study}/benchmarks/estimands.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        **inference_params(config, ["placebo", "identifiability"], "assignments"),
+        confidence=lookup("confidence", within=config),
+        seed=lookup("seed", within=config),
+    message:
+        "Hold the biases of {wildcards.study} against ordinary taste, and say which cells identify them."
+    script:
+        "../scripts/estimands.py"
+
+
+# One job: each table takes a pass over the rows, and starting costs as much.
+rule sensitivity:
+    input:
+        **STUDY,
+        **HUMANS,
+        code=code_of("sensitivity.py"),
+    output:
+        **tables("reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"),
+    log:
+        "results/{study}/logs/sensitivity.log",
+    benchmark:
+        "results/{study}/benchmarks/sensitivity.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        **inference_params(config, ["noisy_reference", "sensitivity", "missingness"], "raters", "without_human_scores"),
+        confidence=lookup("confidence", within=config),
+    message:
+        "Tabulate what errors, omitted variables and missing ratings would make of the biases of {wildcards.study}."
+    script:
+        "../scripts/sensitivity.py"
+
+
+rule leaderboard:
+    input:
+        **STUDY,
+        estimates=estimates_of(main_and_stand_in(config)),
+        reliability=rules.sensitivity.output.reliability,
+        code=code_of("leaderboard.py"),
+    output:
+        **tables("leaderboard", "few_labels", "planner"),
+        debiased="results/{study}/debiased.parquet",
+    log:
+        "results/{study}/logs/leaderboard.log",
+    benchmark:
+        "results/{study}/benchmarks/leaderboard.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        **inference_params(
+            config, ["leaderboard"], "replicates", "few_labels", "planner", "without_human_scores", also=["main"]
+        ),
+        confidence=lookup("confidence", within=config),
+        seed=lookup("seed", within=config),
+    message:
+        "Rank the models of {wildcards.study} with the biases taken off, and plan studies like it."
+    script:
+        "../scripts/leaderboard.py"
+
+
+rule conclusions:
+    input:
+        estimates=estimates_of(specs_of_views(config)),
+        **tables(*tables_of_views(config)),
+        not_estimable=rules.fit.output.not_estimable,
+        # The paper's own ratings are compared with what it prints.
+        scorecard=where(source_of, "results/{study}/tables/scorecard.csv"),
+        template=f"{WORKFLOW}/report/conclusions.html.j2",
+        frame=f"{WORKFLOW}/report/page.html.j2",
+        code=code_of("conclusions.py"),
+    output:
+        **tables("conclusions"),
+        page=page("conclusions"),
+    log:
+        "results/{study}/logs/conclusions.log",
+    benchmark:
+        "results/{study}/benchmarks/conclusions.tsv"
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks(mem_mb=600, runtime=5),
+    params:
+        **conclusions_params(config),
+        instead=config["inference"]["without_human_scores"],
+        order=of_study(order_of),  # as in the figures
+        label=lookup("studies/{study}/title", within=config),
+        kind=of_study(kind),
+    message:
+        "Say which conclusions of {wildcards.study} stand in other views."
+    script:
+        "../scripts/conclusions.py"

@@ -7,13 +7,12 @@ import sys
 import pytest
 import yaml
 
-from check import check as script_of_check
+from check import check_ratings
 from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CHECK, read_table
 from recuse.cli import main, write_page
-from recuse.data.study import Study
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
@@ -52,12 +51,21 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     rows = [row for row in rated(prompts=31) if row["judge"] != row["model"] or row["gt"] > 1]
     run(rows, "--output", "check.csv")
     study = study_of_rows(tmp_path, rows)
-    origin = {"raters": [], "alphas": [], "of_alpha": 3}
     planner = {key: ASKED[key] for key in ("gamma", "power")}
-    script_of_check(
-        study=Study("mine", study.cells_from, study.ratings), origin=origin, completeness=str(tmp_path / "completeness.csv"),
-        told={}, planner=planner, confidence=0.9, output=str(tmp_path / "of_rule.csv"),
-    )  # fmt: skip
+    check_ratings(
+        study="mine",
+        cells=study.cells_from,
+        ratings=study.ratings,
+        raters=[],
+        alphas=[],
+        of_alpha=3,
+        completeness=str(tmp_path / "completeness.csv"),
+        imports={},
+        named={},
+        planner=planner,
+        confidence=0.9,
+        check=str(tmp_path / "of_rule.csv"),
+    )
     assert (tmp_path / "of_rule.csv").read_bytes() == (tmp_path / "check.csv").read_bytes()
 
 

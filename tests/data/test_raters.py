@@ -130,8 +130,9 @@ def test_unknown_team_and_columns(tmp_path, ratings):
 def test_one_job_writes_raters_and_agreement(tmp_path, ratings):
     check(tmp_path, ratings, [*GOOD, "gpt-4o,Tone,tickets,t1,ann,2", "gpt-4o,Tone,tickets,t1,bob,2"])
     raters, output = str(tmp_path / "raters.parquet"), str(tmp_path / "agreement.csv")
-    raw = str(tmp_path / "raters.csv")
-    tabulate(study="mine", raw=raw, ratings=ratings, models=CONFIG["models"], raters=raters, output=output)
+    outputs = {"raters": raters, "agreement": output}
+    raw = [str(tmp_path / "raters.csv")]
+    tabulate(study="mine", raw=raw, ratings=ratings, models=CONFIG["models"], outputs=outputs)
     rows = {(row["dimension"], row["statistic"]): row for row in read_table(output)}
     tone = {"study": "mine", "dimension": "Tone", "statistic": "observed_agreement", "value": "0.5", "n": "2"}
     assert rows["Tone", "observed_agreement"] == tone

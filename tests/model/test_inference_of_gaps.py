@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 from estimands import estimands
 from fit import TABLES, fit
-from leaderboard import leaderboard
+from leaderboard import rank
 from sensitivity import tabulate
 
 from conftest import CONFIG, DATA, built, study_files
@@ -47,14 +47,14 @@ def tables_of(study, folder, main=None):
     }
     paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
-    fit(study=study, specs=specs, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], tables=paths)
-    told = {"study": study, "specs": specs, "settings": SETTINGS}
+    told = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
+    fit(**told, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
+    told["settings"] = SETTINGS
     estimands(**told, **LEVEL, outputs=of["estimands"])
-    origin = {"raters": [], "alphas": [f"{DATA}/twin_facts.csv"], "of_alpha": 3}
-    tabulate(**told, origin=origin, confidence=0.9, outputs=of["sensitivity"])
-    inputs = {"estimates": [f"{folder}/main.csv"], "reliability": paths["reliability"]}
+    alphas = [f"{DATA}/twin_facts.csv"]
+    tabulate(**told, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
-    leaderboard(**told, **LEVEL, inputs=inputs, outputs=outputs)
+    rank(**told, **LEVEL, estimates=[f"{folder}/main.csv"], reliability=paths["reliability"], outputs=outputs)
     return {name: read_table(path) for name, path in paths.items()}
 
 

@@ -19,6 +19,14 @@ from recuse.pairwise.attacks import (
     worsening_among,
 )
 
+TABLES = {
+    "asr": ASR,
+    "ranks": RANKS,
+    "votes_by_position": VOTES_BY_POSITION,
+    "length_curve": LENGTH_CURVE,
+    "vote_shares": VOTE_SHARES,
+}
+
 PAIR = ("experiment", "model_a", "model_b", "judge")
 
 
@@ -128,12 +136,12 @@ def test_conditions_of_cognitive_biases_beside_a_control_group_are_no_attack(tmp
     settings = {"study": "s", "worsening": [], "confidence": 0.9, "seed": 5}
     written = []
     for path in (plain, mixed):
-        outputs = [f"{path}.{name}.csv" for name in "abcde"]
+        outputs = {name: f"{path}.{name}.csv" for name in TABLES}
         attacks(comparisons=path, **settings, outputs=outputs)
-        written.append([read_table(output) for output in outputs])
+        written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
-    assert [(row["condition"], row["n"], row["rank"]) for row in written[1][0]] == [("rich_content", "1", "1")]
-    assert [(row["average_rank"], row["place"]) for row in written[1][1]] == [("1.0", "1")]
+    assert [(row["condition"], row["n"], row["rank"]) for row in written[1]["asr"]] == [("rich_content", "1", "1")]
+    assert [(row["average_rank"], row["place"]) for row in written[1]["ranks"]] == [("1.0", "1")]
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 20), (3, 20), (20, 20), (71, 142), (1, 1)])
@@ -188,15 +196,14 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
 
 def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", random_votes(4))
-    schemas = {"asr": ASR, "ranks": RANKS, "position": VOTES_BY_POSITION, "curve": LENGTH_CURVE, "shares": VOTE_SHARES}
     settings = {"study": "s", "comparisons": path, "worsening": ["factual_error"], "confidence": 0.9, "seed": 5}
     runs = []
     for run in ("first", "second"):
-        outputs = [str(tmp_path / f"{run}_{name}.csv") for name in schemas]
+        outputs = {name: str(tmp_path / f"{run}_{name}.csv") for name in TABLES}
         attacks(**settings, outputs=outputs)
-        runs.append([(tmp_path / f"{run}_{name}.csv").read_bytes() for name in schemas])
+        runs.append([(tmp_path / f"{run}_{name}.csv").read_bytes() for name in TABLES])
     assert runs[0] == runs[1]
-    for name, columns in schemas.items():
+    for name, columns in TABLES.items():
         rows = read_table(tmp_path / f"first_{name}.csv")
         assert tuple(rows[0]) == columns
         assert rows[0]["study"] == "s"
@@ -204,9 +211,9 @@ def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
 
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
-    outputs = [str(tmp_path / f"{name}.csv") for name in "abcde"]
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in TABLES}
     attacks(study="s", comparisons=path, worsening=[], confidence=0.9, seed=5, outputs=outputs)
-    assert [read_table(output) for output in outputs] == [[]] * 5
+    assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 
 def test_a_worsening_condition_that_no_vote_has_is_named():

@@ -4,15 +4,16 @@ import json
 
 import numpy as np
 import pytest
-from cobbler import TABLES, tabulate
+from cobbler import tabulate
 
 from recuse.base.errors import DataError
-from recuse.base.tables import read_table
+from recuse.base.tables import COGNITIVE_BIASES, RANDOM, RBO, VALID, read_table
 from recuse.pairwise.cobbler import BATCHES, QUOTED, released_biases, released_overlap, valid_rates
 from recuse.pairwise.cognitive import CLOSED_FORM
 from verdict_files import copied, edit, released
 
 pytestmark = pytest.mark.mirror
+TABLES = {"cognitive_biases": COGNITIVE_BIASES, "random_thresholds": RANDOM, "rbo": RBO, "valid_rates": VALID}
 SETTINGS = {"confidence": 0.9, "seed": 7}
 HUMAN = {  # mean of 75 shares
     "order_first": 0.20265333333333334,

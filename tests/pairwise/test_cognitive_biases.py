@@ -208,8 +208,8 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
     rows += both("z", "1", ("a", "a"), condition="bandwagon", favoured=("a", "a"))
     path = write(rows, tmp_path / "comparisons.parquet")
     assert judges_without_answers(path) == [("", "gpt-4"), ("e", "x")]
-    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("biases", "thresholds")}
-    tabulate(study="mine", comparisons=path, **outputs, **SETTINGS)
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("cognitive_biases", "random_thresholds")}
+    tabulate(study="mine", comparisons=path, outputs=outputs, **SETTINGS)
     assert capsys.readouterr().out.splitlines() == [
         "egocentric bias: these judges are no models here: gpt-4",
         "egocentric bias: these judges are no models of experiment 'e' here: x",
@@ -261,10 +261,10 @@ def test_thresholds_in_closed_form_are_those_of_simulation():
 
 def test_the_tables_that_the_script_writes(tmp_path):
     comparisons = write(drawn(1), tmp_path / "comparisons.parquet")
-    paths = [str(tmp_path / name) for name in ("biases.csv", "thresholds.csv")]
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("cognitive_biases", "random_thresholds")}
     for _ in range(2):
-        tabulate(study="mine", comparisons=comparisons, biases=paths[0], thresholds=paths[1], **SETTINGS)
-    biases, thresholds = (read_table(path) for path in paths)
+        tabulate(study="mine", comparisons=comparisons, outputs=outputs, **SETTINGS)
+    biases, thresholds = (read_table(path) for path in outputs.values())
     assert tuple(biases[0]) == COGNITIVE_BIASES
     assert tuple(thresholds[0]) == RANDOM
     assert biases[0]["study"] == thresholds[0]["study"] == "mine"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from published_ranks import published_ranks as published_ranks_script
+from published_ranks import rank_again
 from text_lengths import text_lengths
 
 from conftest import CONFIG, DATA
@@ -110,7 +110,7 @@ def test_an_average_that_no_whole_ranks_give_is_impossible():
 
 def test_the_script_writes_what_was_computed(again, tmp_path):
     output = str(tmp_path / "ranks.csv")
-    published_ranks_script(published=str(PUBLISHED), output=output)
+    rank_again(published=str(PUBLISHED), published_ranks=output)
     rows = read_table(output)
     assert tuple(rows[0]) == PUBLISHED_RANKS
     assert [row["verdict"] for row in rows] == [row["verdict"] for row in again]
@@ -123,7 +123,7 @@ def lines(path):
 @pytest.mark.mirror
 def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path):
     output = str(tmp_path / "confound.csv")
-    text_lengths(study="judgement_bias", folder=str(texts), **SAMPLING, output=output)
+    text_lengths(study="judgement_bias", folder=str(texts), **SAMPLING, length_confound=output)
     rows = read_table(output)
     assert tuple(rows[0]) == LENGTH_CONFOUND
     assert len(rows) == 4 * 7 * 2 * 2

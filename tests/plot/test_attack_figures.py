@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     """The tables of small random votes, as files."""
     folder = tmp_path_factory.mktemp("attacks")
     path = write_votes(folder / "votes.parquet", random_votes(2, judges=("J1", LONG, "J3")))
-    outputs = [str(folder / f"{name}.csv") for name in TABLES]
+    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
     attacks(study="s", comparisons=path, worsening=["factual_error"], confidence=0.9, seed=1, outputs=outputs)
     confound().to_csv(folder / "length_confound.csv", index=False)
     return folder

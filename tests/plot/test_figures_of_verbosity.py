@@ -39,7 +39,7 @@ def tables(tmp_path_factory):
 def tabulated(rows, folder):
     path = write(rows, folder / "c.parquet")
     outputs = {name: str(folder / f"{name}.csv") for name in (*SCRIPTS, "agreement")}
-    tabulate(study="s", comparisons=path, pools=POOLS, intervals={"confidence": 0.9, "seed": 1}, outputs=outputs)
+    tabulate(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
     return outputs
 
 

@@ -247,7 +247,8 @@ def drawn(request, attacks, tmp_path):
         write_table(tables[name], list(rows[0]), rows)
     path = str(tmp_path / "scorecard.csv")
     told = {"study": "s", "source": "judgement_bias", "kind": request.param}
-    compare(**told, published=str(PUBLISHED), attacks=str(ATTACKS), tables=tables, output=path)
+    inputs = {**tables, "published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
+    compare(**told, inputs=inputs, published=inputs["published"], attacks=inputs["attacks"], scorecard=path)
     return path
 
 

@@ -198,11 +198,23 @@ def written(folder, estimates=ESTIMATED, not_estimable=ABSENT, kind="published",
     views = {"first": {"title": "A <1>", "specs": ["main", "by_dimension"], "asks": "x"}, "other": vars(OTHER) | {"title": "B"}}
     del views["other"]["name"]
     conclude(
-        views=views, specs=SPECS, tables={"estimates": [folder / "estimates.csv"]}, study="s", confidence=0.9, power=0.8,
-        not_estimable=folder / "not_estimable.csv", scorecard=[folder / "scorecard.csv"], label="a <study>", order={},
-        instead={}, kind=kind, template=ROOT / "workflow" / "report" / "conclusions.html.j2",
+        study="s",
+        inputs={
+            "estimates": [folder / "estimates.csv"],
+            "not_estimable": str(folder / "not_estimable.csv"),
+            "scorecard": [folder / "scorecard.csv"],
+            "template": ROOT / "workflow" / "report" / "conclusions.html.j2",
+        },
+        views=views,
+        specs=SPECS,
+        confidence=0.9,
+        power=0.8,
+        instead={},
+        order={},
+        label="a <study>",
+        kind=kind,
         outputs={"conclusions": folder / f"{run}.csv", "page": folder / f"{run}.html"},
-    )  # fmt: skip
+    )
     html = (folder / f"{run}.html").read_text("utf-8")
     return read_table(folder / f"{run}.csv"), html, " ".join(Words(html).words)
 

@@ -17,7 +17,7 @@ from fig08_ordinal import fig08_ordinal
 from fit import fit
 from gam_smooths import gam_smooths
 from inference_figure import DRAWINGS, inference_figure
-from leaderboard import leaderboard
+from leaderboard import rank
 from placebo import placebo
 from sensitivity import tabulate
 from slices_of_specs import slices_of_specs
@@ -28,7 +28,6 @@ from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.data.study import Study
 from recuse.plot.style import Palette, Subject
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
@@ -61,29 +60,37 @@ def folder(tmp_path_factory):
     """All tables of a study, by the scripts of the workflow."""
     folder = tmp_path_factory.mktemp("unscored")
     made = study_of_rows(folder, unscored(prompts=20))
-    study = Study("ours", made.cells_from, made.ratings)
-    table = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()} | {"debiased": str(folder / "d.parquet")}
+    study = {"study": "ours", "cells": made.cells_from, "ratings": made.ratings}
+    outputs = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()}
+    outputs |= {"debiased": str(folder / "d.parquet"), "page": str(folder / "conclusions.html")}
     for name in ("tables", "estimates", "figures"):
         (folder / name).mkdir()
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
-    fit(study=study, specs=SPECS, confidence=0.9, seed=1, estimates=estimates.values(), tables=table)
-    describe(
-        study="ours", cells=study.cells_from, confidence=0.9, mean_scores_path=table["mean_scores"],
-        correlations_path=table["correlations"],
-    )  # fmt: skip
-    estimands(study=study, specs=SPECS, settings={**INFERENCE, "assignments": 99}, outputs=table, **LEVEL)
-    origin = {"raters": [], "alphas": [], "of_alpha": 3}
-    tabulate(study=study, origin=origin, specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=table)
-    inputs = {"estimates": [estimates["main"], estimates["model_effects"]], "reliability": table["reliability"]}
-    leaderboard(study=study, inputs=inputs, specs=SPECS, settings={**INFERENCE, "replicates": 100}, outputs=table, **LEVEL)
-    of_views = {view["table"] for view in VIEWS.values()} - {"estimates"}
+    fit(**study, specs=SPECS, estimates=estimates.values(), outputs=outputs, **LEVEL)
+    describe(study="ours", cells=made.cells_from, confidence=0.9, outputs=outputs)
+    estimands(**study, specs=SPECS, settings={**INFERENCE, "assignments": 99}, outputs=outputs, **LEVEL)
+    tabulate(**study, raters=[], alphas=[], specs=SPECS, settings=INFERENCE, confidence=0.9, outputs=outputs)
+    rank(
+        **study,
+        estimates=[estimates["main"], estimates["model_effects"]],
+        reliability=outputs["reliability"],
+        specs=SPECS,
+        settings={**INFERENCE, "replicates": 100},
+        outputs=outputs,
+        **LEVEL,
+    )
+    template = ROOT / "workflow" / "report" / "conclusions.html.j2"
     conclude(
-        **ASKED, tables={"estimates": estimates.values()} | {name: [table[name]] for name in of_views}, study="ours", order={},
-        not_estimable=table["not_estimable"], scorecard=[], instead=INSTEAD, label="ours", kind="user",
-        template=ROOT / "workflow" / "report" / "conclusions.html.j2",
-        outputs={"conclusions": table["conclusions"], "page": folder / "conclusions.html"},
-    )  # fmt: skip
-    write_table(table["check"], CHECK, [])
+        **ASKED,
+        study="ours",
+        inputs={**outputs, "estimates": estimates.values(), "scorecard": [], "template": template},
+        order={},
+        instead=INSTEAD,
+        label="ours",
+        kind="user",
+        outputs=outputs,
+    )
+    write_table(outputs["check"], CHECK, [])
     return folder
 
 

@@ -50,6 +50,21 @@ def subject(kind="published"):
     return Subject("a study", kind, Palette(CONFIG["models"], CONFIG["families"]))
 
 
+def judged_in(folder):
+    """What the script is told of the study whose tables are in a folder."""
+    return {
+        "study": "s",
+        "kind": "published",
+        "label": LABEL,
+        "estimates": [str(folder / "estimates.csv")],
+        "mean_scores": str(folder / "mean_scores.csv"),
+        "correlations": str(folder / "correlations.csv"),
+        "agreement": [],
+        "published": [str(DATA / "play_favorites_estimates.csv")],
+        "template": str(TEMPLATE),
+    }
+
+
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
     """The published values judged as if they were a study: 3 of them moved, the correlations gone."""
@@ -66,13 +81,9 @@ def outputs(tmp_path_factory):
     ):
         kept = [{column: row[column] for column in columns if column in row} for row in rows]
         write_table(folder / f"{name}.csv", columns, kept)
-    paths = {name: str(folder / f"{name}.csv") for name in ("estimates", "mean_scores", "correlations")}
     made = {"claims": "claims.csv", "scorecard": "scorecard.csv", "page": "page.html"}
     made = {name: str(folder / file) for name, file in made.items()}
-    judge(
-        study="s", kind="published", label=LABEL, tables={**paths, "estimates": [paths["estimates"]]}, helm=[],
-        published=str(DATA / "play_favorites_estimates.csv"), template=str(TEMPLATE), outputs=made,
-    )  # fmt: skip
+    judge(**judged_in(folder), helm=[], outputs=made)
     return made
 
 
@@ -106,14 +117,7 @@ def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     folder = Path(outputs["page"]).parent
     made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
-    judge(
-        study="s", kind="published", label=LABEL, helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")],
-        tables={
-            "estimates": [str(folder / "estimates.csv")], "mean_scores": str(folder / "mean_scores.csv"),
-            "correlations": str(folder / "correlations.csv"),
-        },
-        published=str(DATA / "play_favorites_estimates.csv"), template=str(TEMPLATE), outputs=made,
-    )  # fmt: skip
+    judge(**judged_in(folder), helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")], outputs=made)
     verdicts = [(row["kind"], row["verdict"]) for row in read_table(made["claims"]) if row["section"] == "C.2"]
     assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
     assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3

@@ -82,12 +82,12 @@ def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
     covered = 0
     draw = np.random.default_rng(9)
     groups = [
-        Group("", str(number), np.stack([draw.binomial(1, share, questions), np.ones(questions)], axis=1))
+        Group({"judge": str(number)}, np.stack([draw.binomial(1, share, questions), np.ones(questions)], axis=1))
         for number in range(1000)
     ]
     without = sum(len(set(group.sums[:, 0])) == 1 for group in groups)
     assert without > 20
-    for ends in share_intervals(groups, shares, confidence=0.9, seed=1):
-        covered += ends.low[0] <= share <= ends.high[0]
+    for low, high, _ in share_intervals(groups, shares, confidence=0.9, seed=1):
+        covered += low[0] <= share <= high[0]
     print(f"{share} of {questions}: {covered / 1000} covered, {without} without variation")
     assert covered / 1000 > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 1000)

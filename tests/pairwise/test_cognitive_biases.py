@@ -92,7 +92,7 @@ def by_hand(rows):
 
 
 def table(rows, folder, **settings):
-    return cognitive_biases(write(rows, folder / "comparisons.parquet"), **{**SETTINGS, **settings})
+    return list(cognitive_biases(write(rows, folder / "comparisons.parquet"), **{**SETTINGS, **settings}))
 
 
 def shares(rows, folder):
@@ -236,7 +236,7 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
         rows += both("First", f"{item}", ("a", "b"), favoured=favoured, **settings)
     columns = {name: np.array([row[name] for row in rows], None if name != "human" else object) for name in COMPARISONS}
     write_parquet(columns, str(tmp_path / "many.parquet"))
-    found = cognitive_biases(str(tmp_path / "many.parquet"), **SETTINGS)
+    found = list(cognitive_biases(str(tmp_path / "many.parquet"), **SETTINGS))
     fair = {row["bias"]: row for row in found if row["judge"] == "Fair"}
     assert set(fair) == set(CLOSED_FORM)
     for bias, row in fair.items():

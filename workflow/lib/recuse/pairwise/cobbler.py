@@ -1,16 +1,15 @@
-"""The released files of CoBBLEr, read and checked: win counts, shares of human biases, the table of the judges' shares.
+"""CoBBLEr's released files: shares of biases, rates of valid verdicts, and rank-biased overlap with the annotators' rankings.
 
-CoBBLEr's rankings: rank-biased overlap of the judges' rankings with the annotators', and of a list that sees no answer.
-
-CoBBLEr's released files: the judges' quoted shares, the human shares, and the rates of valid verdicts.
-
-Rank-biased overlap of two rankings of the same systems.
+The release holds win counts of the judges and the annotators, shares of human biases, and a table of the judges' shares, but
+no verdicts.
 """
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +23,29 @@ from recuse.pairwise.sources import read_entries
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"
 JUDGES = {  # name in the released files: name in the paper
-    "gpt4": "GPT-4", "chatgpt": "ChatGPT", "instructgpt": "InstructGPT", "llamav2": "LLaMAv2", "llama": "LLaMA",
-    "cohere": "Cohere", "falcon": "Falcon", "alpaca": "Alpaca", "vicuna": "Vicuna", "openassist": "OpenAssist",
-    "dolly": "DollyV2", "baize": "Baize", "koala": "Koala", "wizardlm": "WizardLM", "mpt": "MPT", "redpajama": "RedPajama",
-    "mistral": "Mistral", "olmo": "OLMo",
-}  # fmt: skip
+    "gpt4": "GPT-4",
+    "chatgpt": "ChatGPT",
+    "instructgpt": "InstructGPT",
+    "llamav2": "LLaMAv2",
+    "llama": "LLaMA",
+    "cohere": "Cohere",
+    "falcon": "Falcon",
+    "alpaca": "Alpaca",
+    "vicuna": "Vicuna",
+    "openassist": "OpenAssist",
+    "dolly": "DollyV2",
+    "baize": "Baize",
+    "koala": "Koala",
+    "wizardlm": "WizardLM",
+    "mpt": "MPT",
+    "redpajama": "RedPajama",
+    "mistral": "Mistral",
+    "olmo": "OLMo",
+}
 SYSTEMS = (  # whose answers are compared
-    "vicuna", "baize", "koala", "wizardlm", "chatgpt", "instructgpt", "gpt4", "cohere", "dolly", "openassist", "redpajama",
-    "mpt", "alpaca", "falcon", "llama",
-)  # fmt: skip
+    *("vicuna", "baize", "koala", "wizardlm", "chatgpt", "instructgpt", "gpt4", "cohere"),
+    *("dolly", "openassist", "redpajama", "mpt", "alpaca", "falcon", "llama"),
+)
 NEWER_SYSTEMS = tuple(system for system in SYSTEMS if system not in ("dolly", "redpajama"))  # of the files named new
 SYSTEMS_OF = {  # judges that compared others
     "llamav2": (*SYSTEMS, "llamav2"),
@@ -77,13 +90,13 @@ def win_count_files(raw: Sequence[str], folder: str) -> list[tuple[str, str]]:
     pattern = re.compile(
         re.escape(f"{folder}/{BATCHES}/") + r"(model_bias/\w+|model_annotations(?:/new)?)/nC2_preferences_(\w+)\.json"
     )
-    found = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
-    for of, judge in found:
+    counts = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
+    for of, judge in counts:
         if judge not in {*JUDGES, NO_MODEL}:
             raise DataError(
                 f"{folder}/{BATCHES}/{of}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}"
             )
-    return [(of, judge) for of, judge in found if judge != NO_MODEL]
+    return [(of, judge) for of, judge in counts if judge != NO_MODEL]
 
 
 def wins_of_judge(folder: str, of: str, judge: str) -> Wins:
@@ -103,13 +116,13 @@ def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCT
         where = f"{path}: instruction {number}"
         missing, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
         if missing or more:
-            said = f"no wins of '{missing[0]}'" if missing else f"wins of '{more[0]}', which is not among them"
-            raise DataError(f"{where}: found {said}; needed the wins of {', '.join(systems)}")
+            fault = f"no wins of '{missing[0]}'" if missing else f"wins of '{more[0]}', which is not among them"
+            raise DataError(f"{where}: found {fault}; needed the wins of {', '.join(systems)}")
         for system, count in wins.items():
             if type(count) is not int or count < 0:
                 raise DataError(f"{where}: found {count!r} wins of '{system}'; needed a whole number from 0")
-    found = tuple(objects[0])
-    table = Wins(found, np.array([[wins[system] for system in found] for wins in objects]))
+    listed = tuple(objects[0])
+    table = Wins(listed, np.array([[wins[system] for system in listed] for wins in objects]))
     for number, total in enumerate(table.counts.sum(axis=1), 1):
         if total > table.pairs:
             raise DataError(
@@ -126,10 +139,10 @@ def read_human_shares(path: str, key: str) -> np.ndarray:
     objects = _objects(path, HUMAN_INSTRUCTIONS)
     for number, shares in enumerate(objects, 1):
         where = f"{path}: instruction {number}"
-        found = shares.get(key)
-        if not isinstance(found, list) or len(found) != HUMAN_ANNOTATORS:
-            raise DataError(f"{where}: found {found!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
-        for share in found:
+        listed = shares.get(key)
+        if not isinstance(listed, list) or len(listed) != HUMAN_ANNOTATORS:
+            raise DataError(f"{where}: found {listed!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
+        for share in listed:
             if type(share) not in (int, float) or not 0 <= share <= 1:
                 raise DataError(f"{where}: found {share!r} under '{key}'; needed a share from 0 to 1")
     return np.array([shares[key] for shares in objects], float)
@@ -143,22 +156,20 @@ def read_quoted(folder: str) -> list[dict]:
     path = f"{folder}/{QUOTED}"
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file; fetch it")
-    columns = ("model", "size", "bias", "score", "valid")
+    columns = ["model", "size", "bias", "score", "valid"]
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != columns:
-            raise DataError(
-                f"{path}, line 1: found {', '.join(reader.fieldnames or ())}; needed the columns {', '.join(columns)}"
-            )
+        header = list(reader.fieldnames or ())
+        if header != columns:
+            raise DataError(f"{path}, line 1: found {', '.join(header)}; needed the columns {', '.join(columns)}")
         rows = [_quoted_row(line, f"{path}, line {number}") for number, line in enumerate(reader, 2)]
-    known = [(row["judge"], row["bias"]) for row in rows]
-    for key in known:
-        if known.count(key) > 1:
+    counts = Counter((row["judge"], row["bias"]) for row in rows)
+    for key, count in counts.items():
+        if count > 1:
             raise DataError(f"{path}: found {' and '.join(key)} twice; keep one row")
-    for judge in dict.fromkeys(judge for judge, _ in known):
-        missing = [bias for bias in CLOSED_FORM if (judge, bias) not in known]
-        if missing:
-            raise DataError(f"{path}: found no row of {judge} and {missing[0]}; every judge has every bias once")
+    for judge, bias in product(dict.fromkeys(judge for judge, _ in counts), CLOSED_FORM):
+        if (judge, bias) not in counts:
+            raise DataError(f"{path}: found no row of {judge} and {bias}; every judge has every bias once")
     return rows
 
 
@@ -262,7 +273,7 @@ RELEASES = (
 
 
 def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]:
-    """Return the rank-biased overlap of the released rankings: rows of schemas.RBO, without the study.
+    """Return the rank-biased overlap of the released rankings: rows of RBO, without the study.
 
     Systems are ranked by wins under each of 50 instructions, of equal wins the first in the files' order (ties `listed`) or by
     the alphabet of their names in the files (`by name`). form: truncated or extrapolated, see rank_biased_overlap; p = 0.8.
@@ -292,10 +303,11 @@ def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]
         for ties in (LISTED, BY_NAME):
             columns = np.arange(len(listed)) if ties == LISTED else np.argsort(listed)
             for form in FORMS:
-                tables = _overlaps(annotators[..., columns], judges[..., columns], columns, extrapolated=form == FORMS[1])
-                same = {"form": form, "systems": len(listed), "ties": ties}
-                above = {name: _above(tables, name, confidence=confidence, seed=seed) for name in BLIND}
-                rows += [{**same, **row} for row in _rows(tables, above, [JUDGES[judge] for judge in release.judges])]
+                wins = annotators[..., columns], judges[..., columns]
+                overlaps = _overlaps(*wins, columns, extrapolated=form == "extrapolated")
+                setting = {"form": form, "systems": len(listed), "ties": ties}
+                above = {name: _above(overlaps, name, confidence=confidence, seed=seed) for name in BLIND}
+                rows += [{**setting, **row} for row in _rows(overlaps, above, [JUDGES[judge] for judge in release.judges])]
     return rows
 
 
@@ -356,15 +368,14 @@ ROUNDING = 1e-9  # quoted rates have ten decimals
 
 
 def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
-    """Return the released shares of each bias: rows of schemas.COGNITIVE_BIASES, without the study.
+    """Return the released shares of each bias: rows of COGNITIVE_BIASES, without the study.
 
     Of the judges (origin `quoted`) the release holds one table of shares and valid rates, without counts and intervals. Of the
     humans (`released shares`) it holds the share of each of three annotators under each of 25 instructions: share is their
     mean, ci_low and ci_high a percentile interval by a bootstrap over the instructions.
     """
     quoted = read_quoted(folder)
-    names = sorted({row["judge"] for row in quoted}, key=list(JUDGES).index)
-    quoted.sort(key=lambda row: (names.index(row["judge"]), list(CLOSED_FORM).index(row["bias"])))
+    quoted.sort(key=lambda row: (list(JUDGES).index(row["judge"]), list(CLOSED_FORM).index(row["bias"])))
     rows = [
         {**row, "judge": JUDGES[row["judge"]], "origin": "quoted", **against_random(row["bias"], row["share"])}
         for row in quoted
@@ -385,7 +396,7 @@ def _human_biases(folder: str, *, confidence: float, seed: int) -> Iterator[dict
 
 
 def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
-    """Return how many comparisons each judge gave a valid verdict on: rows of schemas.VALID, without the study.
+    """Return how many comparisons each judge gave a valid verdict on: rows of VALID, without the study.
 
     prompt is the released folder of the win counts; those of `model_annotations` are of the prompt `order` too. A comparison is
     a pair of systems under one instruction, judged in both orders, and has one winner at most: comparisons = instructions

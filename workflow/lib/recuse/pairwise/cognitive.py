@@ -1,38 +1,69 @@
-"""The cognitive biases of CoBBLEr for any comparisons: order, compassion, egocentric, salience, bandwagon and attentional.
+"""The cognitive biases of CoBBLEr for any comparisons, and what a judge that chooses at random scores: the RANDOM threshold.
 
-What a judge that chooses at random scores on each cognitive bias: the RANDOM threshold of CoBBLEr.
+They are order, compassion, egocentric, salience, bandwagon and attentional bias.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import connect, files
+from recuse.base.database import connect, files, name
 from recuse.base.tables import ORDERS
-from recuse.pairwise.questions import Group, Shares, create_pairs, in_groups, quotient, share_intervals
+from recuse.pairwise.questions import OWN, create_pairs, groups_of, shares
 
-CHOICE = 0.5  # of either place, in each of the two passes of a comparison
-BOTH = CHOICE**2  # a given answer, or a given place, in both passes: they are independent
-# The order of every table and figure. A place in both passes, the own answer in both, or the one that a statement favours in
-# both: BOTH. Salience is asked of verdicts that name one answer in both passes, which either answer is as likely to be.
-CLOSED_FORM = {
-    "order_first": BOTH,
-    "order_last": BOTH,
-    "compassion_first": BOTH,
-    "compassion_last": BOTH,
-    "egocentric_order": BOTH,
-    "egocentric_comp": BOTH,
-    "salience": BOTH / (BOTH + BOTH),
-    "bandwagon": BOTH,
-    "attentional": BOTH,
+CONDITIONS = {  # the conditions of comparisons that each test reads
+    "order": "condition in ('', 'order')",  # the same prompt
+    "compassion": "condition = 'compassion'",
+    "bandwagon": "condition = 'bandwagon'",
+    "attentional": "condition = 'attentional'",
 }
+# SQL over `pairs`: in which comparisons a bias is looked for, which of them tell, and what shows it.
+ALL = "true"
+SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
+SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
+LENGTHS_DIFFER = "coalesce(length_a <> length_b, false)"
+TOLD_TWICE = f"{SHOWN_TWICE} and favoured_ab is not null and favoured_ba is not null"
+FIRST = "outcome_ab = 'a' and outcome_ba = 'b'"
+LAST = "outcome_ab = 'b' and outcome_ba = 'a'"
+CHOSE_OWN = f"{SAME_ANSWER} and (outcome_ab = 'a') = (judge = model_a)"
+CHOSE_LONGER = "(outcome_ab = 'a') = (length_a > length_b)"
+CHOSE_TWICE = "outcome_ab in ('a', 'b') and outcome_ba in ('a', 'b')"
+FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
+
+
+class Bias(NamedTuple):
+    """A bias: the condition that it is looked for in, and SQL for the comparisons concerned, those that tell, and show it.
+
+    A comparison that is concerned but does not tell is left out.
+    """
+
+    condition: str
+    concerned: str
+    tells: str
+    shown: str
+
+
+BIASES = {  # in the order of every table and figure
+    "order_first": Bias("order", ALL, SHOWN_TWICE, FIRST),
+    "order_last": Bias("order", ALL, SHOWN_TWICE, LAST),
+    "compassion_first": Bias("compassion", ALL, SHOWN_TWICE, FIRST),
+    "compassion_last": Bias("compassion", ALL, SHOWN_TWICE, LAST),
+    "egocentric_order": Bias("order", OWN, SHOWN_TWICE, CHOSE_OWN),
+    "egocentric_comp": Bias("compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
+    "salience": Bias("order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
+    "bandwagon": Bias("bandwagon", ALL, TOLD_TWICE, FOLLOWED),
+    "attentional": Bias("attentional", ALL, TOLD_TWICE, FOLLOWED),
+}
+# Shares of a judge that chooses either place with probability 1/2 in both passes: 1/4 for one place in both passes, its own
+# answer in both, or the favoured one in both. Salience is asked of verdicts that name one answer in both, either as likely.
+CLOSED_FORM = dict.fromkeys(BIASES, 0.25) | {"salience": 0.5}
 REPLICATES = 1_000_000
 
 
 def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
-    """Return the threshold of each bias in closed form and by simulation: rows of schemas.RANDOM, without the study.
+    """Return the threshold of each bias in closed form and by simulation: rows of RANDOM, without the study.
 
     A judge that chooses either place with probability 1/2, in both passes independently, is biased in the share closed_form of
     comparisons (CoBBLEr, arXiv 2309.17012, section 3). simulated is that share in `replicates` simulated comparisons, whose
@@ -44,15 +75,9 @@ def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
     for bias, closed_form in CLOSED_FORM.items():
         among, biased = _simulated(bias, generator, replicates)
         share = biased / among
-        rows.append(
-            {
-                "bias": bias,
-                "closed_form": closed_form,
-                "simulated": share,
-                "std_error": math.sqrt(share * (1 - share) / among),
-                "replicates": replicates,
-            }
-        )
+        std_error = math.sqrt(share * (1 - share) / among)
+        row = {"bias": bias, "closed_form": closed_form, "simulated": share, "std_error": std_error}
+        rows.append({**row, "replicates": replicates})
     return rows
 
 
@@ -70,56 +95,8 @@ def _simulated(bias: str, generator: np.random.Generator, replicates: int) -> tu
     return (int(consistent.sum()) if bias == "salience" else replicates), int(marked.sum())
 
 
-CONDITIONS = {  # the conditions of comparisons that each test reads
-    "order": "condition in ('', 'order')",  # the same prompt
-    "compassion": "condition = 'compassion'",
-    "bandwagon": "condition = 'bandwagon'",
-    "attentional": "condition = 'attentional'",
-}
-# SQL over `pairs`: in which comparisons a bias is looked for, which of them tell, and what shows it.
-ALL = "true"
-SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
-SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
-OWN = "(judge = model_a) <> (judge = model_b)"
-LENGTHS_DIFFER = "coalesce(length_a <> length_b, false)"
-TOLD_TWICE = f"{SHOWN_TWICE} and favoured_ab is not null and favoured_ba is not null"
-FIRST = "outcome_ab = 'a' and outcome_ba = 'b'"
-LAST = "outcome_ab = 'b' and outcome_ba = 'a'"
-CHOSE_OWN = f"{SAME_ANSWER} and (outcome_ab = 'a') = (judge = model_a)"
-CHOSE_LONGER = "(outcome_ab = 'a') = (length_a > length_b)"
-CHOSE_TWICE = "outcome_ab in ('a', 'b') and outcome_ba in ('a', 'b')"
-FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
-
-
-@dataclass(frozen=True)
-class Bias:
-    """A bias: the condition that it is looked for in, and SQL for the comparisons concerned, those that tell, and show it.
-
-    A comparison that is concerned but does not tell is left out.
-    """
-
-    name: str
-    condition: str
-    concerned: str
-    tells: str
-    shown: str
-
-
-BIASES = (
-    Bias("order_first", "order", ALL, SHOWN_TWICE, FIRST),
-    Bias("order_last", "order", ALL, SHOWN_TWICE, LAST),
-    Bias("compassion_first", "compassion", ALL, SHOWN_TWICE, FIRST),
-    Bias("compassion_last", "compassion", ALL, SHOWN_TWICE, LAST),
-    Bias("egocentric_order", "order", OWN, SHOWN_TWICE, CHOSE_OWN),
-    Bias("egocentric_comp", "compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
-    Bias("salience", "order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
-    Bias("bandwagon", "bandwagon", ALL, TOLD_TWICE, FOLLOWED),
-    Bias("attentional", "attentional", ALL, TOLD_TWICE, FOLLOWED),
-)
-
-
-def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[dict]:
-    """Return the cognitive biases of each judge in a canonical table of comparisons: rows of schemas.COGNITIVE_BIASES.
+def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the cognitive biases of each judge in a canonical table of comparisons: rows of COGNITIVE_BIASES.
 
     One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3). n is the number of
     comparisons that were shown in both orders, also those without a valid verdict:
@@ -145,66 +122,27 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> list[
     `confidence` by a bootstrap over questions, exact where all agree (see `share_intervals`); empty where fewer than two
     questions count.
     """
-    groups = list(_groups(comparisons))
-    intervals = share_intervals(groups, _shares, confidence=confidence, seed=seed)
-    return [row for group, ends in zip(groups, intervals, strict=True) for row in _rows(group, ends)]
-
-
-def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
-    """Experiment and name of each judge that egocentric bias cannot be looked for in: it is none of the models it compares."""
-    return (
-        connect()
-        .execute(f"""
-        select experiment, judge from {files([comparisons])}
-        where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
-        group by all having not bool_or(judge in (model_a, model_b)) order by all""")
-        .fetchall()
-    )
-
-
-def _groups(comparisons: str) -> Iterator[Group]:
-    """The counts of each judge by question, in the order of `_counts`, an experiment after the other."""
     connection = connect()
     create_pairs(connection, comparisons)
     counts = _counts()
-    columns = ", ".join(f"count(*) filter (where {sql})::double as {column}" for column, sql in counts.items())
-    found = connection.execute(f"""
-        select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item""").fetchnumpy()
-    sums = np.stack([found[column] for column in counts], axis=1)
-    for group in in_groups(found["experiment"], found["judge"], sums):
-        yield replace(group, experiment=group.label)
-
-
-def _counts() -> dict[str, str]:
-    """SQL of what is counted: biased, telling (n), concerned and chosen comparisons of each bias, then all verdicts."""
-    concerned = {bias.name: f"{CONDITIONS[bias.condition]} and {bias.concerned}" for bias in BIASES}
-    among = {bias.name: f"{concerned[bias.name]} and {bias.tells}" for bias in BIASES}
-    counts = {bias.name: f"{among[bias.name]} and {bias.shown}" for bias in BIASES}
-    counts |= {f"{name}_n": sql for name, sql in among.items()} | {f"{name}_concerned": sql for name, sql in concerned.items()}
-    counts |= {f"{name}_chosen": f"{sql} and {CHOSE_TWICE}" for name, sql in among.items()}
-    for name, condition in CONDITIONS.items():
-        for order in ORDERS:
-            verdict = f"{condition} and outcome_{order}"
-            counts |= {f"{name}_{order}": f"{verdict} is not null", f"{name}_{order}_valid": f"{verdict} <> 'error'"}
-    return counts
-
-
-def _rows(group: Group, ends: Shares) -> Iterator[dict]:
-    totals = group.sums.sum(axis=0).astype(int)
-    counts = dict(zip(_counts(), totals.tolist(), strict=True))
-    for number, bias in enumerate(BIASES):
-        biased, n, concerned, chosen = (counts[f"{bias.name}{what}"] for what in ("", "_n", "_concerned", "_chosen"))
+    columns = ", ".join(f"count(*) filter (where {sql}) as {name(count)}" for count, sql in counts.items())
+    query = f"select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item"
+    groups = groups_of(connection, query, ("experiment", "judge"), counts)
+    statistics = {bias: (bias, f"{bias} n") for bias in BIASES}
+    for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
+        bias, totals = share.statistic, share.totals
+        biased, n, concerned, chosen = (totals[f"{bias}{what}"] for what in ("", " n", " concerned", " chosen"))
         if not concerned:
             continue
-        verdicts, valid = (sum(counts[f"{bias.condition}_{order}{what}"] for order in ORDERS) for what in ("", "_valid"))
+        test = BIASES[bias].condition
+        verdicts, valid = (sum(totals[f"{test}_{order}{what}"] for order in ORDERS) for what in ("", " valid"))
         yield {
-            "experiment": group.experiment,
-            "judge": group.judge,
-            "bias": bias.name,
+            **share.names,
+            "bias": bias,
             "origin": "computed",
-            **(against_random(bias.name, biased / n, chosen / n) if n else against_random(bias.name, None)),
-            "ci_low": float(ends.low[number]),
-            "ci_high": float(ends.high[number]),
+            **(against_random(bias, biased / n, chosen / n) if n else against_random(bias, None)),
+            "ci_low": share.ci_low,
+            "ci_high": share.ci_high,
             "biased": biased,
             "n": n,
             "left_out": concerned - n,
@@ -212,10 +150,19 @@ def _rows(group: Group, ends: Shares) -> Iterator[dict]:
         }
 
 
-def _shares(totals: np.ndarray) -> np.ndarray:
-    """Return the share of each bias (..., biases) of totals (..., k)."""
-    biased, among = (totals[..., start : start + len(BIASES)] for start in (0, len(BIASES)))
-    return quotient(biased, among)
+def _counts() -> dict[str, str]:
+    """SQL of what is counted: biased, telling (n), concerned and chosen comparisons of each bias, then all verdicts."""
+    counts = {}
+    for bias, (condition, concerned, tells, shown) in BIASES.items():
+        looked_for = f"{CONDITIONS[condition]} and {concerned}"
+        telling = f"{looked_for} and {tells}"
+        counts |= {bias: f"{telling} and {shown}", f"{bias} n": telling, f"{bias} concerned": looked_for}
+        counts[f"{bias} chosen"] = f"{telling} and {CHOSE_TWICE}"
+    for test, condition in CONDITIONS.items():
+        for order in ORDERS:
+            verdict = f"{condition} and outcome_{order}"
+            counts |= {f"{test}_{order}": f"{verdict} is not null", f"{test}_{order} valid": f"{verdict} <> 'error'"}
+    return counts
 
 
 def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
@@ -228,3 +175,12 @@ def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
         return {"share": None, "random": random, "chance": None, "above_random": None}
     chance = random * chosen
     return {"share": share, "random": random, "chance": chance, "above_random": "yes" if share > chance else "no"}
+
+
+def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
+    """Experiment and name of each judge that egocentric bias cannot be looked for in: it is none of the models it compares."""
+    query = f"""
+        select experiment, judge from {files([comparisons])}
+        where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
+        group by all having not bool_or(judge in (model_a, model_b)) order by all"""
+    return connect().execute(query).fetchall()

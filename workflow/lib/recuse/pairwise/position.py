@@ -1,19 +1,14 @@
-"""Position: does a judge's verdict follow the place of an answer rather than the answer; and what single orders tell.
+"""Does a verdict follow the place of an answer; what do single orders tell; and how often do judges agree with the humans?"""
 
-Agreement of each judge's verdicts with the human labels: a, b or tie.
-"""
-
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 
 import duckdb
-import numpy as np
 
-from recuse.pairwise.questions import quotient, share_intervals, summed
+from recuse.pairwise.questions import OWN, shares, summed
 
 # Comparisons with a verdict in both orders: `ab` shows the answer of model_a first, `ba` that of model_b.
 BOTH = "(select * from pairs where outcome_ab <> 'error' and outcome_ba <> 'error')"
-COLUMNS = {
+COUNTS = {
     "comparisons": "count(*)",
     "consistent": "count(*) filter (where outcome_ab = outcome_ba)",
     "first_both": "count(*) filter (where outcome_ab = 'a' and outcome_ba = 'b')",
@@ -21,7 +16,7 @@ COLUMNS = {
     "first": "count(*) filter (where outcome_ab = 'a') + count(*) filter (where outcome_ba = 'b')",
     "decided": "count(*) filter (where outcome_ab <> 'tie') + count(*) filter (where outcome_ba <> 'tie')",
 }
-# Each statistic is the quotient of two columns.
+# Each statistic is the quotient of two counts.
 STATISTICS = {
     "consistency": ("consistent", "comparisons"),
     "first_preference": ("first", "decided"),
@@ -30,8 +25,7 @@ STATISTICS = {
 }
 # Comparisons with one order alone, and a verdict that chooses an answer.
 SINGLE = "(select * from pairs where single in ('a', 'b'))"
-OWN = "(judge = model_a) <> (judge = model_b)"
-COLUMNS_OF_SINGLE = {
+SINGLE_COUNTS = {
     "first": "count(*) filter (where outcome_ab = 'a' or outcome_ba = 'b')",
     "decided": "count(*)",
     "longer": "count(*) filter (where length_a <> length_b and (single = 'a') = (length_a > length_b))",
@@ -39,11 +33,20 @@ COLUMNS_OF_SINGLE = {
     "chose_own": f"count(*) filter (where {OWN} and (single = 'a') = (judge = model_a))",
     "own": f"count(*) filter (where {OWN})",
 }
-STATISTICS_OF_SINGLE = {
+SINGLE_STATISTICS = {
     "single_order_first": ("first", "decided"),
     "single_order_longer": ("longer", "unequal"),
     "single_order_own": ("chose_own", "own"),
 }
+# The verdicts that each order rule takes, and what of them is counted.
+RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}
+OF_RULE = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
+RULE_COUNTS = {
+    f"{rule} {count}": " + ".join(f"count(*) filter (where {sql.format(verdict)})" for verdict in verdicts)
+    for rule, verdicts in RULES.items()
+    for count, sql in OF_RULE.items()
+}
+LABELLED = "(select * from pairs where human is not null)"
 
 
 def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
@@ -67,50 +70,20 @@ def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: 
     Intervals are by bootstrap over questions, exact where all agree (see `share_intervals`); questions: those that have such
     comparisons (or verdicts); with fewer than two there is no interval. connection: see `open_pairs`.
     """
-    settings = {"confidence": confidence, "seed": seed}
-    yield from _rows(connection, STATISTICS, COLUMNS, rows=BOTH, **settings)
-    for row in _rows(connection, STATISTICS_OF_SINGLE, COLUMNS_OF_SINGLE, rows=SINGLE, **settings):
-        if row["n"]:
-            yield row
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    statistics: Mapping[str, tuple[str, str]],
-    columns: Mapping[str, str],
-    *,
-    rows: str,
-    **settings: float,
-) -> Iterator[dict]:
-    places = list(columns)
-    numerators, denominators = ([places.index(column) for column in side] for side in zip(*statistics.values(), strict=True))
-    shares: Callable[[np.ndarray], np.ndarray] = partial(_shares, numerators=numerators, denominators=denominators)
-    groups = list(summed(connection, columns, rows=rows))
-    for group, ends in zip(groups, share_intervals(groups, shares, **settings), strict=True):
-        totals = group.sums.sum(axis=0)
-        value, n = shares(totals), totals[denominators]
-        for number, statistic in enumerate(statistics):
-            yield {
-                "experiment": group.experiment,
-                "condition": group.label,
-                "judge": group.judge,
-                "statistic": statistic,
-                "value": value[number],
-                "ci_low": ends.low[number],
-                "ci_high": ends.high[number],
-                "n": int(n[number]),
-                "questions": int(ends.questions[number]),
-            }
-
-
-def _shares(totals: np.ndarray, *, numerators: list[int], denominators: list[int]) -> np.ndarray:
-    """Return the statistics (..., m) of totals (..., k)."""
-    return quotient(totals[..., numerators], totals[..., denominators])
-
-
-RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}
-COUNTS = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
-LABELLED = "(select * from pairs where human is not null)"
+    for rows, counts, statistics in ((BOTH, COUNTS, STATISTICS), (SINGLE, SINGLE_COUNTS, SINGLE_STATISTICS)):
+        groups = summed(connection, counts, rows=rows)
+        for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
+            n = share.totals[statistics[share.statistic][1]]
+            if n or rows == BOTH:
+                yield {
+                    **share.names,
+                    "statistic": share.statistic,
+                    "value": share.value,
+                    "ci_low": share.ci_low,
+                    "ci_high": share.ci_high,
+                    "n": n,
+                    "questions": share.questions,
+                }
 
 
 def agreement(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
@@ -125,44 +98,20 @@ def agreement(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed:
     The interval of value is by bootstrap over questions, exact where all agree (see `share_intervals`); questions: those with a
     verdict that counts; with fewer than two there is no interval. connection: see `open_pairs`.
     """
-    groups = list(summed(connection, _columns(), rows=LABELLED))
-    intervals = share_intervals(groups, _shares_of_agreement, confidence=confidence, seed=seed)
-    for group, ends in zip(groups, intervals, strict=True):
-        totals = _by_rule(group.sums.sum(axis=0))
-        for number, (rule, (agree, n, errors)) in enumerate(zip(RULES, totals.tolist(), strict=True)):
-            if n + errors == 0:
-                continue
+    groups = summed(connection, RULE_COUNTS, rows=LABELLED)
+    statistics = {rule: (f"{rule} agree", f"{rule} n") for rule in RULES}
+    for share in shares(groups, RULE_COUNTS, statistics, confidence=confidence, seed=seed):
+        agree, n, errors = (share.totals[f"{share.statistic} {count}"] for count in OF_RULE)
+        if n + errors:
             yield {
-                "experiment": group.experiment,
-                "condition": group.label,
-                "judge": group.judge,
-                "order": rule,
+                **share.names,
+                "order": share.statistic,
                 "value": agree / n if n else None,
-                "ci_low": ends.low[number],
-                "ci_high": ends.high[number],
-                "agree": int(agree),
-                "n": int(n),
-                "errors": int(errors),
+                "ci_low": share.ci_low,
+                "ci_high": share.ci_high,
+                "agree": agree,
+                "n": n,
+                "errors": errors,
                 "value_errors_wrong": agree / (n + errors),
-                "questions": int(ends.questions[number]),
+                "questions": share.questions,
             }
-
-
-def _columns() -> dict[str, str]:
-    """SQL of the counts of each order rule, in the order of COUNTS."""
-    return {
-        f"{rule}_{count}": " + ".join(f"count(*) filter (where {sql.format(verdict)})" for verdict in verdicts)
-        for rule, verdicts in RULES.items()
-        for count, sql in COUNTS.items()
-    }
-
-
-def _by_rule(totals: np.ndarray) -> np.ndarray:
-    """Lay totals (..., k) out as (..., rules, counts)."""
-    return totals.reshape(*totals.shape[:-1], len(RULES), len(COUNTS))
-
-
-def _shares_of_agreement(totals: np.ndarray) -> np.ndarray:
-    """Return the agreement under each rule (..., rules) of totals (..., k)."""
-    counts = _by_rule(totals)
-    return quotient(counts[..., 0], counts[..., 1])

@@ -1,13 +1,13 @@
-"""Sums of comparisons over each question, by condition and judge, and their bootstrap over questions.
+"""Comparisons side by side and summed over each question, and bootstrap intervals over the questions.
 
-Bootstrap over questions: resampled totals of per-question sums, and percentile intervals of what is computed of them.
-
-Both orders of a comparison side by side: what every statistic of order, length and human agreement begins from.
+Every statistic of order, length and human agreement begins from `pairs`, both orders of a comparison in one row; comparisons of
+one question are alike, so that questions, not comparisons, are resampled.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -18,72 +18,10 @@ from recuse.base.log import steps
 
 REPLICATES = 10_000
 BLOCK = 2_000_000  # weights held at a time
-
-
-def percentile_intervals(
-    sums: np.ndarray,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    *,
-    confidence: float,
-    seed: int,
-    replicates: int = REPLICATES,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends, low (m,) and high (m,), of percentile intervals by a bootstrap over questions.
-
-    A replicate draws as many questions as there are, with replacement, so that question q counts w_q times; its totals are
-    sum_q w_q sums[q]. The ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the statistic over those
-    replicates where it is finite (Efron and Tibshirani 1993, chapter 13). They are NaN where fewer than two are, and where
-    there are fewer than two questions.
-
-    sums: (questions, k), everything that the statistic needs of one question, e.g. a numerator and a denominator. statistic
-    maps totals (any number of replicates, k) to values (the same number, m), row by row. The same seed, replicates and number
-    of questions give the same weights.
-    """
-    if len(sums) < 2:
-        none = np.full(statistic(sums.sum(axis=0, keepdims=True)).shape[1], np.nan)
-        return none, none
-    drawn = steps(_weights(len(sums), seed, replicates), "bootstrap over questions", unit="draws", total=replicates, size=len)
-    values = [statistic(weights @ sums) for weights in drawn]
-    ends = [_quantiles(column[np.isfinite(column)], confidence) for column in np.concatenate(values).T]
-    low, high = np.array(ends).T
-    return low, high
-
-
-def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of an interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
-
-    The share of all questions that differ from these is u = 1 - ((1 - confidence) / 2)^(1 / questions) at most, the upper end
-    for 0 of `questions` (Clopper and Pearson 1934). A question that differs may have any share: the ends are shares (1 - u) and
-    shares (1 - u) + u. Of shares 0 and 1 they are the exact interval for 0, or all, of `questions`; it covers as often as it
-    says, or more, where questions count alike.
-    """
-    differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
-    low = shares * (1 - differ)
-    return low, np.minimum(low + differ, 1.0)  # rounding may put an end beyond 1
-
-
-def _quantiles(values: np.ndarray, confidence: float) -> np.ndarray:
-    return np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2]) if len(values) > 1 else np.full(2, np.nan)
-
-
-def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]:
-    """Yield blocks (rows, questions) of how often each question is drawn, `replicates` rows in all."""
-    generator = np.random.default_rng(seed)
-    rows = max(1, BLOCK // questions)
-    for start in range(0, replicates, rows):
-        count = min(rows, replicates - start)
-        drawn = generator.integers(questions, size=(count, questions)) + questions * np.arange(count)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=count * questions).reshape(count, questions).astype(float)
-
-
-def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return numerator / denominator, both of one shape; NaN where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.full(np.shape(denominator), np.nan), where=denominator != 0)
-
-
 # Both orders must agree for a verdict to count; a comparison with an error or with one order alone gives none.
 DEBIASED = """case when outcome_ab is null or outcome_ba is null or 'error' in (outcome_ab, outcome_ba) then 'error'
                    when outcome_ab = outcome_ba then outcome_ab else 'tie' end"""
+OWN = "(judge = model_a) <> (judge = model_b)"  # one of the two answers is the judge's
 # The verdict of a comparison with one order alone.
 SINGLE = "case when outcome_ba is null then outcome_ab when outcome_ab is null then outcome_ba end"
 
@@ -110,19 +48,6 @@ def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
         order by experiment, condition, judge, item, model_a, model_b, vote""")
 
 
-@dataclass(frozen=True)
-class Group:
-    """One judge's comparisons under one label - a condition, a pool of them, an experiment - summed over each question.
-
-    experiment: that of a condition or pool.
-    """
-
-    label: str
-    judge: str
-    sums: np.ndarray  # (questions, k), by question in alphabetical order
-    experiment: str = ""
-
-
 def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyConnection:
     """Connect to the canonical comparisons (parquet): temporary tables `pairs` (see `create_pairs`) and `members`.
 
@@ -134,7 +59,13 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
     connection = connect()
     create_pairs(connection, comparisons)
     conditions = [row[0] for row in connection.execute("select distinct condition from pairs order by 1").fetchall()]
-    _check_pools(pools, conditions)
+    listed = ", ".join(filter(None, conditions)) or "none with a condition"
+    for label, named in pools.items():
+        if label in conditions:
+            raise ConfigError(f"config: pools: {label}: the name of a condition of the comparisons; give it another name")
+        absent = [condition for condition in named if condition not in conditions]
+        if absent:
+            raise ConfigError(f"config: pools: {label}: '{absent[0]}' is no condition of the comparisons; found: {listed}")
     labels = {**{condition: [condition] for condition in conditions}, **pools}
     members = [
         (condition, label, place) for place, (label, named) in enumerate(labels.items()) for condition in dict.fromkeys(named)
@@ -143,41 +74,109 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
     return connection
 
 
-def _check_pools(pools: Mapping[str, Sequence[str]], conditions: Sequence[str]) -> None:
-    found = ", ".join(filter(None, conditions)) or "none with a condition"
-    for label, named in pools.items():
-        if label in conditions:
-            raise ConfigError(f"config: pools: {label}: the name of a condition of the comparisons; give it another name")
-        absent = [condition for condition in named if condition not in conditions]
-        if absent:
-            raise ConfigError(f"config: pools: {label}: '{absent[0]}' is no condition of the comparisons; found: {found}")
+@dataclass(frozen=True)
+class Group:
+    """One judge's comparisons summed over each question; `names`, columns of the tables, say which comparisons they are."""
+
+    names: dict[str, str]
+    sums: np.ndarray  # (questions, k), by question in alphabetical order
 
 
-def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *, rows: str = "pairs") -> Iterator[Group]:
-    """Yield a group for each experiment, condition or pool and judge, in the order of experiments, `members` and judges.
+def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *, rows: str = "pairs") -> list[Group]:
+    """Return a group for each experiment, condition or pool and judge, in the order of experiments, `members` and judges.
 
     columns: SQL of sums or counts over `rows`, a table or a query in brackets with the columns of `pairs`, by name: the k
     columns of `Group.sums`. connection: see `open_pairs`.
     """
     sums = ", ".join(f"{sql} as {name(column)}" for column, sql in columns.items())
-    totals = ", ".join(f"sum({name(column)})::double as {name(column)}" for column in columns)
-    found = connection.execute(f"""
+    totals = ", ".join(f"sum({name(column)}) as {name(column)}" for column in columns)
+    query = f"""
         with by_condition as (select experiment, condition, judge, item, {sums} from {rows} group by all)
-        select experiment, label, judge, {totals}
+        select experiment, label as condition, judge, {totals}
         from by_condition join members using (condition)
-        group by experiment, place, label, judge, item order by experiment, place, judge, item""").fetchnumpy()
-    totals = np.stack([found[column] for column in columns], axis=1)
-    for experiment in dict.fromkeys(found["experiment"].tolist()):
-        own = found["experiment"] == experiment
-        for group in in_groups(found["label"][own], found["judge"][own], totals[own]):
-            yield replace(group, experiment=experiment)
+        group by experiment, place, label, judge, item order by experiment, place, judge, item"""
+    return groups_of(connection, query, ("experiment", "condition", "judge"), columns)
 
 
-def in_groups(labels: np.ndarray, judges: np.ndarray, sums: np.ndarray) -> Iterator[Group]:
-    """Yield the rows of `sums`, (rows, k), sorted by label and judge, as one group for each."""
-    inner = np.flatnonzero((labels[1:] != labels[:-1]) | (judges[1:] != judges[:-1])) + 1
-    for start, end in pairwise([0, *inner, len(labels)] if len(labels) else []):
-        yield Group(str(labels[start]), str(judges[start]), sums[start:end])
+def groups_of(connection: duckdb.DuckDBPyConnection, query: str, names: Sequence[str], columns: Iterable[str]) -> list[Group]:
+    """Return the rows of `query`, one for each question, sorted by `names`, as one group for each; `columns` are its sums."""
+    table = connection.execute(query).fetchnumpy()
+    sums = np.stack([table[column].astype(float) for column in columns], axis=1)
+    keys = list(zip(*(table[column].tolist() for column in names), strict=True))
+    starts = [row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]]
+    return [Group(dict(zip(names, keys[start], strict=True)), sums[start:end]) for start, end in pairwise([*starts, len(keys)])]
+
+
+def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Return numerator / denominator, both of one shape; NaN where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.full(np.shape(denominator), np.nan), where=denominator != 0)
+
+
+class Share(NamedTuple):
+    """A share of a group's comparisons or verdicts, with its interval (NaN where there is none).
+
+    totals: of the group's columns, whole numbers; questions: those that say something of the share.
+    """
+
+    names: dict[str, str]
+    statistic: str
+    totals: dict[str, int]
+    value: float
+    ci_low: float
+    ci_high: float
+    questions: int
+
+
+def shares(
+    groups: Sequence[Group], columns: Iterable[str], statistics: Mapping[str, tuple[str, str]], *, confidence: float, seed: int
+) -> Iterator[Share]:
+    """Yield each of `statistics`, the quotient of two columns, of each group, with its interval by `share_intervals`.
+
+    columns: names of the columns of `Group.sums`.
+    """
+    places = list(columns)
+    numerators, denominators = ([places.index(column) for column in side] for side in zip(*statistics.values(), strict=True))
+
+    def quotients(totals: np.ndarray) -> np.ndarray:
+        return quotient(totals[..., numerators], totals[..., denominators])
+
+    for group, intervals in zip(groups, share_intervals(groups, quotients, confidence=confidence, seed=seed), strict=True):
+        totals = group.sums.sum(axis=0)
+        by_name = dict(zip(places, totals.astype(int).tolist(), strict=True))
+        for statistic, value, low, high, questions in zip(statistics, quotients(totals), *intervals, strict=True):
+            yield Share(group.names, statistic, by_name, value, low, high, int(questions))
+
+
+def share_intervals(
+    groups: Sequence[Group], statistic: Callable[[np.ndarray], np.ndarray], *, confidence: float, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield the ends of the intervals of the shares of each group, and the questions that each is of, (m,) each.
+
+    They are by the bootstrap, exact where all questions have the same share, so that resamples do not vary (see
+    `ends_without_variation`), and NaN with fewer than two questions. statistic maps totals (..., k) to shares (..., m), NaN for
+    a question that says nothing of one.
+    """
+    for group, ends in zip(groups, bootstrap(groups, statistic, confidence=confidence, seed=seed), strict=True):
+        by_question = statistic(group.sums)  # (questions, m)
+        least, most = np.fmin.reduce(by_question), np.fmax.reduce(by_question)
+        questions = np.isfinite(by_question).sum(axis=0)
+        alike = (least == most) & (questions > 1)
+        low, high = np.where(questions > 1, ends, np.nan)
+        low[alike], high[alike] = ends_without_variation(least[alike], questions[alike], confidence=confidence)
+        yield low, high, questions
+
+
+def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of an interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
+
+    The share of all questions that differ from these is u = 1 - ((1 - confidence) / 2)^(1 / questions) at most, the upper end
+    for 0 of `questions` (Clopper and Pearson 1934). A question that differs may have any share: the ends are shares (1 - u) and
+    shares (1 - u) + u. Of shares 0 and 1 they are the exact interval for 0, or all, of `questions`; it covers as often as it
+    says, or more, where questions count alike.
+    """
+    differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
+    low = shares * (1 - differ)
+    return low, np.minimum(low + differ, 1.0)  # rounding may put an end beyond 1
 
 
 def bootstrap(
@@ -188,43 +187,56 @@ def bootstrap(
     statistic maps totals (..., k) to values (..., m). Groups of equally many questions are resampled together, with the same
     weights: judges of the same questions meet the same resamples.
     """
-    shared: dict[int, list[int]] = {}
+    by_size: dict[int, list[int]] = {}
     for number, group in enumerate(groups):
-        shared.setdefault(len(group.sums), []).append(number)
-    found = {}
-    for numbers in shared.values():
+        by_size.setdefault(len(group.sums), []).append(number)
+    intervals = {}
+    for numbers in by_size.values():
         sums = np.stack([groups[number].sums for number in numbers], axis=1)  # (questions, groups, k)
 
         def of_all(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
             return statistic(totals.reshape(-1, *shape)).reshape(len(totals), -1)
 
         ends = percentile_intervals(sums.reshape(len(sums), -1), of_all, confidence=confidence, seed=seed)
-        found.update(zip(numbers, zip(*(end.reshape(len(numbers), -1) for end in ends), strict=True), strict=True))
-    return [found[number] for number in range(len(groups))]
+        intervals.update(zip(numbers, zip(*(end.reshape(len(numbers), -1) for end in ends), strict=True), strict=True))
+    return [intervals[number] for number in range(len(groups))]
 
 
-@dataclass(frozen=True)
-class Shares:
-    """The ends of the intervals of a group's shares (m,), NaN where there is none, and the questions that each is of."""
+def percentile_intervals(
+    sums: np.ndarray,
+    statistic: Callable[[np.ndarray], np.ndarray],
+    *,
+    confidence: float,
+    seed: int,
+    replicates: int = REPLICATES,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends, low (m,) and high (m,), of percentile intervals by a bootstrap over questions.
 
-    low: np.ndarray
-    high: np.ndarray
-    questions: np.ndarray
+    A replicate draws as many questions as there are, with replacement, so that question q counts w_q times; its totals are
+    sum_q w_q sums[q]. The ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the statistic over those
+    replicates where it is finite (Efron and Tibshirani 1993, chapter 13). They are NaN where fewer than two are, and where
+    there are fewer than two questions.
 
-
-def share_intervals(
-    groups: Sequence[Group], shares: Callable[[np.ndarray], np.ndarray], *, confidence: float, seed: int
-) -> Iterator[Shares]:
-    """Yield the intervals of the shares of each group: by the bootstrap, and none with fewer than two questions.
-
-    Where all questions have the same share, so that resamples do not vary, the interval is exact, see
-    `ends_without_variation`. shares maps totals (..., k) to shares (..., m), NaN for a question that says nothing of one.
+    sums: (questions, k), everything that the statistic needs of one question, e.g. a numerator and a denominator. statistic
+    maps totals (any number of replicates, k) to values (the same number, m), row by row. The same seed, replicates and number
+    of questions give the same weights.
     """
-    for group, ends in zip(groups, bootstrap(groups, shares, confidence=confidence, seed=seed), strict=True):
-        by_question = shares(group.sums)  # (questions, m)
-        least, most = np.fmin.reduce(by_question), np.fmax.reduce(by_question)
-        questions = np.isfinite(by_question).sum(axis=0)
-        alike = (least == most) & (questions > 1)
-        low, high = np.where(questions > 1, ends, np.nan)
-        low[alike], high[alike] = ends_without_variation(least[alike], questions[alike], confidence=confidence)
-        yield Shares(low, high, questions)
+    if len(sums) < 2:
+        none = np.full(statistic(sums.sum(axis=0, keepdims=True)).shape[1], np.nan)
+        return none, none
+    drawn = steps(_weights(len(sums), seed, replicates), "bootstrap over questions", unit="draws", total=replicates, size=len)
+    values = np.concatenate([statistic(weights @ sums) for weights in drawn])
+    finite = [column[np.isfinite(column)] for column in values.T]
+    tails = (1 - confidence) / 2, (1 + confidence) / 2
+    low, high = np.array([np.quantile(column, tails) if len(column) > 1 else (np.nan, np.nan) for column in finite]).T
+    return low, high
+
+
+def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]:
+    """Yield blocks (rows, questions) of how often each question is drawn, `replicates` rows in all."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, BLOCK // questions)
+    for start in range(0, replicates, rows):
+        count = min(rows, replicates - start)
+        drawn = generator.integers(questions, size=(count, questions)) + questions * np.arange(count)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=count * questions).reshape(count, questions).astype(float)

@@ -1,14 +1,13 @@
-"""The verdicts of PRD (Li et al., github.com/bcdnlp/PRD) on the 80 questions of Vicuna: five judges, both orders, humans.
+"""Verdicts as two papers released them, PRD (five judges on Vicuna's 80 questions) and LLMBar (six judges, gold labels).
 
-Reading published JSON files of verdicts: what is wrong with them is said with file, line or entry, and field.
-
-The verdicts of LLMBar (Zeng et al., github.com/princeton-nlp/LLMBar): six judges, both orders, gold labels.
+Both are read from JSON files into the rows that `recuse.pairwise.table` takes; what is wrong with a file is said with its line
+or entry and field. Sources: Li et al., github.com/bcdnlp/PRD; Zeng et al., github.com/princeton-nlp/LLMBar.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from pathlib import Path
 
@@ -19,16 +18,26 @@ from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 from recuse.data.files import place_of
 
+KINDS = {int: "an integer", str: "a text", list: "a list", dict: "an object"}
+MODELS = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4", "vicuna-13b": "Vicuna-13B"}  # judges too
+PAIRS = tuple(permutations(MODELS, 2))  # model shown first, model shown second
+OUTCOMES = {1: "a", 2: "b", 3: "tie"}  # of a score, where the answer of `model_a` is shown first
+VOTES = {1: 1, 2: -1, 3: 0}  # of a human, for the answer shown first
+RATINGS = re.compile(r"(?:^|/)ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer[^/]*\.jsonl$")
+NAMED = "ratings-{}/answer_{}-vs-answer_{}-*.jsonl"
+UNLISTED = "no file {} among the files of the study; list it in the manifest of its source"
+
 
 def read_lines(path: str) -> Iterator[tuple[int, dict]]:
     """Number (from 1) and object of each line of a JSON Lines file but blank ones; DataError for a line that is none."""
     for number, line in enumerate(_text_of(path).split("\n"), start=1):
         if line.strip():
+            where = f"{path}, line {number}"
             try:
                 entry = json.loads(line)
             except json.JSONDecodeError as error:
-                raise DataError(f"{place_of(path, number)}: malformed JSON ({error.msg}); fetch the file again") from error
-            yield number, _object(entry, path, number)
+                raise DataError(f"{where}: malformed JSON ({error.msg}); fetch the file again") from error
+            yield number, _object(entry, where)
 
 
 def read_entries(path: str) -> Iterator[tuple[int, dict]]:
@@ -40,38 +49,7 @@ def read_entries(path: str) -> Iterator[tuple[int, dict]]:
     if not isinstance(entries, list):
         raise DataError(f"{path}: found one {type(entries).__name__}; needed a list of objects")
     for number, entry in enumerate(entries, start=1):
-        yield number, _object(entry, path, number)
-
-
-def field_of(entry: Mapping, field: str, kind: type, where: str):
-    """What an object holds in `field`; DataError if that is not there or not of this kind."""
-    if field not in entry:
-        raise DataError(f"{where}, field {field}: not there; found {', '.join(entry) or 'nothing'}")
-    value = entry[field]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise DataError(f"{where}, field {field}: found {value!r}; needed {_KINDS[kind]}")
-    return value
-
-
-def coded(entry: Mapping, field: str, codes: Mapping, where: str):
-    """What the code in `field` of an object means; DataError if it is none of `codes`."""
-    value = entry.get(field, "nothing")
-    if isinstance(value, (bool, float, list, dict)) or value not in codes:
-        raise DataError(f"{where}, field {field}: found {value!r}; needed one of {', '.join(map(repr, codes))}")
-    return codes[value]
-
-
-def select_table(connection: duckdb.DuckDBPyConnection, rows: Sequence[Mapping]) -> str:
-    """Create a table of rows (file, record, columns of COMPARISONS; what is absent NULL) and return the SQL that reads it."""
-    columns = {"record": np.array([row["record"] for row in rows])}
-    for column in ("file", *COMPARISONS):
-        columns[column] = np.array([None if row.get(column) is None else str(row[column]) for row in rows], dtype=object)
-    texts = ", ".join(f'"{column}"::varchar as "{column}"' for column in ("file", *COMPARISONS))
-    connection.execute(f"create temp table published as select record, {texts} from columns")
-    return "select * from published"
-
-
-_KINDS = {int: "an integer", str: "a text", list: "a list", dict: "an object"}
+        yield number, _object(entry, place_of(path, number))
 
 
 def _text_of(path: str) -> str:
@@ -84,19 +62,39 @@ def _text_of(path: str) -> str:
         raise DataError(f"{path}: not UTF-8 ({error}); fetch the file again") from error
 
 
-def _object(entry, path: str, number: int) -> dict:
+def _object(entry, where: str) -> dict:
     if not isinstance(entry, dict):
-        raise DataError(f"{place_of(path, number)}: found {entry!r}; needed an object")
+        raise DataError(f"{where}: found {entry!r}; needed an object")
     return entry
 
 
-MODELS = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4", "vicuna-13b": "Vicuna-13B"}  # judges too
-OUTCOMES = {1: "a", 2: "b", 3: "tie"}  # of a score, where the answer of `model_a` is shown first
-VOTES = {1: 1, 2: -1, 3: 0}  # of a human, for the answer shown first
-RATINGS = re.compile(r"(?:^|/)ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer[^/]*\.jsonl$")
-NAMED = "ratings-{}/answer_{}-vs-answer_{}-*.jsonl"
+def field_of(entry: Mapping, field: str, kind: type, where: str):
+    """What an object holds in `field`; DataError if that is not there or not of this kind."""
+    if field not in entry:
+        raise DataError(f"{where}, field {field}: not there; found {', '.join(entry) or 'nothing'}")
+    value = entry[field]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise DataError(f"{where}, field {field}: found {value!r}; needed {KINDS[kind]}")
+    return value
 
-Votes = Mapping[tuple[str, str, int], int]  # first, second and question -> sum of votes for the first
+
+def coded(entry: Mapping, field: str, codes: Mapping, where: str):
+    """What the code in `field` of an object means; DataError if it is none of `codes`."""
+    value = entry.get(field, "nothing")
+    if isinstance(value, (bool, float, list, dict)) or value not in codes:
+        raise DataError(f"{where}, field {field}: found {value!r}; needed one of {', '.join(map(repr, codes))}")
+    return codes[value]
+
+
+def _select(connection: duckdb.DuckDBPyConnection, rows: Iterable[Mapping]) -> str:
+    """Create a table of rows (file, record, columns of COMPARISONS; what is absent NULL) and return the SQL that reads it."""
+    rows = list(rows)
+    columns = {"record": np.array([row["record"] for row in rows])}
+    for column in ("file", *COMPARISONS):
+        columns[column] = np.array([None if row.get(column) is None else str(row[column]) for row in rows], dtype=object)
+    texts = ", ".join(f'"{column}"::varchar as "{column}"' for column in ("file", *COMPARISONS))
+    connection.execute(f"create temp table published as select record, {texts} from columns")
+    return "select * from published"
 
 
 def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
@@ -110,61 +108,47 @@ def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]
     Raises DataError naming file, line and field for: a file that is missing, malformed JSON, a score that is none, a question
     without human votes or without an answer.
     """
-    rated = _ratings(files)
-    texts = {Path(path).name: path for path in files if Path(path).parent.name == "generations"}
-    for name in (f"answer_{model}.jsonl" for model in MODELS):
-        if name not in texts:
-            raise DataError(f"no file generations/{name} among the files of the study; list it in the manifest of its source")
-    words = {model: _words(texts[f"answer_{model}.jsonl"]) for model in MODELS}
-    votes = _human_votes(rated)
-    judged = product(MODELS, permutations(MODELS, 2))
-    rows = [
-        row
-        for judge, (first, second) in judged
-        for path in rated[judge, first, second]
-        for row in _rows(path, judge, first, second, votes, words)
-    ]
-    return [(files[0], select_table(connection, rows))]
-
-
-def _ratings(files: Sequence[str]) -> Mapping[tuple[str, str, str], list[str]]:
-    """Files of ratings by judge (or `human`), model shown first and model shown second."""
-    found = defaultdict(list)
+    rated = defaultdict(list)  # files of ratings by judge (or `human`), model shown first and model shown second
     for path in files:
         match = RATINGS.search(path)
         if match and {match[2], match[3]} <= set(MODELS):
-            found[match.groups()].append(path)
-    for judge, (first, second) in product(MODELS, permutations(MODELS, 2)):
-        if (judge, first, second) not in found:
-            wanted = NAMED.format(judge, first, second)
-            raise DataError(f"no file {wanted} among the files of the study; list it in the manifest of its source")
-    return found
+            rated[match.groups()].append(path)
+    for judge, pair in product(MODELS, PAIRS):
+        if (judge, *pair) not in rated:
+            raise DataError(UNLISTED.format(NAMED.format(judge, *pair)))
+    answers = {Path(path).name: path for path in files if Path(path).parent.name == "generations"}
+    for name in (f"answer_{model}.jsonl" for model in MODELS):
+        if name not in answers:
+            raise DataError(UNLISTED.format(f"generations/{name}"))
+    words = {model: _words(answers[f"answer_{model}.jsonl"]) for model in MODELS}
+    votes = _human_votes(rated)
+    judged = ((path, judge, *pair) for judge, pair in product(MODELS, PAIRS) for path in rated[judge, *pair])
+    return [(files[0], _select(connection, (row for where in judged for row in _prd_rows(*where, votes, words))))]
 
 
 def _words(path: str) -> dict[int, int]:
     """Words of each question's answer."""
-    found = {}
+    words = {}
     for number, entry in read_lines(path):
         where = place_of(path, number)
-        found[field_of(entry, "question_id", int, where)] = len(field_of(entry, "text", str, where).split())
-    return found
+        words[field_of(entry, "question_id", int, where)] = len(field_of(entry, "text", str, where).split())
+    return words
 
 
-def _human_votes(rated: Mapping[tuple[str, str, str], Sequence[str]]) -> Votes:
-    sums = defaultdict(int)
-    for first, second in permutations(MODELS, 2):
+def _human_votes(rated: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[str, str, int], int]:
+    """Sum of the votes for the first model, by first and second model and question."""
+    votes = defaultdict(int)
+    for first, second in PAIRS:
         for path in rated.get(("human", first, second), ()):
             for number, entry in read_lines(path):
                 where = place_of(path, number)
                 question, vote = field_of(entry, "question_id", int, where), coded(entry, "score", VOTES, where)
-                sums[first, second, question] += vote
-                sums[second, first, question] -= vote
-    return dict(sums)
+                votes[first, second, question] += vote
+                votes[second, first, question] -= vote
+    return dict(votes)
 
 
-def _rows(
-    path: str, judge: str, first: str, second: str, votes: Votes, words: Mapping[str, Mapping[int, int]]
-) -> Iterator[dict]:
+def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, words: Mapping) -> Iterator[dict]:
     for number, entry in read_lines(path):
         where = place_of(path, number)
         question = field_of(entry, "question_id", int, where)
@@ -182,11 +166,18 @@ def _rows(
             )
         votes_for_first = votes[first, second, question]
         yield {
-            "file": path, "record": number, "judge": MODELS[judge], "item": question, "order": "ab", "outcome": outcome,
-            "model_a": MODELS[first], "model_b": MODELS[second],
-            "length_a": words[first][question], "length_b": words[second][question],
+            "file": path,
+            "record": number,
+            "judge": MODELS[judge],
+            "item": question,
+            "order": "ab",
+            "outcome": outcome,
+            "model_a": MODELS[first],
+            "model_b": MODELS[second],
+            "length_a": words[first][question],
+            "length_b": words[second][question],
             "human": "tie" if votes_for_first == 0 else "a" if votes_for_first > 0 else "b",
-        }  # fmt: skip
+        }
 
 
 RESULT = re.compile(r"(?:^|/)([^/]+)/evaluators/([^/]+)/Vanilla_NoRules/result\.json$")
@@ -209,18 +200,14 @@ def select_llmbar_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[s
     """
     results = {match.groups(): path for path in files if (match := RESULT.search(path))}
     rows = []
-    for subset in SUBSETS:
-        for judge in JUDGES:
-            if (subset, judge) not in results:
-                raise DataError(
-                    f"no file {subset}/evaluators/{judge}/Vanilla_NoRules/result.json among the files of the study; list it in "
-                    "the manifest of its source"
-                )
-            rows += _rows_of_llmbar(results[subset, judge], subset, judge)
-    return [(files[0], select_table(connection, rows))]
+    for subset, judge in product(SUBSETS, JUDGES):
+        if (subset, judge) not in results:
+            raise DataError(UNLISTED.format(f"{subset}/evaluators/{judge}/Vanilla_NoRules/result.json"))
+        rows += _llmbar_rows(results[subset, judge], subset, judge)
+    return [(files[0], _select(connection, rows))]
 
 
-def _rows_of_llmbar(path: str, subset: str, judge: str) -> Iterator[dict]:
+def _llmbar_rows(path: str, subset: str, judge: str) -> Iterator[dict]:
     for number, entry in read_entries(path):
         where = place_of(path, number)
         lengths = [len(field_of(entry, output, str, where).split()) for output in ("output_1", "output_2")]
@@ -231,7 +218,16 @@ def _rows_of_llmbar(path: str, subset: str, judge: str) -> Iterator[dict]:
         for swap in (swap for swap in SWAPS if swap in results[0]):
             verdict = field_of(results[0], swap, dict, where)
             yield {
-                "file": path, "record": number, "judge": judge, "item": f"{subset}/{number}", "condition": subset,
-                "model_a": "output 1", "model_b": "output 2", "length_a": lengths[0], "length_b": lengths[1],
-                "human": label, "order": SWAPS[swap], "outcome": coded(verdict, "winner", WINNERS, f"{where}, {swap}"),
-            }  # fmt: skip
+                "file": path,
+                "record": number,
+                "judge": judge,
+                "item": f"{subset}/{number}",
+                "condition": subset,
+                "model_a": "output 1",
+                "model_b": "output 2",
+                "length_a": lengths[0],
+                "length_b": lengths[1],
+                "human": label,
+                "order": SWAPS[swap],
+                "outcome": coded(verdict, "winner", WINNERS, f"{where}, {swap}"),
+            }

@@ -1,14 +1,12 @@
 """From files of verdicts to the canonical table `comparisons.parquet`, checked row by row, and its completeness.
 
-What rows of comparisons must agree on: each stands once, in both orders, with one human label and one length per answer.
-
-Which of two models is `model_a`: a pair that stands in both orientations is turned to the one that comes first.
-
-A user's own files of verdicts: CSV (plain or gzip) or parquet, in the columns of the canonical table.
+A user's own files are CSV (plain or gzip) or parquet, in the columns of the canonical table. Each verdict stands once, in both
+orders, with one human label and one length per answer; a pair of models that stands in both orientations is turned to the one
+that comes first.
 """
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -75,55 +73,55 @@ def check_both_orders(connection: duckdb.DuckDBPyConnection, missing: int) -> No
 
 def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if the human label or the length of an answer differs between rows about the same pair of answers."""
-    columns = ", ".join(ANSWERS)
-    differ = " or ".join(f"min(coalesce({c}, {none})) <> max(coalesce({c}, {none}))" for c, none in OF_ITEM.items())
-    answers = connection.execute(f"""
-        select {columns} from verdicts group by all having {differ}
-        order by min((file, record)) limit 1""").fetchone()
-    if answers is None:
-        return
-    same = " and ".join(f"{column} = ?" for column in ANSWERS)
-    rows = connection.execute(
-        f"select file, record, turned, {', '.join(OF_ITEM)} from verdicts where {same} order by file, record", list(answers)
-    ).fetchall()
-    first = rows[0]
-    here, place = next((row, place) for row in rows for place in (3, 4, 5) if row[place] != first[place])
-    quantity = list(OF_ITEM)[place - 3]
-    column = "human" if quantity == "human" else COLUMNS[quantity][here[2]]
-    *_, item, model_a, model_b = answers
-    found, before = (_described(quantity, row[place], model_a, model_b) for row in (here, first))
-    raise DataError(
-        f"{place_of(*here[:2])}, column {column}: found {found} for item '{item}', '{model_a}' against '{model_b}', but "
-        f"{before} in {place_of(*first[:2])}; write the same in each row about these answers"
-    )
+    rows = _contradiction(connection, "verdicts", ANSWERS, OF_ITEM)
+    if rows is not None:
+        first, other = rows
+        quantity = next(quantity for quantity in OF_ITEM if first[quantity] != other[quantity])
+        column = "human" if quantity == "human" else COLUMNS[quantity][other["turned"]]
+        raise DataError(
+            f"{_place(other)}, column {column}: found {_described(quantity, other)} for item '{other['item']}', "
+            f"'{other['model_a']}' against '{other['model_b']}', but {_described(quantity, first)} in {_place(first)}; write "
+            "the same in each row about these answers"
+        )
 
 
 def check_same_lengths(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if the answer of a model to an item has two lengths under one condition of an experiment."""
-    of_model = ", ".join(ANSWERS[:3])
-    connection.execute(f"""
+    answer = ("experiment", "condition", "item", "model")
+    connection.execute("""
         create or replace temp view lengths as
-        select {of_model}, model_a as model, words_a as words, file, record, if(turned, 'length_b', 'length_a') as length
+        select *, model_a as model, words_a as words, if(turned, 'length_b', 'length_a') as length
         from verdicts where words_a is not null
         union all
-        select {of_model}, model_b, words_b, file, record, if(turned, 'length_a', 'length_b')
-        from verdicts where words_b is not null""")
-    answer = connection.execute(f"""
-        select {of_model}, model from lengths group by all having min(words) <> max(words)
-        order by min((file, record)) limit 1""").fetchone()
-    if answer is None:
-        return
-    same = " and ".join(f"{column} = ?" for column in (*ANSWERS[:3], "model"))
-    rows = connection.execute(
-        f"select file, record, length, words from lengths where {same} order by file, record", list(answer)
-    ).fetchall()
-    first = rows[0]
-    file, record, column, words = next(row for row in rows if row[3] != first[3])
-    *among, item, model = answer
-    raise DataError(
-        f"{place_of(file, record)}, column {column}: found {words:g} words of '{model}' for item '{item}'{_among(*among)}, but "
-        f"{first[3]:g} in {place_of(*first[:2])}; write the same in each row about this answer"
-    )
+        select *, model_b, words_b, if(turned, 'length_a', 'length_b') from verdicts where words_b is not null""")
+    rows = _contradiction(connection, "lengths", answer, {"words": "-1"})
+    if rows is not None:
+        first, other = rows
+        raise DataError(
+            f"{_place(other)}, column {other['length']}: found {other['words']:g} words of '{other['model']}' for item "
+            f"'{other['item']}'{_among(other['experiment'], other['condition'])}, but {first['words']:g} in {_place(first)}; "
+            "write the same in each row about this answer"
+        )
+
+
+def _contradiction(
+    connection: duckdb.DuckDBPyConnection, relation: str, key: Sequence[str], values: Mapping[str, str]
+) -> tuple[dict, dict] | None:
+    """The first row of one `key`, and the first that differs from it in one of `values`: column -> SQL for none of it."""
+    differ = " or ".join(f"min(coalesce({c}, {none})) <> max(coalesce({c}, {none}))" for c, none in values.items())
+    about = connection.execute(f"""
+        select {", ".join(key)} from {relation} group by all having {differ} order by min((file, record)) limit 1""").fetchone()
+    if about is None:
+        return None
+    same = " and ".join(f"{column} = ?" for column in key)
+    selected = connection.execute(f"select * from {relation} where {same} order by file, record", list(about))
+    names = [column[0] for column in selected.description]
+    first, *others = (dict(zip(names, row, strict=True)) for row in selected.fetchall())
+    return first, next(row for row in others if any(row[value] != first[value] for value in values))
+
+
+def _place(row: Mapping) -> str:
+    return place_of(row["file"], row["record"])
 
 
 def check_names(connection: duckdb.DuckDBPyConnection) -> None:
@@ -143,12 +141,13 @@ def check_names(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _described(quantity: str, value: str | float | None, model_a: str, model_b: str) -> str:
+def _described(quantity: str, row: Mapping) -> str:
     """What a row says of the answers, by the names of the models, for a turned row has them the other way round."""
+    value = row[quantity]
     if quantity == "human":
-        winners = {"a": f"'{model_a}' preferred", "b": f"'{model_b}' preferred", "tie": "a tie", None: "no label"}
+        winners = {"a": f"'{row['model_a']}' preferred", "b": f"'{row['model_b']}' preferred", "tie": "a tie", None: "no label"}
         return winners[value]
-    model = model_a if quantity == "words_a" else model_b
+    model = row["model_a"] if quantity == "words_a" else row["model_b"]
     return f"no length of the answer of '{model}'" if value is None else f"{value:g} words of '{model}'"
 
 
@@ -228,14 +227,14 @@ def _rows(path: str, columns: Sequence[str]) -> str:
     check_columns(path, columns, REQUIRED, OPTIONAL)
     if not set(SOURCE) <= set(columns):  # an imported table keeps columns of any name
         _check_misspelt(path, columns)
-    relation, own = read_as_texts(path, columns)
+    relation, texts = read_as_texts(path, columns)
     picked = [
-        f"trim({missing_as_null(own[column], MISSING if column in NUMBERED else ('',))}) as {name(column)}"
-        if column in own
+        f"trim({missing_as_null(texts[column], MISSING if column in NUMBERED else ('',))}) as {name(column)}"
+        if column in texts
         else f"null::varchar as {name(column)}"
         for column in COMPARISONS
     ]
-    return f"select {place_in(path, own)}, {', '.join(picked)} from {relation}"
+    return f"select {place_in(path, texts)}, {', '.join(picked)} from {relation}"
 
 
 def _check_misspelt(path: str, columns: Sequence[str]) -> None:

@@ -1,11 +1,10 @@
-"""Verbosity bias: does a judge err more often where the humans prefer the shorter answer (Saito et al., arXiv 2310.10076).
+"""Length: does a judge err more often where the humans prefer the shorter answer, and curves against the difference in length.
 
-Curves against the difference in length: scores of an answer, agreement with the humans (Saito et al., Figures 3 to 5).
+Source: Saito et al., arXiv 2310.10076: verbosity bias (section 4), scores of an answer and agreement (Figures 3 to 5).
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from statistics import NormalDist
 
 import duckdb
@@ -25,6 +24,7 @@ PREFERRED = """case when human is null then 'no_human' when human = 'tie' then '
                     when (human = 'a') = (length_a < length_b) then 'shorter' else 'longer' end"""
 FEW = 10  # questions
 COUNTS = tuple(f"{what}_{side}" for side in ("shorter", "longer") for what in ("wrong", "right", "draws"))
+NO_HUMAN = len(COUNTS) + REASONS.index("no_human")  # its place among the counts of a rule
 
 
 def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
@@ -48,46 +48,39 @@ def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed:
     with a verdict that counts. With fewer than two on a side, and where resamples do not vary, there is no interval. A judge
     without any human label under a condition has no row there. connection: see `open_pairs`.
     """
-    found = map(_with_pooled, summed(connection, _columns(), rows=f"(select *, {PREFERRED} as side from pairs)"))
-    groups = [group for group in found if _has_labels(group)]
-    ends = bootstrap(groups, lambda totals: _bias(totals)[0], confidence=confidence, seed=seed)
-    for group, (low, high) in zip(groups, ends, strict=True):
+    columns = {f"{rule}_{count}": sql for rule, verdict in RULES.items() for count, sql in _counts_of(verdict).items()}
+    groups = [
+        Group(group.names, _with_pooled(group.sums))
+        for group in summed(connection, columns, rows=f"(select *, {PREFERRED} as side from pairs)")
+    ]
+    labelled = [group for group in groups if np.delete(_by_rule(group.sums), NO_HUMAN, axis=-1).any()]
+    ends = bootstrap(labelled, lambda totals: _bias(totals)[0], confidence=confidence, seed=seed)
+    for group, (low, high) in zip(labelled, ends, strict=True):
         yield from _rows(group, low, high)
 
 
-def _columns() -> dict[str, str]:
-    """SQL of the counts of every order rule but the pooled one, in the order of COUNTS and then REASONS."""
-    return {
-        f"{rule}_{count}": f"count(*) filter (where {condition})"
-        for rule, verdict in RULES.items()
-        for count, condition in _conditions(verdict).items()
-    }
-
-
-def _conditions(verdict: str) -> dict[str, str]:
+def _counts_of(verdict: str) -> dict[str, str]:
+    """SQL of the counts of a verdict, in the order of COUNTS and then REASONS."""
     kinds = {"wrong": f"{verdict} not in (human, 'tie', 'error')", "right": f"{verdict} = human", "draws": f"{verdict} = 'tie'"}
-    counted = {f"{what}_{side}": f"side = '{side}' and {sql}" for side in ("shorter", "longer") for what, sql in kinds.items()}
-    left_out = {reason: f"side = '{reason}' and {verdict} <> 'error'" for reason in REASONS}
-    without = {"no_human": f"human is null and {verdict} is not null", "errors": f"human is not null and {verdict} = 'error'"}
-    return {**counted, **left_out, **without}
+    conditions = {
+        f"{kind}_{side}": f"side = '{side}' and {sql}" for side in ("shorter", "longer") for kind, sql in kinds.items()
+    }
+    conditions |= {reason: f"side = '{reason}' and {verdict} <> 'error'" for reason in REASONS}
+    conditions["no_human"] = f"human is null and {verdict} is not null"
+    conditions["errors"] = f"human is not null and {verdict} = 'error'"
+    return {count: f"count(*) filter (where {condition})" for count, condition in conditions.items()}
 
 
-def _with_pooled(group: Group) -> Group:
-    """Lay the sums out as rules x counts and add those of both orders together."""
-    sums = group.sums.reshape(len(group.sums), len(RULES), -1)
-    pooled = sums[:, 1:].sum(axis=1, keepdims=True)
-    sums = np.concatenate([sums, pooled], axis=1).reshape(len(sums), -1)
-    return replace(group, sums=sums)
+def _with_pooled(sums: np.ndarray) -> np.ndarray:
+    """Add those of both orders together to sums (questions, rules x counts), after the other rules."""
+    by_rule = sums.reshape(len(sums), len(RULES), -1)
+    pooled = by_rule[:, 1:].sum(axis=1, keepdims=True)
+    return np.concatenate([by_rule, pooled], axis=1).reshape(len(sums), -1)
 
 
 def _by_rule(totals: np.ndarray) -> np.ndarray:
     """Lay totals (..., k) out as (..., rules, counts)."""
     return totals.reshape(*totals.shape[:-1], len(RULES) + 1, -1)
-
-
-def _has_labels(group: Group) -> bool:
-    counts = _by_rule(group.sums.sum(axis=0))
-    return bool(np.delete(counts, len(COUNTS) + REASONS.index("no_human"), axis=1).any())
 
 
 def _bias(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -109,16 +102,14 @@ def _rows(group: Group, low: np.ndarray, high: np.ndarray) -> Iterator[dict]:
     fewest = on_side.sum(axis=0).min(axis=-1)
     for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
         counts = dict(zip(COUNTS + REASONS, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
-        told = fewest[rule, treatment] > 1 and low[number] < high[number]
+        varies = fewest[rule, treatment] > 1 and low[number] < high[number]
         yield {
-            "experiment": group.experiment,
-            "condition": group.label,
-            "judge": group.judge,
+            **group.names,
             "order": (*RULES, POOLED)[rule],
             "draws": tuple(TREATMENTS)[treatment],
             "verbosity_bias": bias[number],
-            "ci_low": low[number] if told else None,
-            "ci_high": high[number] if told else None,
+            "ci_low": low[number] if varies else None,
+            "ci_high": high[number] if varies else None,
             "few": "yes" if fewest[rule, treatment] < FEW else "no",
             "accuracy_parity_gap": abs(bias[number]),
             **_side("shorter", wrong[rule, treatment, 0], n[rule, treatment, 0]),
@@ -153,7 +144,7 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
     difference in words, 100 (length_a - length_b) / length_b percent, is in [bin_low, bin_high); the bins are 20 points wide
     and centred at multiples of 20, the last, from 110, is open. Comparisons with an error (of the humans: without label) are
     left out, and bins without comparisons have no row. Those without both lengths are in no bin: no_length counts them, the
-    same in all rows of a curve. connection: see `open_pairs`. Source: Saito et al.
+    same in all rows of a curve. connection: see `open_pairs`.
     """
     binned = BIN.format(length="length_a", other="length_b")
     columns = f"experiment, condition, judge, '{{rule}}' as rule, {binned} as bin, {{rule}} as verdict"
@@ -161,34 +152,13 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
     labelled = f"""
         select experiment, condition, {text(HUMAN)}, '', {binned}, human
         from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs where human is not null)"""
-    counts = ("true", "verdict = 'a'", "verdict = 'b'")
     rows = " union all ".join([*judged, labelled])
-    for curve, rule, place, (n, first, second), no_length in _binned(connection, rows, counts):
+    for names, rule, ends, (n, first, second), no_length in _binned(
+        connection, rows, ("true", "verdict = 'a'", "verdict = 'b'")
+    ):
         mean = (first - second) / n
         std_dev = math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None
-        yield {**curve, "order": rule, **_ends(place), "mean": mean, "std_dev": std_dev, "n": n, "no_length": no_length}
-
-
-def _binned(
-    connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
-) -> Iterator[tuple[dict, str, int, Sequence[int], int]]:
-    """Yield experiment, condition or pool and judge, then order rule, bin, counts (each SQL of what is counted), and rows in no
-    bin.
-
-    rows: SQL of experiment, condition, judge, rule (of the order; empty for the humans), bin and what `counts` need.
-    """
-    names = [f"count{number}" for number in range(len(counts))]
-    counted = ", ".join(f"count(*) filter (where {sql}) as {name}" for name, sql in zip(names, counts, strict=True))
-    found = connection.execute(f"""
-        with by_bin as (
-            select experiment, place, label, rule, judge, bin, count(*) as n, {counted}
-            from ({rows}) join members using (condition) group by all)
-        select experiment, label, judge, rule, bin,
-               coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, rule, judge), 0)::bigint,
-               {", ".join(names)}
-        from by_bin qualify bin is not null order by experiment, place, rule = '', judge, rule, bin""").fetchall()
-    for experiment, condition, judge, rule, place, no_length, *values in found:
-        yield {"experiment": experiment, "condition": condition, "judge": judge}, rule, place, values, no_length
+        yield {**names, "order": rule, **ends, "mean": mean, "std_dev": std_dev, "n": n, "no_length": no_length}
 
 
 def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float) -> Iterator[dict]:
@@ -200,15 +170,39 @@ def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float
     `open_pairs`.
     """
     chosen, rejected = (f"if(human = '{label}', length_a, length_b)" for label in "ab")
-    binned = BIN.format(length="chosen", other="rejected")
     rows = f"""
-        select experiment, condition, judge, 'debiased' as rule, human, debiased, {binned} as bin
+        select experiment, condition, judge, 'debiased' as rule, human, debiased,
+               {BIN.format(length="chosen", other="rejected")} as bin
         from (select *, {chosen} as chosen, {rejected} as rejected from pairs
               where human in ('a', 'b') and debiased in ('a', 'b'))"""
-    for curve, _, place, (n, agree), no_length in _binned(connection, rows, ("true", "debiased = human")):
+    for names, _, ends, (n, agree), no_length in _binned(connection, rows, ("true", "debiased = human")):
         low, high = wilson(agree, n, confidence=confidence)
         row = {"agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n, "no_length": no_length}
-        yield {**curve, **_ends(place), **row}
+        yield {**names, **ends, **row}
+
+
+def _binned(
+    connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
+) -> Iterator[tuple[dict, str, dict, Sequence[int], int]]:
+    """Yield experiment, condition or pool and judge, then order rule, ends of the bin in percent, `counts`, and rows in no bin.
+
+    rows: SQL of experiment, condition, judge, rule (of the order; empty for the humans), bin and what `counts` need: each SQL
+    of what is counted. The last bin has no upper end.
+    """
+    names = [f"count{number}" for number in range(len(counts))]
+    counted = ", ".join(f"count(*) filter (where {sql}) as {name}" for name, sql in zip(names, counts, strict=True))
+    binned = connection.execute(f"""
+        with by_bin as (
+            select experiment, place, label, rule, judge, bin, count(*) as n, {counted}
+            from ({rows}) join members using (condition) group by all)
+        select experiment, label, judge, rule, bin,
+               coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, rule, judge), 0)::bigint,
+               {", ".join(names)}
+        from by_bin qualify bin is not null order by experiment, place, rule = '', judge, rule, bin""").fetchall()
+    for experiment, condition, judge, rule, bin_, no_length, *values in binned:
+        low = WIDTH * bin_ - 110
+        ends = {"bin_low": low, "bin_high": low + WIDTH if bin_ < LAST else None}
+        yield {"experiment": experiment, "condition": condition, "judge": judge}, rule, ends, values, no_length
 
 
 def wilson(successes: int, n: int, *, confidence: float) -> tuple[float, float]:
@@ -219,9 +213,3 @@ def wilson(successes: int, n: int, *, confidence: float) -> tuple[float, float]:
     half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
     return min(max(low, 0.0), share), max(min(high, 1.0), share)  # rounding may put an end beyond 0, 1 or the share itself
-
-
-def _ends(place: int) -> dict:
-    """Ends of a bin in percent; the last has no upper end."""
-    low = WIDTH * place - 110
-    return {"bin_low": low, "bin_high": low + WIDTH if place < LAST else None}

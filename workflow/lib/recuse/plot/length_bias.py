@@ -198,7 +198,7 @@ LENGTH_CONFOUND_NOTE = (
 def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Mean relative change of length with its interval, a panel for each perturbation, a row for each level.
 
-    `table`: the table of the length confound, see `recuse.pairwise.attacks`; only the rows of perturbed answers.
+    `table`: the table of the length confound, see `recuse.pairwise.text_lengths`; only the rows of perturbed answers.
     """
     table = table[table["answers"] == "perturbed"]
     if table.empty:

@@ -400,7 +400,7 @@ COMPASSION_NAMES = {"order_first": "compassion_first", "order_last": "compassion
 
 
 def planted_biases(world: ComparisonWorld) -> list[dict]:
-    """Return the rows of schemas.PLANTED for a world.
+    """Return the rows of PLANTED for a world.
 
     With the habits first f, second s, tie t, decided c = 1 - f - s - t; v = (1 - invalid)^2, the share of comparisons with two
     valid verdicts; w = 2 / models, the share of pairs with the judge's own answer (0 for a judge that wrote none):

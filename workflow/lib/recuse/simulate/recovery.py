@@ -79,7 +79,7 @@ Key = tuple[str, ...]
 def recovery_of_biases(
     planted: Rows, *, verbosity: Rows = (), position: Rows = (), cognitive_biases: Rows = (), asr: Rows = ()
 ) -> Iterator[dict]:
-    """Yield the rows of schemas.RECOVERY: each planted value beside what the table of its name found, texts as in the files.
+    """Yield the rows of RECOVERY: each planted value beside what the table of its name found, texts as in the files.
 
     estimate with its interval; n: the comparisons, verdicts or samples that it is a share of; inside: `yes` where the interval
     holds the planted value, `no` where it does not, empty where the table has no such value or no interval. A value whose table

@@ -1,0 +1,84 @@
+"""What rules say: the code that a script runs, and what jobs ask of a cluster, more at each attempt and for larger files."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import ROOT
+from recuse.base.rules import GROWTH, MOST, asks, asks_by_size, code_of, megabytes_of
+
+LIBRARY = "workflow/lib/recuse"
+
+
+@pytest.fixture(autouse=True)
+def in_project(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_code_of_a_script_is_what_it_imports_directly_and_through_others():
+    code = code_of("cells.py")
+    assert code == sorted(code)
+    assert {"workflow/scripts/cells.py", f"{LIBRARY}/data/cells.py", f"{LIBRARY}/base/database.py"} <= set(code)
+    assert f"{LIBRARY}/model/fit.py" not in code
+
+
+LOADED = """
+import runpy, sys
+from pathlib import Path
+for script in sorted(Path("workflow/scripts").glob("*.py")):
+    for name in [name for name in sys.modules if name.startswith("recuse")]:
+        del sys.modules[name]
+    runpy.run_path(str(script), run_name="script")
+    files = [module.__file__ for name, module in sys.modules.items() if name.startswith("recuse.")]
+    print(script.name, *(file for file in files if not file.endswith("__init__.py")))
+"""
+
+
+def test_code_of_every_script_is_all_that_its_import_loads():
+    """Held against the interpreter; what is imported inside a function is code, too, but not loaded here."""
+    environment = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+    run = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True, check=True)
+    loaded = {script: files for script, *files in map(str.split, run.stdout.splitlines())}
+    assert len(loaded) > 30
+    for script, files in loaded.items():
+        assert {file.removeprefix(f"{ROOT}/") for file in files} <= set(code_of(script))
+
+
+def test_code_of_a_script_that_is_told_a_module_by_name():
+    code = code_of("cells.py", "recuse.plot.smooths")
+    assert {*code_of("cells.py"), f"{LIBRARY}/plot/smooths.py", f"{LIBRARY}/plot/style.py"} <= set(code)
+    assert f"{LIBRARY}/plot/heatmaps.py" not in code
+
+
+def test_each_attempt_asks_for_as_much_again():
+    asked = asks(mem_mb=600, runtime=5)
+    assert [asked["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [600, 1200, 1800]
+    assert [asked["runtime"](None, attempt) for attempt in (1, 2, 3)] == [5, 10, 15]
+
+
+@pytest.mark.parametrize(
+    ("paths", "megabytes"), [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["parts"], 8), (["none.parquet"], 0)]
+)
+def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    sizes = {"a.csv": 3e6, "b.csv": 2e6, "c.jsonl": 250e3, "parts/0.parquet": 500e3, "parts/1.parquet": 500e3}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(b" " * int(size))
+    assert megabytes_of(paths) == megabytes
+
+
+def test_larger_raw_files_ask_for_more_up_to_a_limit():
+    asked = asks_by_size(mem_mb=1000, runtime=20, megabytes=lambda wildcards: wildcards.megabytes)
+
+    def amount(resource, megabytes, attempt=1):
+        return asked[resource](SimpleNamespace(megabytes=megabytes), attempt)
+
+    assert amount("mem_mb", 0) == 1000
+    assert amount("mem_mb", 5) == 1000 + 8 * 5
+    assert amount("mem_mb", 5, attempt=3) == 3 * (1000 + 8 * 5)
+    assert amount("runtime", 500) == 20 + GROWTH["runtime"] * 500
+    assert amount("mem_mb", 1e6) == MOST["mem_mb"]
+    assert amount("mem_mb", 1e6, attempt=2) == 2 * MOST["mem_mb"]

@@ -1,0 +1,232 @@
+"""What a study of the configuration is: its origin, its files and shards, its models; and what is missing, in one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import CONFIG, DATA
+from recuse.base.errors import ConfigError
+from recuse.config import studies
+from recuse.config.studies import (
+    check_names,
+    families_of,
+    files_of_user,
+    has_alphas,
+    has_raters,
+    is_of_the_paper,
+    is_sharded,
+    kind,
+    models_of,
+    order_of,
+    origin_of,
+    part_dimensions,
+    part_files,
+    part_megabytes,
+    part_paths,
+    parts_of,
+    plants_published_attacks,
+    published_files,
+    raters_of,
+    ratings_of,
+    raw_dimensions,
+    raw_megabytes,
+    raw_of_shard,
+    raw_paths,
+    reference_files,
+    released_files,
+    repository_of,
+    shard_files,
+    shard_megabytes,
+    shards_of,
+    verdict_files,
+    verdict_format,
+)
+
+SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
+RATED = {
+    "whole": {"files": "a.csv", "raters": "raters.csv"},
+    "by_dimension": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}},
+    "scattered": {"files": "parts", "shards": 12},
+    "few_files": {"files": ["a.csv", "b.csv"], "shards": 3},
+    "imported": {"import": {"files": ["logs", "a.csv"], "references": {"files": "raters.csv", "columns": {"rater": "who"}}}},
+    "imported_scores": {"import": {"files": "a.csv", "references": {"files": "raters.csv"}, "step": 0.5}},
+    "lost": {"files": "none.csv", "raters": "none.csv"},
+}
+COMPARED = {"verdicts": {"files": ["a.csv"]}, "annotations": {"import": {"files": "a.csv"}}}
+CONFIGURED = {
+    **CONFIG,
+    "studies": {**CONFIG["studies"], **{name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()}},
+    "comparisons": {**CONFIG["comparisons"], **{name: {"title": name, **each} for name, each in COMPARED.items()}},
+}
+
+
+def of(function, study, *names):
+    return function(CONFIGURED, study, *names)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The files that the studies name, in the working directory: megabytes of CSV, parquet and JSON."""
+    sizes = {"a.csv": 3, "b.csv": 2, "raters.csv": 1, "logs/1.jsonl": 0.5, "logs/sub/2.json": 0.25, "logs/note.txt": 1}
+    sizes |= {f"parts/{part}.parquet": 0.5 for part in "abcde"}
+    for name, megabytes in sizes.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b" " * int(1e6 * megabytes))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(studies, "DATA", str(DATA))
+    return tmp_path
+
+
+def test_raw_files_by_origin():
+    assert of(raw_paths, "whole") == ["a.csv"]
+    assert of(raw_dimensions, "whole") == [None]
+    assert of(raw_paths, "by_dimension") == ["a.csv", "b.csv"]
+    assert of(raw_dimensions, "by_dimension") == ["Tone", "Usefulness"]
+    assert of(raw_paths, "scattered") == [f"parts/{part}.parquet" for part in "abcde"]
+    assert of(raw_paths, "imported") == ["results/imported/raw/ratings.parquet"]
+    assert of(raw_paths, "twin") == ["results/twin/raw/ratings.parquet"]
+    two = [f"results/play_favorites_2d/raw/{dimension}.csv" for dimension in ("Faithfulness", "Logical correctness")]
+    assert of(raw_paths, "play_favorites_2d") == two
+    assert of(raw_dimensions, "play_favorites_2d") == ["Faithfulness", "Logical correctness"]
+
+
+def test_raters_are_a_users_file_or_simulated_or_imported():
+    assert {study: of(raters_of, study) for study in ("whole", "twin", "imported", "by_dimension", "imported_scores")} == {
+        "whole": ["raters.csv"],
+        "twin": ["results/twin/raw/raters.parquet"],
+        "imported": ["results/imported/raw/raters.parquet"],
+        "by_dimension": [],
+        "imported_scores": [],
+    }
+    assert [study for study in CONFIGURED["studies"] if of(has_raters, study)] == [
+        *("twin", "helm_instruct", "whole", "imported", "lost")
+    ]
+    assert [study for study in CONFIGURED["studies"] if of(has_alphas, study)] == ["play_favorites", "play_favorites_2d"]
+
+
+def test_files_of_a_user():
+    assert of(files_of_user, "whole") == ["a.csv", "raters.csv"]
+    assert of(files_of_user, "imported") == ["logs/1.jsonl", "logs/sub/2.json", "a.csv", "raters.csv"]
+    assert of(files_of_user, "verdicts") == of(files_of_user, "annotations") == ["a.csv"]
+    assert of(files_of_user, "twin") == of(files_of_user, "prd_vicuna80") == []
+
+
+def test_what_is_of_the_paper():
+    of_the_paper = [study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(is_of_the_paper, study)]
+    assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
+    kinds = {"twin": "simulated", "play_favorites": "published", "whole": "user", "imported": "user", "verdicts": "user"}
+    kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}
+    assert {study: of(kind, study) for study in kinds} == kinds
+
+
+def test_models_are_those_that_a_study_may_hold():
+    paper = [name for name in CONFIG["models"] if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))]
+    assert list(of(models_of, "twin")) == paper
+    assert list(of(models_of, "whole")) == list(CONFIG["models"])
+    assert set(of(models_of, "helm_instruct")) == set(CONFIG["studies"]["helm_instruct"]["simulate"]["quality"])
+    assert of(families_of, "twin")["GPT-4o"] == "GPT"
+    assert of(order_of, "twin") == {"self_bias": paper, "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"]}
+    own = {**CONFIGURED["studies"]["imported"], "families": {"Mine": ["GPT-4o", "mine"]}}
+    models = models_of({**CONFIGURED, "studies": {"imported": own}}, "imported")
+    assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
+
+
+def test_published_files_and_their_origin():
+    source = CONFIG["sources"]["play_favorites"]
+    assert of(repository_of, "play_favorites") == {key: source[key] for key in ("repository", "commit")}
+    file = source["files"]["Helpfulness"]
+    assert of(published_files, "play_favorites", "Helpfulness") == [(file["path"], file["blob"])]
+    assert len(of(published_files, "play_favorites")) == 6
+    assert len(of(published_files, "play_favorites_2d")) == 2
+    files = of(published_files, "llmbar")
+    assert {len(blob) for _, blob in files} == {40}
+    assert of(released_files, "llmbar") == of(verdict_files, "llmbar") == [f"results/llmbar/raw/{path}" for path, _ in files]
+    assert of(origin_of, "llmbar") == {"source": {**of(repository_of, "llmbar"), "files": files}}
+    assert of(origin_of, "twin") == {"simulate": {"prompts": 596}}
+    assert of(origin_of, "whole") == {}
+    assert {*of(origin_of, "judgement_bias")} == {"simulate", "source"}
+
+
+def test_verdicts_by_origin():
+    found = {study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")}
+    assert found == {
+        "verdicts": ["a.csv"],
+        "annotations": ["results/annotations/raw/verdicts.parquet"],
+        "comparisons_twin": ["results/comparisons_twin/raw/comparisons.parquet"],
+    }
+    assert [of(verdict_format, study) for study in (*found, "prd_vicuna80")] == ["table", "table", "table", "prd"]
+    assert of(plants_published_attacks, "judgement_bias")
+    assert not of(plants_published_attacks, "comparisons_twin")
+
+
+def test_shards_are_named_with_their_number():
+    names = of(shards_of, "scattered")
+    assert (names[0], names[-1], len(names)) == ("01-of-12", "12-of-12", 12)
+    assert of(ratings_of, "few_files") == [f"results/few_files/shards/{n}-of-3/ratings.parquet" for n in (1, 2, 3)]
+    assert of(shard_files, "few_files", "counts.parquet")[2] == "results/few_files/shards/3-of-3/counts.parquet"
+    assert of(shards_of, "whole") == []
+    assert of(ratings_of, "whole") == ["results/whole/ratings.parquet"]
+    assert of(is_sharded, "scattered")
+    assert not of(is_sharded, "whole")
+    assert of(raw_of_shard, "scattered", "03", "12") == of(raw_paths, "scattered")
+    for shard, shards in (("3", "12"), ("13", "12"), ("00", "12"), ("1", "3")):
+        with pytest.raises(ConfigError, match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12"):
+            of(raw_of_shard, "scattered", shard, shards)
+
+
+def test_raw_files_are_dealt_to_checks_in_turn():
+    """By as many jobs as there are shards, or files; a file more is a matter of one of them."""
+    few = {**CONFIGURED, "studies": {"scattered": {**CONFIGURED["studies"]["scattered"], "shards": 2}}}
+    dealt = parts_of(few, "scattered")
+    assert [[path for path, _ in part] for part in dealt] == [
+        ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
+        ["parts/b.parquet", "parts/d.parquet"],
+    ]
+    Path("parts/f.parquet").touch()
+    assert [part == before for part, before in zip(parts_of(few, "scattered"), dealt, strict=True)] == [True, False]
+    assert of(part_paths, "few_files", "2") == ["b.csv"]
+    assert of(part_dimensions, "few_files", "2") == [None]
+    assert of(part_files, "few_files", "rows") == [f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)]
+    with pytest.raises(ConfigError, match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2"):
+        of(part_paths, "few_files", "3")
+
+
+def test_megabytes_are_those_of_the_files_that_are_there():
+    assert {study: of(raw_megabytes, study) for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")} == {
+        "whole": 3, "by_dimension": 5, "scattered": 20, "verdicts": 3, "twin": 0
+    }  # fmt: skip
+    assert of(raw_megabytes, "imported") == 0.5 * 8 + 0.25 * 8 + 3
+    assert of(part_megabytes, "few_files", "2") == 2
+    assert of(shard_megabytes, "few_files") == pytest.approx(5 / 3)
+
+
+def complaint(function, study, *, config=CONFIGURED):
+    with pytest.raises(ConfigError) as caught:
+        function(config, study)
+    return str(caught.value)
+
+
+def test_what_is_missing_is_named(folder):
+    assert complaint(raw_paths, "lost") == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
+    assert complaint(raters_of, "lost") == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
+    Path("a.csv").unlink()
+    assert complaint(verdict_files, "verdicts").startswith("config: comparisons: verdicts: files: 'a.csv': no such file")
+    said = "config: comparisons: annotations: import: files: 'a.csv': no such file"
+    assert complaint(files_of_user, "annotations").startswith(said)
+    Path("raters.csv").unlink()
+    said = "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
+    assert complaint(reference_files, "imported_scores").startswith(said)
+    for part in Path("parts").iterdir():
+        part.unlink()
+    assert complaint(raw_paths, "scattered").startswith("config: studies: scattered: files: 'parts': the folder holds no")
+    Path("parts/{a}.parquet").touch()
+    assert complaint(raw_paths, "scattered").endswith("{a}.parquet': braces mean a wildcard to Snakemake; rename the file")
+    gone = {**CONFIGURED, "sources": {**CONFIG["sources"], "prd": {**CONFIG["sources"]["prd"], "manifest": "none.csv"}}}
+    said = "config: sources: prd: manifest: 'none.csv': no such file in"
+    assert complaint(released_files, "prd_vicuna80", config=gone).startswith(said)
+
+
+def test_a_study_with_the_name_of_a_rule():
+    check_names(CONFIGURED, frozenset({"fit", "page"}))
+    with pytest.raises(ConfigError, match="config: studies: whole: the name of a rule of this workflow; choose another"):
+        check_names(CONFIGURED, frozenset({"fit", "whole"}))

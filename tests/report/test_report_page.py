@@ -9,7 +9,7 @@ from conftest import CONFIG, ROOT
 from recuse.base.tables import LEADERBOARD
 from recuse.report.html import inlined, rendered_caption, title_of
 from recuse.report.page import differences, files_of_the_user, versions
-from recuse.report.tables import FEW, MOST, VIEWS, in_figures, shown
+from recuse.report.tables import EXCERPTS, FEW, MOST, in_figures, shown
 from report_pages import HOSTILE, LABEL, SVG, Elements, ranked, texts, write_page
 
 
@@ -124,14 +124,14 @@ def test_numbers_are_rounded_for_reading(text, read):
 
 def test_cells_hold_the_whole_number_and_names_stay_names():
     rows = [{"quantity": "self_bias", "slice": "", "term": "4", "estimate": "0.123456", "p_value": "1e-30"}]
-    table = shown("main", VIEWS["main"], rows, "main.csv")
+    table = shown("main", EXCERPTS["main"], rows, "main.csv")
     assert table.headings == [("bias", False), ("judge or family", False), ("gap", True), ("p", True)]
     assert table.rows == [[("self-bias", ""), ("4", ""), ("0.1235", "0.123456"), ("< 0.0001", "1e-30")]]
 
 
 def test_change_is_told_of_debiased_scores_alone():
     rows = texts(LEADERBOARD, [{**ranked(scores, "A", 1, 1, 2), "change": -0.1} for scores in ("debiased", "human")])
-    table = shown("leaderboard", VIEWS["leaderboard"], rows, "leaderboard.csv")
+    table = shown("leaderboard", EXCERPTS["leaderboard"], rows, "leaderboard.csv")
     place = [heading for heading, _ in table.headings].index("change by debiasing")
     assert [row[place][0] for row in table.rows] == ["−0.1000", ""]
 

@@ -38,15 +38,21 @@ def inlined(svg: str, name: str) -> str:
             element.remove(child)
     kept = {f"{name}-{target}" for element in picture.iter() for target in _targets(element)}
     for element in picture.iter():
-        element.attrib = {key: value for key, value in _attributes(element, name) if key != "id" or value in kept}
+        attributes = {_local(key): " ".join(value.split()) for key, value in element.attrib.items()}
+        attributes = {key: _renamed(key, value, name) for key, value in attributes.items()}
+        element.attrib = {key: value for key, value in attributes.items() if key != "id" or value in kept}
         element.text, element.tail = (text if text and text.strip() else None for text in (element.text, element.tail))
     title = picture.find("title")
     title.set("id", f"{name}-title")
     box = picture.get("viewBox")
     picture.attrib = {
-        "viewBox": box, "class": "picture", "role": "img", "style": f"--width: {box.split()[2]}pt",
-        "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-caption",
-    }  # fmt: skip
+        "viewBox": box,
+        "class": "picture",
+        "role": "img",
+        "style": f"--width: {box.split()[2]}pt",
+        "aria-labelledby": f"{name}-title",
+        "aria-describedby": f"{name}-caption",
+    }
     return ElementTree.tostring(picture, encoding="unicode")
 
 
@@ -61,16 +67,13 @@ def _local(name: str) -> str:
 
 def _targets(element: ElementTree.Element) -> list[str]:
     """The ids that an element refers to."""
-    found = [target for value in element.attrib.values() for target in TARGET.findall(value)]
-    links = (value for key, value in element.attrib.items() if _local(key) == "href")
-    return found + [link[1:] for link in links if link.startswith("#")]
-
-
-def _attributes(element: ElementTree.Element, name: str) -> list[tuple[str, str]]:
-    return [(_local(key), _renamed(_local(key), " ".join(value.split()), name)) for key, value in element.attrib.items()]
+    targets = [target for value in element.attrib.values() for target in TARGET.findall(value)]
+    links = [value for key, value in element.attrib.items() if _local(key) == "href"]
+    return targets + [link[1:] for link in links if link.startswith("#")]
 
 
 def _renamed(key: str, value: str, name: str) -> str:
+    """An attribute's value with `name` before the ids in it."""
     if key == "id":
         return f"{name}-{value}"
     if key == "href" and value.startswith("#"):

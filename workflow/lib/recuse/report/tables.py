@@ -1,10 +1,7 @@
-"""Which tables a report shows: which of their columns and rows, under what words, in the order of the page.
-
-A table as a page shows it: the columns of its view, numbers as one reads them, no more rows than one looks at.
-"""
+"""The tables of a report, in the order of the page: of each the columns, rows and numbers as one reads them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from recuse.base.words import number
@@ -15,14 +12,14 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class View:
+class Excerpt:
     """What is shown of a table: its title, a sentence, columns of the CSV file, of which rows, and what of each."""
 
     title: str
     words: str
-    columns: Sequence[str]
-    kept: Callable[[Row], bool] = field(default=lambda row: True)
-    told: Callable[[Row], Row] = field(default=lambda row: row)  # what is told of a row, where not all of it is
+    columns: str
+    rows: Callable[[Row], bool] = lambda row: True
+    row: Callable[[Row], Row] = lambda row: row  # what is told of a row, where not all of it is
 
 
 def of_whole(row: Row) -> bool:
@@ -48,145 +45,141 @@ HEADINGS = {
     "missing_rating": "no rating", "missing_gt": "no human score", "missing_length": "no length", "one_order": "one order only",
     "no_human": "no human label",
 }  # fmt: skip
-BIAS = ("quantity", "term")
-INTERVAL = ("ci_low", "ci_high")
-GROUP = ("experiment", "condition")
-VIEWS = {
-    "main": View(
+BIAS = "quantity term"
+INTERVAL = "ci_low ci_high"
+GROUP = "experiment condition"
+EXCERPTS = {
+    "main": Excerpt(
         "Self- and family-bias by Equation 1",
         "Gap to the human scale in points of the unit scale. “Own rows” are the ratings that carry the bias.",
-        (*BIAS, "estimate", *INTERVAL, "p_value", "n_term", "n"),
+        f"{BIAS} estimate {INTERVAL} p_value n_term n",
         of_whole,
     ),
-    "conclusions": View(
+    "conclusions": Excerpt(
         "What becomes of each conclusion",
         "Each view asks another question of the same bias; what the first says is held against it.",
-        (*BIAS, "view", "estimate", *INTERVAL, "p_value", "first", "conclusion", "verdict", "words"),
+        f"{BIAS} view estimate {INTERVAL} p_value first conclusion verdict words",
         of_whole,
     ),
-    "leaderboard": View(
+    "leaderboard": Excerpt(
         "Models ranked, with and without the biases",
         "Mean score over judges on the unit scale: raw; with the estimated biases taken off (debiased); without what judges "
         "give themselves; without what they give their families. All true ranks lie in “rank from” to “rank to” at once.",
-        ("scores", "model", "score", *INTERVAL, "rank", "rank_low", "rank_high", "change", "note"),
+        f"scores model score {INTERVAL} rank rank_low rank_high change note",
         lambda row: not row["slice"] and row["spec"] == "main",
         lambda row: row if row["scores"] == "debiased" else {**row, "change": ""},
     ),
-    "estimates": View(
+    "estimates": Excerpt(
         "Self- and family-bias by every spec",
         "Of all ratings together; estimates by dimension, dataset or task type are in the files below.",
-        ("spec", *BIAS, "estimate", *INTERVAL, "p_value", "estimand"),
+        f"spec {BIAS} estimate {INTERVAL} p_value estimand",
         of_whole,
     ),
-    "placebo": View(
+    "placebo": Excerpt(
         "Biases beside ordinary taste",
         "Estimand C: how far a judge's own cell stands out from what the judge and the model lead one to expect.",
-        (*BIAS, "estimate", *INTERVAL, "p_value", "cells", "reason"),
+        f"{BIAS} estimate {INTERVAL} p_value cells reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
-    "identifiability": View(
+    "identifiability": Excerpt(
         "What the biases rest on",
         "The judge × model cells that carry each bias, and those it is set against.",
-        ("spec", *BIAS, "n_term", "words", "tied_to"),
+        f"spec {BIAS} n_term words tied_to",
         of_whole,
     ),
-    "not_estimable": View(
+    "not_estimable": Excerpt(
         "Not estimable",
         "Terms, slices and specs that these ratings do not determine; not those that leave out models which are not there.",
-        ("spec", "slice", *BIAS, "reason"),
+        f"spec slice {BIAS} reason",
         of_models_there,
     ),
-    "remarks": View("Remarks", "What a reader of the estimates is to know.", ("spec", "slice", "remark")),
-    "recovery": View(
+    "remarks": Excerpt("Remarks", "What a reader of the estimates is to know.", "spec slice remark"),
+    "recovery": Excerpt(
         "What was planted and what was found",
         "The data are simulated: of each bias the planted value, the estimate, and whether the interval holds it.",
-        ("spec", "slice", *GROUP, "judge", *BIAS, "planted", "estimate", *INTERVAL, "inside"),
+        f"spec slice {GROUP} judge {BIAS} planted estimate {INTERVAL} inside",
         lambda row: row["quantity"] not in ("intercept", "slope"),
     ),
-    "verbosity": View(
+    "verbosity": Excerpt(
         "Verbosity bias",
         "How much more often verdicts part from the humans where these prefer the shorter answer.",
-        (*GROUP, "judge", "order", "draws", "verbosity_bias", *INTERVAL, "n_shorter", "n_longer"),
+        f"{GROUP} judge order draws verbosity_bias {INTERVAL} n_shorter n_longer",
     ),
-    "position": View(
+    "position": Excerpt(
         "Position",
         "How far verdicts follow the place of an answer; 0.5 is no preference for the answer shown first. Of comparisons in a "
         "single order, drawn at random, the shares for the answer shown first, the longer and the judge's own.",
-        (*GROUP, "judge", "statistic", "value", *INTERVAL, "n"),
+        f"{GROUP} judge statistic value {INTERVAL} n",
     ),
-    "agreement": View(
+    "agreement": Excerpt(
         "Agreement with the humans",
         "Of the judges with the human labels, or of the human raters with each other.",
-        (*GROUP, "dimension", "judge", "order", "statistic", "value", *INTERVAL, "n"),
+        f"{GROUP} dimension judge order statistic value {INTERVAL} n",
     ),
-    "cognitive_biases": View(
+    "cognitive_biases": Excerpt(
         "Cognitive biases",
         "Share of comparisons that show each bias, beside what two random choices give. Of a judge that now and then "
         "calls a tie, or errs, chance is less.",
-        ("experiment", "bias", "judge", "origin", "share", *INTERVAL, "n", "random", "chance", "above_random"),
+        f"experiment bias judge origin share {INTERVAL} n random chance above_random",
     ),
-    "asr": View(
+    "asr": Excerpt(
         "Attack success",
         "Share of samples in which a perturbation of the other answer wins the judge over.",
-        (*GROUP, "judge", "asr", *INTERVAL, "n", "rank"),
+        f"{GROUP} judge asr {INTERVAL} n rank",
     ),
-    "votes_by_position": View(
+    "votes_by_position": Excerpt(
         "Votes by place",
         "Shares of votes for the answer shown first, a tie, and the answer shown second.",
-        ("experiment", "judge", "first", "tie", "second", "difference", *INTERVAL, "n"),
+        f"experiment judge first tie second difference {INTERVAL} n",
     ),
-    "rbo": View(
+    "rbo": Excerpt(
         "Overlap of rankings",
         "Rank-biased overlap with the annotators' rankings, and how far it is above that of the order of listing.",
-        ("statistic", "form", "systems", "judge", "value", "above_list", *INTERVAL, "rankings"),
+        f"statistic form systems judge value above_list {INTERVAL} rankings",
     ),
-    "scorecard": View(
+    "scorecard": Excerpt(
         "Published values that differ",
         "What the paper prints beside what is found here. Deviations are in units of the tolerance.",
-        ("figure", "spec", "slice", "quantity", "term", "model", "published", "ours", "deviation", "cause"),
+        "figure spec slice quantity term model published ours deviation cause",
         lambda row: row["verdict"] == "differs" and row["item"] != "claim",
     ),
-    "claims": View(
+    "claims": Excerpt(
         "Claims",
         "Sentences of the paper in this project's words, and what they are taken to mean.",
-        ("section", "sentence", "criterion", "verdict", "published", "evidence"),
+        "section sentence criterion verdict published evidence",
     ),
-    "check": View(
+    "check": Excerpt(
         "What the ratings support",
         "Found before any fit, with what would help.",
-        ("topic", "subject", "level", "words", "advice"),
+        "topic subject level words advice",
         lambda row: row["level"] != "fine" or row["topic"] == "verdict",
     ),
-    "imported": View(
+    "imported": Excerpt(
         "What was imported",
         "Rows of each file, and of each kind that is no rating or verdict, with an example.",
-        ("file", "kind", "n", "example"),
+        "file kind n example",
     ),
-    "completeness": View(
+    "completeness": Excerpt(
         "Completeness",
         "How many ratings, or comparisons, each judge was to give, and what is missing of them.",
-        (
-            "dimension", *GROUP, "judge", "model", "prompts", "absent", "missing_rating", "missing_gt", "missing_length",
-            "used", "comparisons", "verdicts", "errors", "one_order", "no_human", "no_length",
-        ),
+        f"dimension {GROUP} judge model prompts absent missing_rating missing_gt missing_length "
+        "used comparisons verdicts errors one_order no_human no_length",
     ),
-}  # fmt: skip
+}
 # Of a study without human scores, in the place of those above.
-VIEWS_WITHOUT_HUMAN_SCORES = {
+EXCERPTS_WITHOUT_HUMAN_SCORES = {
     "main": replace(
-        VIEWS["main"],
+        EXCERPTS["main"],
         title="Self- and family-bias against the other judges",
         words="Gap to what the other judges give the same models (estimand B), in points of the unit scale. “Own rows” are the "
         "ratings that carry the bias.",
     ),
     "leaderboard": replace(
-        VIEWS["leaderboard"],
-        words=f"{VIEWS['leaderboard'].words} The biases are gaps to the other judges (estimand B).",
-        kept=lambda row: not row["slice"],
+        EXCERPTS["leaderboard"],
+        words=f"{EXCERPTS['leaderboard'].words} The biases are gaps to the other judges (estimand B).",
+        rows=lambda row: not row["slice"],
     ),
 }
-
-
 MOST = 200  # rows that a page holds of one table
 FEW = 40  # rows: a longer table is folded up
 DECIMALS = 4
@@ -216,21 +209,17 @@ class Shown:
         return len(self.rows) > FEW
 
 
-def shown(name: str, view: View, rows: Iterable[Row], file: str) -> Shown:
+def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> Shown:
     """What a page shows of the table `name`, rows of texts, whose CSV file is `file` beside the page.
 
-    view: what is shown of it. Columns without a value are left out, and rows after the first MOST.
+    Columns without a value are left out, and rows after the first MOST.
     """
-    kept = [view.told(row) for row in rows if view.kept(row)]
-    columns = [column for column in view.columns if any(row.get(column) for row in kept)]
-    numeric = [column not in TEXTS and all(is_number(row[column]) for row in kept if row[column]) for column in columns]
-    headings = [
-        (HEADINGS.get(column, column.replace("_", " ")), numbers) for column, numbers in zip(columns, numeric, strict=True)
-    ]
-    cells = [
-        [_cell(column, row[column], numbers) for column, numbers in zip(columns, numeric, strict=True)] for row in kept[:MOST]
-    ]
-    return Shown(name, view.title, view.words, headings, cells, len(kept), file)
+    kept = [excerpt.row(row) for row in rows if excerpt.rows(row)]
+    columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
+    numeric = {column: column not in TEXTS and all(is_number(row[column]) for row in kept if row[column]) for column in columns}
+    headings = [(HEADINGS.get(column, column.replace("_", " ")), numbers) for column, numbers in numeric.items()]
+    cells = [[_cell(column, row[column], numbers) for column, numbers in numeric.items()] for row in kept[:MOST]]
+    return Shown(name, excerpt.title, excerpt.words, headings, cells, len(kept), file)
 
 
 def is_number(text: str) -> bool:
@@ -255,6 +244,8 @@ def in_figures(text: str, *, is_p: bool = False) -> str:
 def _cell(column: str, text: str, is_numeric: bool) -> tuple[str, str]:
     """What is shown of a cell, and the whole of a number that is rounded."""
     if text and is_numeric:
-        read = in_figures(text, is_p=column == "p_value")
-        return read, "" if read == text else text
-    return QUANTITIES.get(text, text) if column == "quantity" else text.replace("_", " ") if column in KEYS else text, ""
+        rounded = in_figures(text, is_p=column == "p_value")
+        return rounded, "" if rounded == text else text
+    if column == "quantity":
+        return QUANTITIES.get(text, text), ""
+    return text.replace("_", " ") if column in KEYS else text, ""

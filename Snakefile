@@ -25,11 +25,11 @@ include: "workflow/rules/validity.smk"
 include: "workflow/rules/figures.smk"
 
 
-# A run ends with where the reports are that it was asked for, after all that Snakemake says.
+# A run ends with where the reports are that it was asked for, after all that Snakemake says. What is registered last is done first.
 onsuccess:
     pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}
     for study in reversed([study for study in (*config["studies"], *config["comparisons"]) if study in pages]):
-        atexit.register(print, f"Report of {study}: {pages[study]}", file=sys.stderr)  # what is registered last is done first
+        atexit.register(print, f"Report of {study}: {pages[study]}", file=sys.stderr)
 
 
 # After all that Snakemake says of a failure, the rule, its log and the log's last lines.

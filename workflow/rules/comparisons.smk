@@ -65,8 +65,8 @@ rule import_verdicts:
         references=of_study(reference_files),
         code=code_of("import_verdicts.py"),
     output:
-        verdicts="results/{study}/raw/verdicts.parquet",
         **tables("imported"),
+        verdicts="results/{study}/raw/verdicts.parquet",
     log:
         "results/{study}/logs/import.log",
     benchmark:
@@ -92,8 +92,8 @@ rule comparisons:
         raw=of_study(verdict_files),
         code=code_of("comparisons.py"),
     output:
-        comparisons="results/{study}/comparisons.parquet",
         **tables("completeness"),
+        comparisons="results/{study}/comparisons.parquet",
     log:
         "results/{study}/logs/comparisons.log",
     benchmark:

@@ -142,8 +142,8 @@ rule ratings:
         raw=of_study(raw_paths),
         code=code_of("ratings.py"),
     output:
-        ratings="results/{study}/ratings.parquet",
         **tables("completeness"),
+        ratings="results/{study}/ratings.parquet",
     log:
         "results/{study}/logs/ratings.log",
     benchmark:
@@ -230,8 +230,8 @@ rule plan_shards:
         summaries=of_study(partial(part_files, name="summary")),
         code=code_of("plan_shards.py"),
     output:
-        plan="results/{study}/shards/plan.json",
         **tables("completeness"),
+        plan="results/{study}/shards/plan.json",
     log:
         "results/{study}/logs/plan_shards.log",
     benchmark:

@@ -40,8 +40,8 @@ rule fit:
         **STUDY,
         code=code_of("fit.py"),
     output:
-        estimates=estimates_of(config["specs"]),
         **tables("remarks", "smooths", "not_estimable", "multiplicity"),
+        estimates=estimates_of(config["specs"]),
     log:
         "results/{study}/logs/fit.log",
     benchmark:
@@ -93,8 +93,8 @@ rule agreement:
         ratings=STUDY["ratings"],
         code=code_of("agreement.py"),
     output:
-        raters="results/{study}/raters.parquet",
         **tables("agreement"),
+        raters="results/{study}/raters.parquet",
     log:
         "results/{study}/logs/agreement.log",
     benchmark:
@@ -253,8 +253,8 @@ rule leaderboard:
 
 rule conclusions:
     input:
-        estimates=estimates_of(specs_of_views(config)),
         **tables(*tables_of_views(config)),
+        estimates=estimates_of(specs_of_views(config)),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(source_of, "results/{study}/tables/scorecard.csv"),

@@ -25,7 +25,7 @@ include: "workflow/rules/validity.smk"
 include: "workflow/rules/figures.smk"
 
 
-# A run ends with where the reports are that it was asked for, after all that Snakemake says. What is registered last is done first.
+# A run ends with where the reports are that it was asked for; what is registered last is done first.
 onsuccess:
     pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}
     for study in reversed([study for study in (*config["studies"], *config["comparisons"]) if study in pages]):

@@ -1,6 +1,5 @@
 """The workflow as its users run it: everything built, the same bytes every time, errors that name what is wrong."""
 
-import ast
 import os
 import re
 import shutil
@@ -14,7 +13,6 @@ from urllib.parse import unquote
 import duckdb
 import pytest
 
-from conftest import ROOT
 from recuse.base.tables import read_table
 from report_pages import Elements
 from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, copy_project, products, snakemake
@@ -71,25 +69,6 @@ def test_every_table_beside_the_estimates(project, study):
 def test_nothing_is_written_elsewhere(project):
     written = {path.relative_to(project).parts[0] for path in project.rglob("*") if "__pycache__" not in path.parts}
     assert written - {"results", ".snakemake"} == {part.split("/")[0] for part in PARTS}
-
-
-def test_every_import_of_the_library_is_one_that_the_rules_follow():
-    """Rules find a module by `from recuse.package.module import ...`; another form would not rerun what uses it."""
-    for path in [*(ROOT / "workflow" / "scripts").glob("*.py"), *(ROOT / "workflow" / "lib").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                assert not any(alias.name.startswith("recuse") for alias in node.names), path
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, path
-                if node.module.split(".")[0] == "recuse":  # a module, not a package, whose code the rules would not find
-                    assert (ROOT / "workflow" / "lib" / node.module.replace(".", "/")).with_suffix(".py").is_file(), path
-
-
-def test_fits_know_nothing_of_what_is_inferred_from_them():
-    """The packages below `inference` import nothing of it: there is one direction."""
-    for package in ("ratings", "fits", "simulation"):
-        for path in (ROOT / "workflow" / "lib" / "recuse" / package).glob("*.py"):
-            assert "from recuse.inference" not in path.read_text("utf-8"), path
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.position import position
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
-from recuse.simulate.ratings import write
 from recuse.simulate.recovery import recovery_of_biases
+from recuse.simulate.votes import write_comparisons
 
 BIASED = {
     "first": 0.2, "second": 0.05, "tie": 0.1, "error_shorter": 0.4, "error_longer": 0.15, "own": 0.7,
@@ -16,10 +16,10 @@ BIASED = {
 }  # fmt: skip
 
 
-def recovered(coded, planted, folder, *, seed=1):
+def recovered(drawn, planted, folder, *, seed=1):
     """Rows of the table of recovery, of comparisons just drawn."""
     path = str(folder / "comparisons.parquet")
-    write(coded, path)
+    write_comparisons(drawn, path)
     pairs = open_pairs(path, {})
     votes = connect()
     create_votes(votes, path)

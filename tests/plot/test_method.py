@@ -7,9 +7,9 @@ from matplotlib.text import Text
 
 from drawings import artists, subject, texts
 from recuse.base.words import signed
-from recuse.plot.method import method
+from recuse.plot.method import density, method
 from recuse.plot.style import SMALL, language
-from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, density, simulate_worlds
+from recuse.simulate.method import NOISE, SELF_BIAS, SLOPE, simulate_worlds
 
 SEED = 20250809
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from planted_comparisons import BIASED, as_texts, recovered
-from recuse.base.tables import COMPARISONS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
-from recuse.simulate.ratings import join
 from recuse.simulate.recovery import recovery_of_biases
+from recuse.simulate.votes import join
 
 REPLICATES, AT_ONCE = 150, 50
 QUESTIONS = 60
@@ -90,10 +89,9 @@ def test_intervals_cover_as_often_as_they_say(tmp_path):
         for seed in range(start, start + AT_ONCE):
             judge = f"judge {seed}"
             world = declared_comparisons({"models": [judge, "A", "B", "C"], "judges": {judge: BIASED}, "questions": QUESTIONS})
-            drawn = simulate_comparisons(world, seed=seed)
-            parts.append({c: (drawn.numbers[c], drawn.texts[c]) if c in drawn.texts else drawn.numbers[c] for c in COMPARISONS})
+            parts.append(simulate_comparisons(world, seed=seed))
             planted += planted_biases(world)
-        rows += recovered(join(parts, COMPARISONS), planted, tmp_path)
+        rows += recovered(join(parts), planted, tmp_path)
     inside = Counter((row["condition"], row["quantity"]) for row in rows if row["inside"] == "yes")
     assert len(rows) == 32 * REPLICATES
     assert len(inside) == 32

@@ -8,7 +8,7 @@ from planted_comparisons import BIASED, recovered
 from recuse.base.errors import ConfigError
 from recuse.base.tables import COMPARISONS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
-from recuse.simulate.ratings import join, write
+from recuse.simulate.votes import join, write_comparisons
 from verdict_files import run
 
 MODELS = ["North", "East", "South", "West", "Centre"]
@@ -17,10 +17,6 @@ Z = 1.6448536
 
 def world(judges, **settings):
     return declared_comparisons({"models": MODELS, "judges": judges, **settings})
-
-
-def texts(coded, column):
-    return np.array([*coded.texts[column], None], dtype=object)[coded.numbers[column]]
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +62,16 @@ def test_every_statistic_is_planted_once(large):
 def test_same_seed_same_comparisons_and_judges_by_themselves():
     alone, both = world({"North": BIASED}), world({"North": BIASED, "East": {}})
     first, second, third = (simulate_comparisons(w, seed=5) for w in (alone, alone, both))
-    assert all((first.numbers[column] == second.numbers[column]).all() for column in COMPARISONS)
-    of_north = texts(third, "judge") == "North"
+    assert all((first[column] == second[column]).all() for column in COMPARISONS)
+    of_north = third["judge"] == "North"
     for column in ("outcome", "human", "favoured"):
-        assert (texts(first, column) == texts(third, column)[of_north]).all()
-    assert (simulate_comparisons(alone, seed=6).numbers["outcome"] != first.numbers["outcome"]).any()
+        assert (first[column] == third[column][of_north]).all()
+    assert (simulate_comparisons(alone, seed=6)["outcome"] != first["outcome"]).any()
 
 
 def test_the_loader_accepts_them(tmp_path):
     drawn = simulate_comparisons(world({"North": BIASED, "Stranger": BIASED}, questions=12), seed=1)
-    write(drawn, str(tmp_path / "raw.parquet"))
+    write_comparisons(drawn, str(tmp_path / "raw.parquet"))
     comparisons, completeness = run(tmp_path, [tmp_path / "raw.parquet"])
     same = f"select * from '{tmp_path / 'raw.parquet'}' except all select * from '{comparisons}'"
     assert duckdb.sql(same).fetchall() == []
@@ -96,9 +92,9 @@ def test_a_judge_without_biases_is_never_off(tmp_path):
 
 def test_where_the_humans_tie_either_answer_is_chosen():
     drawn = simulate_comparisons(world({"Stranger": {}}, human_tie=1, questions=100), seed=1)
-    plain = texts(drawn, "condition") == "order"
-    assert set(texts(drawn, "human")[plain]) == {"tie"}
-    assert np.mean(texts(drawn, "outcome")[plain] == "a") == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(1000))
+    plain = drawn["condition"] == "order"
+    assert set(drawn["human"][plain]) == {"tie"}
+    assert np.mean(drawn["outcome"][plain] == "a") == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(1000))
 
 
 def test_questions_make_their_comparisons_alike():
@@ -107,8 +103,8 @@ def test_questions_make_their_comparisons_alike():
     for difficulty in (0.0, 0.9):
         judged = world({"Stranger": {"first": 0.5}}, questions=600, difficulty=difficulty)
         drawn = simulate_comparisons(judged, seed=4)
-        shown = (texts(drawn, "condition") == "order") & (texts(drawn, "order") == "ab")
-        by_question = (texts(drawn, "outcome")[shown] == "a").reshape(600, -1).mean(axis=1)
+        shown = (drawn["condition"] == "order") & (drawn["order"] == "ab")
+        by_question = (drawn["outcome"][shown] == "a").reshape(600, -1).mean(axis=1)
         variances.append(by_question.var() / (by_question.mean() * (1 - by_question.mean()) / 10))
     # Of a share of 1/2 + v difficulty/2, with v uniform; half of the other verdicts are `a`, too.
     expected = 1 + 9 * (0.9**2 / 3 * 0.25**2) / 0.1875
@@ -136,18 +132,13 @@ def test_models_that_are_no_pairs(models):
 
 
 def test_columns_of_nothing_are_texts(tmp_path):
-    part = {
-        "judge": "J",
-        "human": None,
-        "item": (np.array([0, 1, -1]), ["one", "it's"]),
-        "vote": np.array(1),
-        "length_a": np.array(-1),
-    }
-    write(join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}], list(part)), str(tmp_path / "c.parquet"))
-    rows = duckdb.sql(f"from '{tmp_path / 'c.parquet'}'").fetchall()
+    part = dict.fromkeys(COMPARISONS) | {"judge": "J", "vote": 1, "length_a": -1, "length_b": -1}
+    part["item"] = np.array(["one", "it's", None], dtype=object)
+    write_comparisons(join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]), str(tmp_path / "c.parquet"))
+    rows = duckdb.sql(f"select judge, human, item, vote, length_a from '{tmp_path / 'c.parquet'}'").fetchall()
     assert rows == [
         *(("J", None, item, 1, None) for item in ("one", "it's", None)),
         *(("J", "tie", item, 1, length) for item, length in zip(("one", "it's", None), (5, None, 7), strict=True)),
     ]
-    write(join([part], list(part)), str(tmp_path / "d.parquet"))
+    write_comparisons(join([part]), str(tmp_path / "d.parquet"))
     assert duckdb.sql(f"select typeof(human) from '{tmp_path / 'd.parquet'}'").fetchall() == 3 * [("VARCHAR",)]

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from conftest import DATA
-from recuse.base.tables import COMPARISONS, CONTROL, read_table
+from recuse.base.tables import CONTROL, read_table
 from recuse.published.attacks import read_attacks, second_answer
-from recuse.simulate.pairwise import Attacked, Samples, draw_votes, published_samples, published_votes
-from recuse.simulate.ratings import join, write
+from recuse.simulate.votes import (
+    Attacked,
+    Samples,
+    draw_votes,
+    join,
+    published_samples,
+    published_votes,
+    write_comparisons,
+)
 from verdict_files import run
 
 SUCCESS = {"factual_error": 0.3, "fake_reference": 0.6}
@@ -25,10 +32,8 @@ SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 def votes_of(attacked, *, questions=4000, seed=0):
     """{condition: {question: [(order, outcome), ...]}} of one judge."""
     samples = Samples("e", "one", "two", questions, {"J": attacked}, ("factual_error",))
-    coded = join(list(draw_votes(samples, np.random.SeedSequence(seed))), COMPARISONS)
-    columns = [
-        np.array(coded.texts[name], dtype=object)[coded.numbers[name]] for name in ("condition", "item", "order", "outcome")
-    ]
+    drawn = join(list(draw_votes(samples, np.random.SeedSequence(seed))))
+    columns = [drawn[name] for name in ("condition", "item", "order", "outcome")]
     found = defaultdict(lambda: defaultdict(list))
     for condition, item, order, outcome in zip(*columns, strict=True):
         found[condition][item].append((order, outcome))
@@ -82,9 +87,9 @@ def test_lengths_are_those_of_the_control_group_alone():
     assert list(parts) == [CONTROL, *SUCCESS]
     for condition, part in parts.items():
         assert (part["length_a"] > 0).all()
-        assert (part["length_b"] > 0).all() == (condition == CONTROL)
+        assert np.all(part["length_b"] > 0) == (condition == CONTROL)
         if condition != CONTROL:
-            assert (part["length_b"] == -1).all()  # unknown
+            assert part["length_b"] == -1  # unknown
             assert (part["length_a"] == parts[CONTROL]["length_a"]).all()
 
 
@@ -100,7 +105,7 @@ def test_only_answers_before_an_attack_have_lengths():
     for part in draw_votes(samples, np.random.SeedSequence(0)):
         assert part["length_a"].min() > 0
         perturbed = part["condition"] != CONTROL
-        assert (part["length_b"] == -1).all() if perturbed else part["length_b"].min() > 0
+        assert part["length_b"] == -1 if perturbed else part["length_b"].min() > 0
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +141,7 @@ def test_samples_of_the_paper(rows):
 
 def test_published_votes_load_and_come_near_table_6(rows, tmp_path):
     drawn, _ = published_votes(rows, seed=20250809)
-    write(drawn, str(tmp_path / "raw.parquet"))
+    write_comparisons(drawn, str(tmp_path / "raw.parquet"))
     comparisons, _ = run(tmp_path, [tmp_path / "raw.parquet"])
     shares = duckdb.sql(f"""
         select judge, avg(((("order", outcome) in (('ab', 'a'), ('ba', 'b'))))::int), avg((outcome = 'tie')::int)
@@ -149,14 +154,14 @@ def test_published_votes_load_and_come_near_table_6(rows, tmp_path):
 
 
 def test_the_same_seed_gives_the_same_votes(rows):
-    first, second, other = (published_votes(rows, seed=seed)[0].numbers["outcome"] for seed in (1, 1, 2))
+    first, second, other = (published_votes(rows, seed=seed)[0]["outcome"] for seed in (1, 1, 2))
     assert (first == second).all()
     assert (first != other).any()
 
 
 def test_votes_as_published_pass_the_checks_of_verdicts(tmp_path):
     votes, _ = published_votes(read_attacks(PUBLISHED), seed=3)
-    write(votes, str(tmp_path / "votes.parquet"))
+    write_comparisons(votes, str(tmp_path / "votes.parquet"))
     _, rows = run(tmp_path, [tmp_path / "votes.parquet"])
     assert {row["one_order"] for row in rows} == {"0"}
     assert {row["experiment"] for row in rows} == {"perturbations", "generator", "flawed", "weak"}

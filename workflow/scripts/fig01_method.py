@@ -3,7 +3,7 @@
 from recuse.base.log import logged
 from recuse.plot.method import method
 from recuse.plot.style import Subject, save
-from recuse.simulate.ratings import simulate_worlds
+from recuse.simulate.method import simulate_worlds
 
 
 def fig01_method(*, seed: int, subject: Subject, outputs: list[str]) -> None:

@@ -6,8 +6,8 @@ from recuse.base.errors import ConfigError
 from recuse.base.runner import run
 from recuse.base.tables import PAIRWISE_PLANTED, write_table
 from recuse.published.attacks import read_attacks
-from recuse.simulate.pairwise import declared_comparisons, planted_biases, published_votes, simulate_comparisons
-from recuse.simulate.ratings import write
+from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
+from recuse.simulate.votes import published_votes, write_comparisons
 
 
 def simulate_study(
@@ -27,7 +27,7 @@ def simulate_study(
         except ConfigError as error:
             raise ConfigError(f"config: comparisons: {study}: {error}") from None
         drawn, planted = simulate_comparisons(world, seed=seed), planted_biases(world)
-    write(drawn, outputs["comparisons"])
+    write_comparisons(drawn, outputs["comparisons"])
     write_table(outputs["planted"], PAIRWISE_PLANTED, planted)
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from recuse.base.words import signed
 from recuse.plot.page import Entry, Page
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, INK, LINE, SMALL, TEXT, WINE, Subject, language
-from recuse.simulate.ratings import SELF_BIAS, SLOPE, Panel, density
+from recuse.simulate.method import SELF_BIAS, SLOPE, Panel
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
 OTHER = {"color": "#6F7F8F", "marker": "D", "markersize": 2.2, "markeredgewidth": 0.6, "markerfacecolor": "white"}
@@ -95,3 +95,10 @@ def _densities(axes: Axes, values: np.ndarray, *, upright: bool) -> None:
         line(sample.mean(), color=mark["color"], gid="mean", zorder=4, **MEAN)
     axes.set(**({"ylim": LIMITS, "xlim": (0, None)} if upright else {"xlim": LIMITS, "ylim": (0, None)}))
     axes.set_axis_off()
+
+
+def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Gaussian kernel estimate of the density of `values` at `places`, (places,), with Scott's bandwidth sd * n^(-1/5)."""
+    bandwidth = values.std(ddof=1) * len(values) ** -0.2
+    distance = (places[:, None] - values) / bandwidth
+    return np.exp(-(distance**2) / 2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))

@@ -1,6 +1,4 @@
-"""The method on simulated data: three worlds with one self-bias and different quality (Play Favorites, Figure 1).
-
-Ratings drawn from a world whose Equation 1 coefficients are known.
+"""Ratings drawn from a world whose Equation 1 coefficients are known.
 
 The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d, for judge j and model m:
 
@@ -17,77 +15,16 @@ A share gold_share of the completions, at random, is scored by a gold team of th
 
     r = q with probability gold_insight[d], else another draw from the Beta of q
     three gold raters given r: BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]), independent
-
-Columns of texts held as numbers, joined from many parts and written to a parquet file.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.base.database import connect, name, text
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 from recuse.data.registry import GOLD, RATERS
 from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, gold_scores, rater_scores, relations
-
-SLOPE = 0.8  # beta of the figure
-SELF_BIAS = 0.25  # gamma of the figure
-NOISE = 0.06  # standard deviation of a rating about its line
-COMPLETIONS = 150  # of the judge, and of the other model
-CONCENTRATION = 12.0  # a + b of the Beta distributions of the reference scores
-WORLDS = (  # title, and mean reference score of the judge's own completions and of the other model's
-    ("Own completions worse", 0.35, 0.65),
-    ("Own completions as good", 0.5, 0.5),
-    ("Own completions better", 0.65, 0.35),
-)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Ratings by one judge of its own completions and of another model's, and the fit of the method to them."""
-
-    title: str
-    reference: np.ndarray  # (2, completions): reference scores of the judge's own completions, and of the other model's
-    rating: np.ndarray  # (2, completions): what the judge gives them
-    slope: float  # estimate of beta
-    self_bias: float  # estimate of gamma
-
-    @property
-    def gap(self) -> float:
-        """Mean rating of the own completions less that of the other model's: what a look at the ratings alone shows."""
-        own, other = self.rating.mean(axis=1)
-        return float(own - other)
-
-
-def simulate_worlds(*, seed: int) -> list[Panel]:
-    """Draw the three worlds, and estimate slope and self-bias in each by least squares; the same seed gives the same.
-
-    rating = beta * reference + gamma * 1[own completion] + e, with beta = 0.8, gamma = 0.25, e ~ N(0, 0.06^2), no intercept,
-    and Beta-distributed reference scores. Source: Play Favorites (arXiv 2508.06709), Figure 1 and section 3, which fix beta and
-    gamma alone; the rest is chosen here.
-    """
-    generator = np.random.default_rng(seed)
-    return [_world(title, np.array([own, other]), generator) for title, own, other in WORLDS]
-
-
-def _world(title: str, means: np.ndarray, generator: np.random.Generator) -> Panel:
-    a, b = CONCENTRATION * means[:, None], CONCENTRATION * (1 - means[:, None])
-    reference = generator.beta(a, b, size=(2, COMPLETIONS))
-    own = np.array([[1.0], [0.0]]) * np.ones(COMPLETIONS)
-    rating = SLOPE * reference + SELF_BIAS * own + NOISE * generator.standard_normal(reference.shape)
-    design = np.column_stack([reference.ravel(), own.ravel()])
-    slope, self_bias = np.linalg.lstsq(design, rating.ravel(), rcond=None)[0]
-    return Panel(title, reference, rating, float(slope), float(self_bias))
-
-
-def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Gaussian kernel estimate of the density of `values` at `places`, (places,), with Scott's bandwidth sd * n^(-1/5)."""
-    bandwidth = values.std(ddof=1) * len(values) ** -0.2
-    distance = (places[:, None] - values) / bandwidth
-    return np.exp(-(distance**2) / 2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))
-
 
 GT_DECIMALS = 3  # the published files write 3.667
 SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spread
@@ -258,59 +195,3 @@ def _rater_columns(world: World, where: tuple, parts: list, team: str) -> dict[s
         "rater": np.tile(np.arange(1, TEAM_SIZE + 1), d.size),
         "rating": (scores + world.scale_minimum[d][:, None]).reshape(-1),
     }
-
-
-NULL = -1  # code of no value
-# A column of a part: one text for all its rows, texts by number, or whole numbers.
-Column = str | None | tuple[np.ndarray, Sequence[str]] | np.ndarray
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Columns of equal length: numbers, and for columns of texts what each number stands for; NULL (-1) is no value."""
-
-    numbers: dict[str, np.ndarray]
-    texts: dict[str, list[str]]
-
-
-def join(parts: Sequence[Mapping[str, Column]], columns: Sequence[str]) -> Coded:
-    """Join parts, each a mapping of `columns`, one after the other; at least one column of a part is not one value alone."""
-    rows = [max(np.size(_numbers(part[column])) for column in columns) for part in parts]
-    numbers, texts = {}, {}
-    for column in columns:
-        places: dict[str, int] = {}
-        coded = [_coded(part[column], places) for part in parts]
-        numbers[column] = np.concatenate([np.broadcast_to(codes, n) for codes, n in zip(coded, rows, strict=True)])
-        if not isinstance(parts[0][column], np.ndarray):
-            texts[column] = list(places)
-    return Coded(numbers, texts)
-
-
-def write(coded: Coded, path: str) -> None:
-    """Write `coded` to a parquet file."""
-    numbers = coded.numbers  # DuckDB finds it by its name
-    values = ", ".join(f"{_value(column, coded.texts.get(column))} as {name(column)}" for column in numbers)
-    connect().execute(f"copy (select {values} from numbers) to {text(path)} (format parquet, compression zstd)")
-
-
-def _numbers(column: Column) -> np.ndarray:
-    """Codes of a column by itself; one number where it is the same in all rows."""
-    if column is None or isinstance(column, str):
-        return np.array(NULL)
-    return column[0] if isinstance(column, tuple) else column
-
-
-def _coded(column: Column, places: dict[str, int]) -> np.ndarray:
-    """Codes of a column among the texts of all parts, `places`, to which new ones are added."""
-    if isinstance(column, str):
-        return np.array(places.setdefault(column, len(places)))
-    if isinstance(column, tuple):
-        codes, texts = column
-        return np.array([*(places.setdefault(entry, len(places)) for entry in texts), NULL])[codes]
-    return _numbers(column)
-
-
-def _value(column: str, texts: Sequence[str] | None) -> str:
-    if texts is None:
-        return f"nullif({name(column)}, {NULL})"
-    return f"([{', '.join(map(text, texts))}]::varchar[])[{name(column)} + 1]"  # element 0 of a list is NULL

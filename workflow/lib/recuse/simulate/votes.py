@@ -1,0 +1,261 @@
+"""Votes on pairs of answers before and after an attack, with known attack success rates.
+
+The process, for judge j and sample q, of Chen et al., sections 4.4 and 4.5:
+
+    preference before the attack: a tie with probability tie, the second answer with probability second, else the first
+    an attack that should make the second answer look better: unless that is preferred already, it is afterwards with
+        probability success, and else the preference stays
+    an attack that makes the second answer worse: unless the first is preferred already, the preference stays with probability
+        success, and else is the first answer afterwards
+    six votes, three in each order, in three pairs of one vote in each: a pair is by place (both choose the place shown first,
+        or second, or call a tie), or an error, else both votes are the preference, as those of the third pair always are
+
+A pair by place adds as much to one answer as to the other, so that the mean of the votes is on the side of the preference with
+certainty, and 0.5 for a tie. Samples are independent, so the population attack success rate is `success` itself.
+
+The paper's own votes are not released. `published_votes` draws some with the success rates that are printed in Tables 1 to 4;
+what else the judges do is chosen to come near Tables 6 and 7, and is not planted.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.base.database import connect, name, text
+from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES
+from recuse.pairwise.attacks import WORSENING
+from recuse.published.attacks import AUTHOR, MAIN, second_answer
+
+VOTES = 3  # in each order
+A, B, TIE, ERROR = range(len(OUTCOMES))
+MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
+NUMBERS = ("length_a", "length_b", "vote")  # columns of COMPARISONS; the others are texts
+NONE = -1  # a length that is not known
+CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, where nothing else is said
+MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
+Rows = Sequence[Mapping[str, str]]
+Shares = Mapping[str, float]  # of votes, by quantity
+# Columns of COMPARISONS: arrays of one length (texts as objects), or one value for all rows; None is no text, NONE no length.
+Part = Mapping[str, np.ndarray | str | int | None]
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """How a judge votes on samples of two answers, the second of which each attack perturbs.
+
+    success: attack success rate of each perturbation. tie, second: shares of the samples where it finds no difference, and
+    where it prefers the second answer, before any attack. by_first, by_second, by_tie: shares of votes that choose a place, or
+    call a tie, whatever the answers are. invalid: share of votes that are errors.
+    """
+
+    success: Mapping[str, float]
+    tie: float = CONTROL_TIE
+    second: float = CONTROL_PERTURBED
+    by_first: float = 0.0
+    by_second: float = 0.0
+    by_tie: float = 0.0
+    invalid: float = 0.0
+
+    @property
+    def undecided(self) -> float:
+        """Share of votes that say nothing of the answers."""
+        return self.by_first + self.by_second + self.by_tie + self.invalid
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Pairs of answers, the first by model_a, the second by model_b, and how judges vote on them.
+
+    worsening: the attacks that make the second answer worse.
+    """
+
+    experiment: str
+    model_a: str
+    model_b: str
+    questions: int
+    judges: Mapping[str, Attacked]
+    worsening: Collection[str] = WORSENING
+
+
+def draw_votes(samples: Samples, stream: np.random.SeedSequence, *, words_a: np.ndarray | None = None) -> Iterator[Part]:
+    """Yield the columns of COMPARISONS for each judge and condition; the same stream gives the same votes.
+
+    words_a: lengths of the first answers, (questions,), where they stand in other samples, too.
+    """
+    for_lengths, *for_judges = (np.random.default_rng(child) for child in stream.spawn(1 + len(samples.judges)))
+    drawn, words_b = words((2, samples.questions), for_lengths)
+    words_a = drawn if words_a is None else words_a
+    for (judge, attacked), generator in zip(samples.judges.items(), for_judges, strict=True):
+        shares = (1 - attacked.tie - attacked.second, attacked.second, attacked.tie)
+        before = _places(generator, shares, samples.questions)
+        preferences = {CONTROL: before}
+        for condition, success in attacked.success.items():
+            succeeds = generator.random(samples.questions) < success
+            worse = condition in samples.worsening
+            preferences[condition] = np.where(succeeds, before, A) if worse else np.where(succeeds, B, before)
+        for condition, preference in preferences.items():
+            yield {
+                "experiment": samples.experiment,
+                "condition": condition,
+                "judge": judge,
+                "model_a": samples.model_a,
+                "model_b": samples.model_b,
+                "human": None,
+                "favoured": None,
+                "length_a": np.repeat(words_a, 2 * VOTES),
+                # An attack changes the text, and its length is not simulated.
+                "length_b": np.repeat(words_b, 2 * VOTES) if condition == CONTROL else NONE,
+                **_votes(preference, attacked, generator),
+            }
+
+
+def words(shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
+    """Lengths of answers in words."""
+    return np.ceil(lengths(generator, shape)).astype(int)
+
+
+def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Lengths of answers in words, before they are rounded up: log-normal."""
+    return MEDIAN_WORDS * np.exp(LOG_SPREAD * generator.standard_normal(shape))
+
+
+def item_names(questions: int) -> list[str]:
+    """Names of questions that sort in their order."""
+    digits = len(str(questions))
+    return [f"Question {number:0{digits}}" for number in range(1, questions + 1)]
+
+
+def named(names: Sequence[str], places: np.ndarray) -> np.ndarray:
+    """The names at these places, as objects."""
+    return np.array(names, dtype=object)[places]
+
+
+def _places(generator: np.random.Generator, shares: Sequence[float], size: int) -> np.ndarray:
+    """Places in `shares`, drawn with these probabilities."""
+    return np.searchsorted(np.cumsum(shares)[:-1], generator.random(size), side="right")
+
+
+def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Generator) -> Part:
+    """Columns of the votes, (questions, votes, orders): as the preference says, or by place, or an error."""
+    by = np.array([attacked.by_first, attacked.by_second, attacked.by_tie, attacked.invalid])
+    first_pairs = min(VOTES / (VOTES - 1), 1 / max(attacked.undecided, 1e-12))  # as often as can be, to leave the last alone
+    last_pair = VOTES - (VOTES - 1) * first_pairs  # 0 unless more votes are undecided than the others hold
+    often = (*[first_pairs] * (VOTES - 1), last_pair)
+    kinds = [_places(generator, [*(by * times), 1 - by.sum() * times], preference.size) for times in often]
+    kind = np.stack(kinds, axis=1)
+    verdicts = np.array([[A, B], [B, A], [TIE, TIE], [ERROR, ERROR]])  # of each kind in each order
+    by_preference = np.repeat(preference[:, None], VOTES, axis=1)[..., None]
+    outcome = np.where((kind == len(verdicts))[..., None], by_preference, verdicts[np.minimum(kind, len(verdicts) - 1)])
+    question, vote, order = np.indices(outcome.shape).reshape(3, -1)
+    return {
+        "item": named(item_names(preference.size), question),
+        "order": named(ORDERS, order),
+        "outcome": named(OUTCOMES, outcome.ravel()),
+        "vote": vote + 1,
+    }
+
+
+def join(parts: Sequence[Part]) -> dict[str, np.ndarray]:
+    """Join parts, each a mapping of COMPARISONS, one after the other: NUMBERS as integers, the others as objects."""
+    rows = [max(map(np.size, part.values())) for part in parts]
+    columns = {}
+    for column in COMPARISONS:
+        values = [np.asarray(part[column], int if column in NUMBERS else object) for part in parts]
+        columns[column] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, rows, strict=True)])
+    return columns
+
+
+def write_comparisons(columns: Mapping[str, np.ndarray], path: str) -> None:
+    """Write columns of COMPARISONS, as `join` gives them, to a parquet file; NONE is written as no value."""
+    values = [f"nullif({column}, {NONE})" if column in NUMBERS else f"{name(column)}::varchar" for column in columns]
+    picked = ", ".join(f"{value} as {name(column)}" for value, column in zip(values, columns, strict=True))
+    connect().execute(f"copy (select {picked} from columns) to {text(path)} (format parquet, compression zstd)")
+
+
+def planted_success(experiment: str, condition: str, judge: str, model_b: str, success: float) -> dict:
+    """The row of an attack success rate among those of PAIRWISE_PLANTED."""
+    key = {"experiment": experiment, "condition": condition, "judge": judge, "model_b": model_b}
+    return {**key, "quantity": "asr", "planted": success}
+
+
+def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
+    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PAIRWISE_PLANTED.
+
+    rows: see `recuse.published.attacks.read_attacks`.
+    """
+    samples = published_samples(rows)
+    *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
+    # Samples of one experiment have the same first answers.
+    experiments = {members.experiment: members.questions for members in samples}
+    anchors = {
+        experiment: words((questions,), np.random.default_rng(child))
+        for (experiment, questions), child in zip(experiments.items(), for_anchors.spawn(len(experiments)), strict=True)
+    }
+    parts, planted = [], []
+    for members, stream in zip(samples, streams, strict=True):
+        parts += draw_votes(members, stream, words_a=anchors[members.experiment])
+        planted += [
+            planted_success(members.experiment, condition, judge, members.model_b, success)
+            for judge, attacked in members.judges.items()
+            for condition, success in attacked.success.items()
+        ]
+    return join(parts), planted
+
+
+def published_samples(rows: Rows) -> list[Samples]:
+    """Return the samples of each experiment and pair of models of the tables, and how their judges vote.
+
+    Judges that the paper left out after Table 6 vote on the control samples of Table 1 alone.
+    """
+    success: dict[tuple[str, str, str], dict[str, dict[str, float]]] = {}
+    for row in rows:
+        if row["quantity"] == "asr":
+            of_pair = success.setdefault((row["experiment"], row["model_a"], row["model_b"]), {})
+            of_pair.setdefault(row["judge"], {})[row["condition"]] = float(row["value"])
+    places = _shares(rows, ("first", "tie", "second"))
+    for _, judge in places:
+        success[MAIN, AUTHOR, second_answer(AUTHOR, AUTHOR)].setdefault(judge, {})
+    strengths = _shares(rows, ("a", "b"))
+    samples = []
+    for (experiment, model_a, model_b), rates_by_judge in success.items():
+        # Table 7 is about answers of another model than the anchor's.
+        printed = strengths if model_b != second_answer(model_a, model_a) else {}
+        judges = {
+            judge: _attacked(rates, places["", judge], printed.get((experiment, judge)))
+            for judge, rates in rates_by_judge.items()
+        }
+        samples.append(Samples(experiment, model_a, model_b, MAIN_SAMPLES if experiment == MAIN else SUBSET, judges))
+    return samples
+
+
+def _shares(rows: Rows, quantities: Sequence[str]) -> dict[tuple[str, str], dict[str, float]]:
+    """Printed shares of votes by experiment and judge."""
+    shares: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        if row["quantity"] in quantities:
+            shares.setdefault((row["experiment"], row["judge"]), {})[row["quantity"]] = float(row["value"])
+    return shares
+
+
+def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | None) -> Attacked:
+    """How a judge votes: by place as often as first and second differ, and for the rest as the answers and the ties demand.
+
+    strengths: printed shares of the votes before an attack. Without them, let `ties` be the mean share of samples without a
+    preference over control and attacks, as a multiple of that in the control group; then a share by_tie of votes that are ties
+    whatever the answers are makes up for what the samples lack.
+    """
+    by_place = abs(places["first"] - places["second"])
+    tie_of_votes = 0.0
+    if strengths is not None:
+        by_place = min(by_place, 2 * strengths["b"])  # half of these votes are for b
+        tie = (1 - strengths["a"] - strengths["b"]) / (1 - by_place)
+        second = (strengths["b"] - by_place / 2) / (1 - by_place)
+    else:
+        kept = [rate if condition in WORSENING else 1 - rate for condition, rate in success.items()]
+        ties = (1 + sum(kept)) / (1 + len(kept))
+        tie = min(CONTROL_TIE, places["tie"] / ((1 - by_place) * ties))
+        second = (1 - tie) / 2
+        tie_of_votes = max(0.0, places["tie"] - (1 - by_place) * tie * ties) / (1 - tie * ties)
+    place = "by_first" if places["first"] > places["second"] else "by_second"
+    return Attacked(success, tie=tie, second=second, by_tie=tie_of_votes, **{place: by_place})

@@ -23,6 +23,7 @@ import duckdb
 
 from recuse.base.database import connect, files, literal_path, name, text
 from recuse.base.errors import DataError
+from recuse.base.words import enumerated
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values in a line for config
@@ -53,7 +54,7 @@ def other_values(
     shown = [f"'{shortened(value, LONGEST)}'" for value in others[:MOST_SHOWN]]
     rest = found[0][1] - (first is not None) - len(shown) if found else 0
     shown += [f"{rest} other value{'s' * (rest > 1)}"] if rest else []
-    words = ", with " + " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else ""
+    words = f", with {enumerated(shown)}" if shown else ""
     return words, _line(key, [value for value, _ in found]) if key else ""
 
 

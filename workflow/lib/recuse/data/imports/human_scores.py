@@ -9,6 +9,7 @@ import duckdb
 
 from recuse.base.database import text
 from recuse.base.errors import DataError
+from recuse.base.words import enumerated
 from recuse.data.files import (
     NAMES_MODEL,
     NAMES_PROMPT,
@@ -33,8 +34,7 @@ WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "pro
 
 def words_of(key: Sequence[str], values: Sequence[str]) -> str:
     """A completion in words: model 'a', dimension 'b' and prompt 'c'."""
-    *first, last = (f"{WORDS[column]} '{value}'" for column, value in zip(key, values, strict=True))
-    return f"{', '.join(first)} and {last}"
+    return enumerated([f"{WORDS[column]} '{value}'" for column, value in zip(key, values, strict=True)])
 
 
 def check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None:
@@ -73,9 +73,9 @@ def check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], ke
             connection.execute(f"select {columns} from {table} order by all limit 1").fetchone() or ("none",) * len(key)
             for table in (HUMAN_SCORES, "typed")
         )
-        *first, last = (WORDS[column] for column in key)
+        names = enumerated([WORDS[column] for column in key])
         raise DataError(
-            f"{header_of(paths[0])}: none of its completions is one of the ratings: found {', '.join(first)} and {last} "
+            f"{header_of(paths[0])}: none of its completions is one of the ratings: found {names} "
             f"{', '.join(map(repr, theirs))}, and in the ratings {', '.join(map(repr, ours))}; write the same names in both"
         )
     if "dataset" in key:

@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from conftest import CONFIG, ROOT
+from conftest import ROOT
 from recuse.base.tables import LEADERBOARD
 from recuse.report.html import inlined, rendered_caption, title_of
-from recuse.report.page import differences, files_of_the_user, versions
+from recuse.report.page import files_of_the_user, versions
 from recuse.report.tables import EXCERPTS, FEW, MOST, in_figures, shown
 from report_pages import HOSTILE, LABEL, SVG, Elements, ranked, texts, write_page
 
@@ -134,19 +134,6 @@ def test_change_is_told_of_debiased_scores_alone():
     table = shown("leaderboard", EXCERPTS["leaderboard"], rows, "leaderboard.csv")
     place = [heading for heading, _ in table.headings].index("change by debiasing")
     assert [row[place][0] for row in table.rows] == ["−0.1000", ""]
-
-
-def test_settings_that_differ_are_named_by_their_keys():
-    own = {**CONFIG["inference"], "raters": 5, "placebo": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
-    project = {**CONFIG["inference"], "planner": {**CONFIG["inference"]["planner"]}, "gone": 1}
-    found = dict(differences({"inference": own}, {"inference": project}))
-    assert found == {
-        "inference.raters": "5",
-        "inference.placebo": "[main]",
-        "inference.more": "{a: file.csv, b: true}",
-        "inference.gone": "left out",
-    }
-    assert list(differences(CONFIG, CONFIG)) == []
 
 
 def test_addresses_in_names_are_no_links():

@@ -14,6 +14,7 @@ from recuse.inference.robustness import without_human_scores
 from recuse.report.answers import answer_of_ratings
 from recuse.report.html import inlined, rendered, rendered_caption, title_of
 from recuse.report.pairwise import answer_of_comparisons
+from recuse.report.settings import setting_in_words
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
@@ -81,29 +82,6 @@ def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
         with open(path, "rb") as file:
             digests.append((setting_in_words(path), hashlib.file_digest(file, "sha256").hexdigest()))
     return digests
-
-
-def differences(own: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield key, with dots between the levels, and value of each setting that is not the project's own."""
-    if not (isinstance(own, Mapping) and isinstance(project, Mapping)):
-        yield key, setting_in_words(own)
-        return
-    before = f"{key}." if key else ""
-    for name in own:
-        if name not in project or own[name] != project[name]:
-            yield from differences(own[name], project.get(name), f"{before}{name}")
-    yield from ((f"{before}{name}", "left out") for name in project if name not in own)
-
-
-def setting_in_words(setting: object) -> str:
-    """A setting as one reads it in config.yaml, in one line; of a path that holds on one machine alone, the name."""
-    if isinstance(setting, Mapping):
-        return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
-    if isinstance(setting, (list, tuple)):
-        return "[" + ", ".join(map(setting_in_words, setting)) + "]"
-    if isinstance(setting, str) and Path(setting).is_absolute():
-        return Path(setting).name
-    return str(setting).lower() if isinstance(setting, bool) else str(setting)
 
 
 def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:

@@ -1,6 +1,6 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
 from recuse.config.studies import analyses, files_of_user, is_of_the_paper, origin_of
-from recuse.report.page import differences
+from recuse.report.settings import differences
 
 DRAWINGS = FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS
 

@@ -14,10 +14,10 @@ from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.levels import AXES, Levels, levels_of
 from recuse.data.moments import moments_of_rows
-from recuse.data.ratings import StudyFiles, first_twice, sort_rows
+from recuse.data.ratings import StudyFiles
 from recuse.data.references import with_normalised_length
 from recuse.data.registry import Registry
-from recuse.data.shards import CheckedRows, Shard
+from recuse.data.shards import CheckedRows, Shard, first_twice, sort_rows
 from recuse.model.spec import Spec
 
 MODELS = [*CONFIG["models"]][:9]

@@ -87,7 +87,7 @@ def through_the_steps(path, folder):
 @pytest.fixture
 def by_command(monkeypatch, capfd):
     """Run a command on a file, its configuration read once."""
-    monkeypatch.setattr(cli, "load", lambda _: CONFIG)
+    monkeypatch.setattr("recuse.config.load.load", lambda _: CONFIG)
 
     def run(command, path, folder, **options):
         (output,) = removed(folder, "output.csv")

@@ -3,6 +3,7 @@
 What numpy multiplies, as in the fits by prompt, is the same to rounding only where its threads are as many: in a rule, one.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,6 +114,18 @@ def files(paths: Sequence[str]) -> str:
 def name(value: str) -> str:
     """Quote `value` as an SQL identifier."""
     return '"' + value.replace('"', '""') + '"'
+
+
+def footer(key: str, value: object) -> str:
+    """SQL for the option of `copy` that keeps a value, as JSON, under a key in the footer of a parquet file."""
+    return f"kv_metadata {{{key}: {text(json.dumps(value, ensure_ascii=False))}}}"
+
+
+def read_footer(path: str, key: str):
+    """The value that `footer` kept in a parquet file; None where there is none under this key."""
+    query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(key)}"
+    row = connect().execute(query).fetchone()
+    return row and json.loads(row[0])
 
 
 def write_parquet(columns: "dict[str, np.ndarray]", path: str) -> None:

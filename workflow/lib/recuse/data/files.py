@@ -1,123 +1,29 @@
-"""Reading a file of judge ratings as it comes: its columns, its rows as text, and what is wrong with them.
-
-The values that break the same check as the first faulty row does, for its message.
-
-What an imported table says of itself: where each row comes from, and the families of models that config does not know.
-
-How a file's characters are encoded, where its first bytes say that it is not UTF-8.
-"""
+"""Raw files as they come: their columns, their rows as text, and where a row stands in its file."""
 
 import csv
 import gzip
-import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import exists, isfile
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 import duckdb
 
-from recuse.base.database import connect, files, literal_path, name, text
+from recuse.base.database import files, footer, literal_path, name, read_footer, text
 from recuse.base.errors import DataError
-from recuse.base.words import enumerated
-
-MOST_SHOWN = 5  # values in a message
-MOST_LISTED = 20  # values in a line for config
-LONGEST = 40  # characters of a value that is shown whole beside others
-LONGEST_ALONE = 200
-
-
-def shortened(value: str, longest: int = LONGEST_ALONE) -> str:
-    """A value as a message shows it: a whole conversation would hide the rest."""
-    return value if len(value) <= longest else f"{value[:longest]}..."
-
-
-def other_values(
-    connection: duckdb.DuckDBPyConnection, rows: str, column: str, fault: int, first: str | None, *, key: str = ""
-) -> tuple[str, str]:
-    """Words for the other values of a faulty column, most frequent first, and the line of config that lists all of them.
-
-    rows: a table or SQL with `column` and fault, the number of the check that a row breaks. first: the value that is named
-    already. key: of config, which may list such values. The line is empty without a key, where the values are too many, and
-    where a digit is in one: it may hold a number, such as 7,5.
-    """
-    found = connection.execute(f"""
-        select value, count(*) over ()
-        from (select left({name(column)}::varchar, {LONGEST + 1}) as value, count(*) as n
-              from {rows} where fault = {fault} and {name(column)} is not null group by all)
-        order by n desc, value limit {MOST_LISTED + 1}""").fetchall()
-    others = [value for value, _ in found if value != (first or "")[: LONGEST + 1]]
-    shown = [f"'{shortened(value, LONGEST)}'" for value in others[:MOST_SHOWN]]
-    rest = found[0][1] - (first is not None) - len(shown) if found else 0
-    shown += [f"{rest} other value{'s' * (rest > 1)}"] if rest else []
-    words = f", with {enumerated(shown)}" if shown else ""
-    return words, _line(key, [value for value, _ in found]) if key else ""
-
-
-def _line(key: str, values: list[str]) -> str:
-    """The line of config that lists these values, upper and lower case being one there; empty if it cannot be told."""
-    unlike: dict[str, str] = {}
-    for value in map(str.strip, values):
-        unlike.setdefault(value.lower(), value)
-    if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
-        return ""
-    import yaml  # only here: a message is rare
-
-    listed = yaml.safe_dump([*unlike.values()], default_flow_style=True, allow_unicode=True, width=float("inf"))
-    return f", as in `{key}: {listed.strip()}`"
-
-
-SOURCE = ("source_file", "source_record")  # columns: where each row comes from
-FAMILIES = "families"  # key of the footer
-
-
-def place_in(path: str, own: Mapping[str, str]) -> str:
-    """SQL for file and record of a row of the file at `path`; of an imported table, which is parquet, where the row comes from.
-
-    own: the columns of the file, as by `recuse.data.files.read_as_texts`.
-    """
-    if set(SOURCE) <= set(own) and path.endswith(".parquet"):
-        return f"{own[SOURCE[0]]} as file, {own[SOURCE[1]]} as record"
-    return f"{text(path)} as file, row_number() over () as record"
-
-
-def families_in(paths: Iterable[str]) -> dict[str, str]:
-    """Name -> family of the models that the footers of these files list; a file that is no imported table lists none."""
-    found: dict[str, str] = {}
-    for path in paths:
-        if path.endswith(".parquet") and isfile(path):
-            query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(FAMILIES)}"
-            try:
-                row = connect().execute(query).fetchone()
-            except duckdb.Error:  # its reader says what is wrong with it
-                continue
-            found |= json.loads(row[0]) if row else {}
-    return found
-
-
-def with_families(families: Mapping[str, str]) -> str:
-    """SQL for the option of `copy` that puts families into the footer of a parquet file."""
-    return f"kv_metadata {{{FAMILIES}: {text(json.dumps(families, ensure_ascii=False))}}}"
-
-
-def is_utf16(path: str) -> bool:
-    """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading raises."""
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
-
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
+MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
-LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
-MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
+SOURCE = ("source_file", "source_record")  # columns of an imported table: where each row comes from
+FAMILIES = "families"  # in its footer, of the models that config does not know
 
 
 @dataclass(frozen=True)
@@ -126,43 +32,6 @@ class RatingsFile:
 
     path: str
     dimension: str | None = None
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that must hold of every row: an SQL condition that is true where `column` breaks it, and the mend."""
-
-    column: str
-    broken: str  # over the columns of `select_rows`
-    problem: str
-    mend: str  # SQL expression giving a text
-    listed: str = ""  # key of config that may list such values, if there is one
-
-
-# Of every file that rates completions.
-NAMES_MODEL = Check("model", "model is null", "which names no model", "'write the id of the model that was rated'")
-NAMES_PROMPT = Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'")
-KNOWN_MODEL = Check(
-    "model",
-    "model_name is null",
-    "an id that the registry does not know",
-    "'write a known id or add this one to a model under `models:` in config'",
-)
-RATING_ON_SCALE = (
-    Check(
-        "rating",
-        "rating is not null and rating_number is null",
-        "which is not a number",
-        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
-    ),
-    Check(
-        "rating",
-        "rating_number is not null and not (rating_number between scale_low and scale_high "
-        "and rating_number = round(rating_number))",
-        "which is off the scale of the dimension",
-        "'write an integer from ' || scale_low || ' to ' || scale_high",
-    ),
-)
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
@@ -191,23 +60,32 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
     """Raise DataError unless every needed column is there, and each column that is read stands once."""
     for column in needed:
         if column not in columns:
-            separator = next((mark for mark in (";", "\t", "|") if mark in columns[0]), None)
-            alike = next((other for other in columns if other.strip().lower() == column), None)
-            mend = f"needed {', '.join(needed)}"
-            if separator is not None:
-                mend = f"the fields are separated by {separator!r}; save the file with commas"
-            elif alike is not None:
-                mend = f"rename '{alike}' to '{column}'"
-            elif column == "dimension":
-                mend = "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config"
-            elif column == "gt":
-                mend = "add it, and leave it empty if no row has a human score"
-            elif optional:
-                mend += f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)"
-            raise DataError(f"{header_of(path)}, column {column}: not there; found {', '.join(columns)}; {mend}")
+            found = ", ".join(columns)
+            mend = _mend_of_columns(column, columns, needed, optional)
+            raise DataError(f"{header_of(path)}, column {column}: not there; found {found}; {mend}")
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
             raise DataError(f"{header_of(path)}, column {column}: stands twice; keep one")
+
+
+def _mend_of_columns(missing: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str]) -> str:
+    alike = next((other for other in columns if other.strip().lower() == missing), None)
+    if separated := with_commas(columns[0]):
+        return separated
+    if alike is not None:
+        return f"rename '{alike}' to '{missing}'"
+    if missing == "dimension":
+        return "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config"
+    if missing == "gt":
+        return "add it, and leave it empty if no row has a human score"
+    also = f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)" if optional else ""
+    return f"needed {', '.join(needed)}{also}"
+
+
+def with_commas(header: str) -> str:
+    """What to do with a file whose header's first field holds another separator; empty if it holds none."""
+    separator = next((mark for mark in (";", "\t", "|") if mark in header), None)
+    return "" if separator is None else f"the fields are separated by {separator!r}; save the file with commas"
 
 
 def header_of(path: str) -> str:
@@ -230,34 +108,21 @@ def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
     `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
     name.
     """
-    relation, own = read_as_texts(source.path, columns)
-    return texts_of(source, relation, own, place=place_in(source.path, own))
-
-
-def texts_of(
-    source: RatingsFile, relation: str, own: Mapping[str, str], *, also: Sequence[str] = (), place: str | None = None
-) -> str:
-    """SQL for the columns of `select_rows`, and `also` these, of a relation (SQL) that has the columns of the file as `own`.
-
-    place: SQL for file and record, if not as of any file.
-    """
+    relation, expressions = read_as_texts(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
-    otherwise = {"dimension": named, "pred_length": "null::varchar"}
-    picked = [
-        f"{missing_as_null(own[column], MISSING if column in NUMBERED else ('',))} as {column}"
-        if column in own
-        else f"{otherwise[column]} as {column}"
-        for column in (*REQUIRED, *OPTIONAL)
-    ]
-    return f"""select {place or place_in(source.path, {})}, {named} as named,
-                      {", ".join([*picked, *also])}
-               from {relation}"""
+    texts = texts_of(expressions, (*REQUIRED, *OPTIONAL), NUMBERED)
+    texts = {"dimension": named, "pred_length": "null::varchar"} | texts
+    picked = ", ".join(f"{texts[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
+    return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
 
 
 def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str]]:
     """SQL for a file's rows, and for each of its columns."""
     if path.endswith(".parquet"):
-        return _with_whole_ids(files([path]), columns), {column: name(column) for column in columns}
+        expressions = {column: name(column) for column in columns}
+        if "prompt_id" in columns:
+            expressions["prompt_id"] = whole_as_text("prompt_id")
+        return files([path]), expressions
     # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
     declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
     settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
@@ -265,13 +130,19 @@ def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str
     return relation, {column: f"c{place}" for place, column in enumerate(columns)}
 
 
-def _with_whole_ids(rows: str, columns: Sequence[str]) -> str:
-    """SQL for the rows of a parquet file, a prompt_id of 3.0 read as 3: parts may store it as another kind of number."""
-    if "prompt_id" not in columns:
-        return rows
-    whole = "regexp_replace(prompt_id::varchar, '\\.0+$', '')"
-    numbers = "typeof(prompt_id) in ('DOUBLE', 'FLOAT') or typeof(prompt_id) like 'DECIMAL%'"
-    return f"(select * replace (case when {numbers} then {whole} else prompt_id::varchar end as prompt_id) from {rows})"
+def whole_as_text(column: str) -> str:
+    """SQL for a column of a parquet file as text, where 3.0 is 3: parts may store an id as another kind of number."""
+    numbers = f"typeof({column}) in ('DOUBLE', 'FLOAT') or typeof({column}) like 'DECIMAL%'"
+    return f"(case when {numbers} then regexp_replace({column}::varchar, '\\.0+$', '') else {column}::varchar end)"
+
+
+def texts_of(expressions: Mapping[str, str], columns: Iterable[str], numbered: Collection[str]) -> dict[str, str]:
+    """SQL for those of `columns` that are there, as texts: NULL where empty, and, of `numbered` ones, where missing.
+
+    expressions: SQL for each column of a file, as by `read_as_texts`.
+    """
+    present = (column for column in columns if column in expressions)
+    return {column: missing_as_null(expressions[column], MISSING if column in numbered else ("",)) for column in present}
 
 
 def missing_as_null(column: str, words: Sequence[str]) -> str:
@@ -281,6 +152,13 @@ def missing_as_null(column: str, words: Sequence[str]) -> str:
     least = min((word[0].upper() for word in words if word), default="\x7f")
     may_be = f"({value} < '!' or {value} >= {text(least)})"
     return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
+
+
+def place_in(path: str, columns: Collection[str]) -> str:
+    """SQL for file and record of a row of a file with these columns; of an imported table, where the row comes from."""
+    if set(SOURCE) <= set(columns) and path.endswith(".parquet"):
+        return f"{SOURCE[0]} as file, {SOURCE[1]} as record"
+    return f"{text(path)} as file, row_number() over () as record"
 
 
 def place_of(path: str, record: int) -> str:
@@ -304,65 +182,54 @@ def place_of(path: str, record: int) -> str:
     return f"{path}, row {record}"
 
 
-def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
-    """The first `key` that rows of `table` (columns file, record) share: its values and where the first two rows are."""
-    columns = ", ".join(map(name, key))
-    twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"
-    values = connection.execute(twice).fetchone()
-    if values is None:
-        return None
-    same = " and ".join(f"{name(column)} = ?" for column in key)
-    rows = f"select file, record from {table} where {same} order by file, record limit 2"
-    first, second = connection.execute(rows, list(values)).fetchall()
-    return values, place_of(*first), place_of(*second)
+def families_in(paths: Iterable[str]) -> dict[str, str]:
+    """Name -> family of the models that the footers of these files list; a file that is no imported table lists none."""
+    families: dict[str, str] = {}
+    for path in paths:
+        if path.endswith(".parquet") and isfile(path):
+            try:
+                families |= read_footer(path, FAMILIES) or {}
+            except duckdb.Error:  # its reader says what is wrong with it
+                continue
+    return families
 
 
-def _open_csv(path: str) -> TextIO:
-    opener = gzip.open if path.endswith(".gz") else open
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
+def with_families(families: Mapping[str, str]) -> str:
+    """SQL for the option of `copy` that puts families into the footer of a parquet file."""
+    return footer(FAMILIES, dict(families))
 
 
-def fault_number(checks: Sequence[Check]) -> str:
-    """SQL expression: the number of the first of `checks` that a row breaks, NULL if it breaks none."""
-    return "case " + " ".join(f"when {check.broken} then {number}" for number, check in enumerate(checks)) + " end"
+def is_utf16(path: str) -> bool:
+    """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading raises."""
+    with _opener(path)(path, "rb") as file:
+        return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-def raise_first_fault(
-    connection: duckdb.DuckDBPyConnection,
-    rows: str,
-    checks: Sequence[Check],
-    *,
-    faults: int | None = None,
-    named: Mapping[str, str] | None = None,
-) -> None:
-    """Raise DataError about the first of `rows` (a table or SQL; file, record, fault, the raw texts) that broke a check.
+def _open_csv(path: str) -> IO[str]:
+    return _opener(path)(path, "rt", encoding="utf-8-sig", newline="")
 
-    Further values of the same fault are named, too.
 
-    faults: how many rows are faulty, in other files too; counted if not given. named: what the files call a column, if
-    otherwise than a check does.
-    """
-    if faults is None:
-        faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
-    if faults == 0:
-        return
-    found = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
-    mends = " ".join(f"when {number} then {check.mend}" for number, check in enumerate(checks))
-    file, record, number, value, mend = connection.execute(f"""
-        select file, record, fault, case fault {found} end, case fault {mends} end from {rows}
-        where fault is not null order by file, record limit 1""").fetchone()
-    shown = "nothing" if value is None else f"'{shortened(value)}'"
-    check, more = checks[number], ""
-    if faults > 1 or check.listed:
-        others, listed = other_values(connection, rows, check.column, number, value, key=check.listed)
-        more = (f" ({faults - 1} more rows are faulty{others})" if faults > 1 else "") + listed
-    column = (named or {}).get(check.column, check.column)
-    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {check.problem}; {mend}{more}")
+def _opener(path: str) -> Callable[..., IO]:
+    return gzip.open if path.endswith(".gz") else open
+
+
+def _wrong_in_table(path: str, complaint: str) -> str:
+    """What DuckDB found in a CSV file, in which line, and the mend; the first line of what it says of another."""
+    line = re.search(r"Line: (\d+)", complaint)
+    where = f"{path}, line {line.group(1)}" if line else path
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
+    problem = complaint.strip().splitlines()[0]
+    if fields:
+        problem = "found {1} fields, expected {0} as in the header; put a field that holds a comma into double quotes"
+        problem = problem.format(*fields.groups())
+    elif "unterminated quote" in complaint:
+        problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
+    return f"{where}: cannot be read: {problem}"
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Turn DuckDB's complaint about the file at `path` into the project's own, with the line where it names one."""
+def reading(path: str, explained: Callable[[str, str], str] = _wrong_in_table) -> Iterator[None]:
+    """Turn DuckDB's complaint about the file at `path` into the project's own: `explained` of path and complaint."""
     try:
         yield
     except duckdb.OutOfMemoryException:  # says nothing of the file
@@ -370,17 +237,4 @@ def reading(path: str) -> Iterator[None]:
     except duckdb.Error as error:
         if "No space left" in str(error):  # where rows are written to meanwhile
             raise
-        line = re.search(r"Line: (\d+)", str(error))
-        where = f"{path}, line {line.group(1)}" if line else path
-        raise DataError(f"{where}: cannot be read: {_what_is_wrong(str(error))}") from error
-
-
-def _what_is_wrong(complaint: str) -> str:
-    """What DuckDB found in a CSV file, and the mend, in a line."""
-    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
-    if fields:
-        expected, found = fields.groups()
-        return f"found {found} fields, expected {expected} as in the header; put a field that holds a comma into double quotes"
-    if "unterminated quote" in complaint:
-        return "found a double quote that is not closed; close it, and double each one within a quoted field"
-    return complaint.strip().splitlines()[0]
+        raise DataError(explained(path, str(error))) from error

@@ -1,13 +1,12 @@
 """Codes of the canonical ratings: the small numbers that stand for names and references, and the footer that lists them."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from recuse.base.database import connect, literal_path, text
+from recuse.base.database import footer, read_footer
 from recuse.base.errors import DataError
 
 KEY = "levels"  # of the file's own metadata, in its footer
@@ -79,43 +78,14 @@ class Levels:
         return math.prod(self._sizes[AXES.index(axis) + 1 :])
 
 
-def named_levels(
-    dimensions: Sequence[str],
-    judges: Sequence[str],
-    models: Sequence[str],
-    *,
-    datasets: Sequence[str],
-    references: Sequence[float],
-    scales: Mapping[str, Sequence[int]],
-    families: Mapping[str, str],
-    task_types: Mapping[str, str],
-) -> Levels:
-    """Levels of what occurs in a study's rows, each list rising.
-
-    scales: (lowest, highest) rating of each dimension. families: of each model. task_types: of each dataset, or none.
-    """
-    return Levels(
-        dimension=dimensions,
-        judge=judges,
-        model=models,
-        dataset=datasets,
-        reference=references,
-        scale=[list(scales[name]) for name in dimensions],
-        judge_family=[families[name] for name in judges],
-        model_family=[families[name] for name in models],
-        task_type=[task_types.get(name, "") for name in datasets],
-    )
-
-
 def as_metadata(levels: Levels) -> str:
     """SQL for the option of `copy` that puts the levels into the footer of a parquet file."""
-    return f"kv_metadata {{{KEY}: {text(json.dumps(asdict(levels), ensure_ascii=False))}}}"
+    return footer(KEY, asdict(levels))
 
 
 def levels_of(path: str) -> Levels:
     """Read the levels of the canonical ratings at `path`; DataError if its footer has none."""
-    query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(KEY)}"
-    found = connect().execute(query).fetchone()
-    if found is None:
+    levels = read_footer(path, KEY)
+    if levels is None:
         raise DataError(f"{path}: its footer does not say what its codes stand for; make the file again from the raw ratings")
-    return Levels(**json.loads(found[0]))
+    return Levels(**levels)

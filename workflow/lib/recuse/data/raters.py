@@ -11,22 +11,17 @@ import numpy as np
 from recuse.base.database import connect, create_table, files, text
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
-from recuse.data.files import (
+from recuse.data.faults import (
     KNOWN_MODEL,
-    MISSING,
     NAMES_MODEL,
     NAMES_PROMPT,
     RATING_ON_SCALE,
     Check,
-    check_columns,
-    columns_of,
     fault_number,
     first_twice,
-    missing_as_null,
     raise_first_fault,
-    read_as_texts,
-    reading,
 )
+from recuse.data.files import MISSING, check_columns, columns_of, missing_as_null, read_as_texts, reading
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 Found = tuple[float | None, int]  # a statistic, None where the scores do not allow it, and its n

@@ -1,11 +1,7 @@
-"""The raw files of a study checked row by row: what is wrong is named by file, line and column, what is right is passed on.
-
-From files of judge ratings to the canonical ratings, checked row by row, and their completeness: in one go, or by shards.
+"""From files of judge ratings to the canonical ratings, checked row by row, and their completeness: in one go, or by shards.
 
 A study of many rows is scattered over jobs and gathered: `check_files` for each group of its raw files, `plan_study` for all
 of them together, `write_shard` for each shard of the canonical table. `normalise` is the same for one group and one shard.
-
-From checked rows in any order to the canonical ratings, sorted by prompt, by way of files: no step holds all rows.
 """
 
 import math
@@ -19,29 +15,35 @@ from recuse.base.database import connect, create_table, empty_folder, files, tex
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts, references_of
-from recuse.data.files import (
+from recuse.data.faults import (
+    IS_LENGTH,
     KNOWN_MODEL,
-    LENGTHS,
+    NAMES_JUDGE,
     NAMES_MODEL,
     NAMES_PROMPT,
     RATING_ON_SCALE,
     Check,
-    RatingsFile,
-    checked_columns,
-    families_in,
     fault_number,
-    place_of,
     raise_first_fault,
-    reading,
-    select_rows,
 )
-from recuse.data.levels import AXES, Levels, as_metadata
+from recuse.data.files import RatingsFile, checked_columns, families_in, place_of, reading, select_rows
 from recuse.data.registry import Registry
 from recuse.data.scales import MOST_LEVELS, OBSERVED
-from recuse.data.shards import COUNTED, CheckedRows, Plan, Shard, plan_shards, prompts_by_dimension, read_summaries, summarise
+from recuse.data.shards import (
+    COUNTED,
+    CheckedRows,
+    Plan,
+    Summary,
+    coded,
+    first_twice,
+    plan_shards,
+    sort_rows,
+    summarise,
+    write_sorted,
+)
 
 CHECKS = (
-    Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
+    NAMES_JUDGE,
     NAMES_MODEL,
     Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
     NAMES_PROMPT,
@@ -83,12 +85,7 @@ CHECKS = (
         "which is off the scale of the dimension",
         "'write a number from ' || scale_low || ' to ' || scale_high",
     ),
-    Check(
-        "pred_length",
-        f"pred_length is not null and (length is null or not length {LENGTHS})",
-        "which is not a length",
-        "'write a number of tokens, 0 or more, or leave it empty if missing'",
-    ),
+    IS_LENGTH,
 )
 
 
@@ -115,26 +112,144 @@ class StudyFiles:
         return cls(files, scales, types, Registry.from_config(models).with_families(families_in(raw)))
 
 
-def check_rows(source: StudyFiles, folder: str) -> CheckedRows:
+def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
+    """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
+
+    Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
+    (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
+    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.levels) and prompt, which counts the
+    prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
+    row of the study has one, is left out and counted; where no row has a gt it is NULL.
+
+    The rows pass by way of files in a folder beside `ratings`, gone afterwards, so that there may be more of them than memory
+    holds.
+
+    Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, text in a
+    number, a value off its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that
+    stands twice.
+    """
+    with empty_folder(f"{ratings}.unsorted") as folder:
+        checked, plan, rows = _checked_and_planned(study, source, folder)
+        _write(source, checked, plan, 0, ratings=ratings, folder=folder)
+    write_table(completeness, COMPLETENESS, rows)
+
+
+def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
+    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without a table of the rows.
+
+    Raises what these raise. What is written to `folder` on the way stays there.
+    """
+    checked, plan, rows = _checked_and_planned(study, source, folder)
+    connection = connect()
+    names = len(checked.names)
+    twice = connection.execute(f"""
+        from (select key, prompt_id from {checked.sql} group by all having count(*) > 1)
+        order by key // {names} % {names}, key % {names}, key, prompt_id limit 1""").fetchone()
+    if twice is not None:
+        key, prompt = twice
+        of_key = checked.names_of(np.array([key]))
+        _raise_twice(source, (*(of_key[axis].item() for axis in ("judge", "model", "dimension")), prompt))
+    if not any(row["used"] for row in rows):
+        raise no_complete_row(source.files)
+    complete = f"{coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
+    counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
+    counts = connection.execute(counted).fetchnumpy()
+    counts["reference"] = references_of(plan.levels, counts.pop("reference_code"))
+    return cells_of_counts(plan.levels, counts)
+
+
+def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
+    """The error about files in which each row lacks something."""
+    named = ", ".join(file.path for file in files)
+    return DataError(f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
+
+
+def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
+    """Check some of a study's raw files, as `normalise` does, and write their rows by prompt_id, and what is in them (parquet).
+
+    Sorted, the rows of one shard are found without reading those of the others.
+    """
+    with empty_folder(f"{checked}.unsorted") as folder:
+        rows = _check_rows(source, folder)
+        summarise(rows, summary)
+        columns = "key, dataset, prompt_id, rating, gt, length"
+        ordered = f"select {columns} from {rows.sql} order by prompt_id"
+        connect().execute(f"copy ({ordered}) to {text(checked)} (format parquet, compression zstd)")
+
+
+def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
+    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files."""
+    planned, rows = _planned(study, source, _checked_by_shards(source, ()), summaries, shards=shards)
+    planned.write(plan)
+    write_table(completeness, COMPLETENESS, rows)
+
+
+def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
+    """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
+
+    The shards one after the other are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
+    """
+    with empty_folder(f"{ratings}.unsorted") as folder:
+        _write(source, _checked_by_shards(source, checked), Plan.read(plan), shard, ratings=ratings, folder=folder)
+
+
+def _checked_by_shards(source: StudyFiles, paths: Sequence[str]) -> CheckedRows:
+    """The rows in the files of `check_files`; every scale is declared, as none is observed before all files are read."""
+    return CheckedRows(paths, dict(sorted(source.scales.items())), sorted(source.registry.families))
+
+
+def _checked_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[CheckedRows, Plan, list[dict]]:
+    """The checked rows, in files in `folder`, the plan of one shard, and the rows of the completeness table."""
+    checked, summary = _check_rows(source, folder), f"{folder}/summary.parquet"
+    summarise(checked, summary)
+    return checked, *_planned(study, source, checked, [summary], shards=1)
+
+
+def _planned(
+    study: str, source: StudyFiles, checked: CheckedRows, summaries: Sequence[str], *, shards: int
+) -> tuple[Plan, list[dict]]:
+    """The plan, and the rows of the completeness table; DataError if there is no row."""
+    summary = Summary.read(summaries, checked)
+    if not summary.datasets:
+        where = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
+        raise DataError(f"{where}: no file holds a row; the study needs one row per judge, model and prompt")
+    plan = plan_shards(
+        summary, scales=checked.scales, families=source.registry.families, task_types=source.task_types, shards=shards
+    )
+    return plan, [{"study": study, **row} for row in summary.completeness()]
+
+
+def _write(source: StudyFiles, checked: CheckedRows, plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
+    connection, ordered = connect(), f"{folder}/sorted.parquet"
+    sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
+    twice = first_twice(connection, ordered, plan.levels)
+    if twice is not None:
+        _raise_twice(source, twice)
+    write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)
+
+
+def _check_rows(source: StudyFiles, folder: str) -> CheckedRows:
     """Pass over every raw file once, to a file in `folder`, and count its faults; DataError about the first of all files."""
     connection, typed, scales = _open(source)
     names = sorted(source.registry.families)
+    key = f"(dimension_place::bigint * {len(names)} + judge_place) * {len(names)} + model_place"
+    columns = f"{key} as key, dataset, prompt_id, try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"
     paths, faults = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
     for file, rows, path in zip(source.files, typed, paths, strict=True):
         with reading(file.path):
-            query = f"copy (select {coded(names)} from ({rows})) to {text(path)} (format parquet, compression uncompressed)"
+            query = f"copy (select {columns} from ({rows})) to {text(path)} (format parquet, compression uncompressed)"
             count = connection.execute(query).fetchone()[0]
         if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
             raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
-        found = connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]
-        faults += [(file.path, rows, found)] if found else []
+        faulty = connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]
+        faults += [(file.path, rows, faulty)] if faulty else []
     if faults:
         _, rows, _ = min(faults)
-        raise_first_fault(connection, f"({rows})", CHECKS, faults=sum(found for _, _, found in faults))
+        raise_first_fault(connection, f"({rows})", CHECKS, faults=sum(faulty for _, _, faulty in faults))
     return CheckedRows(paths, dict(sorted(scales.items())), names)
 
 
-def raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
+def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
     """Raise DataError about a judge, model, dimension and prompt that stands `twice`, naming the two places."""
     connection, typed, _ = _open(source)
     places = []
@@ -150,54 +265,33 @@ def raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
 
 
 def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dict[str, tuple[int, int]]]:
-    """A connection, SQL for the rows of each file on it, and the scales."""
-    connection = connect()
+    """A connection with the tables of what config knows, SQL for the typed rows of each file on it, and the scales."""
+    connection, registry = connect(), source.registry
     rows = [select_rows(file, checked_columns(connection, file)) for file in source.files]
-    return connection, *typed_rows(connection, source, rows)
-
-
-def typed_rows(
-    connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]
-) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """SQL, on this connection, for the typed rows of each file from its `rows` as texts (SQL); and the scales."""
-    scales = _create_lookups(connection, source, rows)
-    return [_typed(sql, any_dataset=not source.task_types) for sql in rows], scales
-
-
-def coded(names: Sequence[str]) -> str:
-    """SQL for the columns of CheckedRows, and the number of the fault, of typed rows; names: of all models, rising."""
-    key = f"(dimension_place::bigint * {len(names)} + judge_place) * {len(names)} + model_place"
-    return f"{key} as key, dataset, prompt_id, try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"
-
-
-def _create_lookups(connection: duckdb.DuckDBPyConnection, source: StudyFiles, rows: Sequence[str]) -> dict:
-    """Create the tables of what config knows, each level with its place; the scales, also those that are observed."""
-    registry = source.registry
-    place = {name: place for place, name in enumerate(sorted(registry.families))}
-    known = ((model_id, name, place[name]) for model_id, name in registry.names.items())
-    create_table(connection, "registry", "id varchar, name varchar, place integer", known)
     scales = {
         dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
         for dimension, scale in source.scales.items()
     }
+    place = {name: place for place, name in enumerate(sorted(registry.families))}
+    models = ((model_id, name, place[name]) for model_id, name in registry.names.items())
+    create_table(connection, "registry", "id varchar, name varchar, place integer", models)
     places = ((dimension, *scales[dimension], place) for place, dimension in enumerate(sorted(scales)))
     create_table(connection, "scales", "dimension varchar, low bigint, high bigint, place integer", places)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
-    return scales
+    return connection, [_typed(sql, any_dataset=not source.task_types) for sql in rows], scales
 
 
 def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
-    found = []
+    maxima = []
+    score = "greatest(try_cast(rating as double), try_cast(gt as double))"
     for file, sql in zip(files, rows, strict=True):
-        numbers = (
-            f"select record, greatest(try_cast(rating as double), try_cast(gt as double)) as x from ({sql}) where dimension = ?"
-        )
+        numbers = f"select record, {score} as x from ({sql}) where dimension = ?"
         with reading(file.path):
             query = f"select max(x), arg_max(record, x) from ({numbers}) where isfinite(x)"
             highest, record = connection.execute(query, [dimension]).fetchone()
-        found += [] if highest is None else [(highest, file.path, record)]
-    highest, path, record = max(found, default=(0, ", ".join(file.path for file in files), None))
+        maxima += [] if highest is None else [(highest, file.path, record)]
+    highest, path, record = max(maxima, default=(0, ", ".join(file.path for file in files), None))
     if not 0 < highest < MOST_LEVELS:
         where = path if record is None else place_of(path, record)
         raise DataError(
@@ -224,207 +318,3 @@ def _typed(rows: str, *, any_dataset: bool) -> str:
             left join registry as models on rows.model = models.id
             left join scales using (dimension)
             left join datasets using (dataset))"""
-
-
-AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
-LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
-
-
-def sort_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels, shard: Shard, path: str) -> None:
-    """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
-
-    Two rows with the same prompt_id and group_code are a fault, so that the order does not depend on how the sorting goes.
-    """
-    inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
-    connection.execute(f"""
-        copy ({_coded(connection, checked, levels)} where {inside} order by prompt_id, group_code)
-        to {text(path)} (format parquet, compression uncompressed)""")
-
-
-def _coded(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels) -> str:
-    """SQL, on this connection, for checked rows with their codes."""
-    datasets = {"dataset": np.array(levels.dataset, dtype=object), "place": np.arange(len(levels.dataset))}
-    references = {"gt": np.array(levels.reference), "place": np.arange(len(levels.reference))}
-    tables = {"groups": _groups(checked, levels), "datasets_found": datasets, "references_found": references}
-    for table, columns in tables.items():
-        connection.register(table, columns)
-    return f"""
-        select prompt_id, (base + datasets_found.place)::{_type_of(levels.groups)} as group_code, rating, gt,
-               references_found.place::{_type_of(len(levels.reference))} as reference_code, length
-        from {checked.sql} join groups using (key) join datasets_found using (dataset)
-             left join references_found using (gt)"""
-
-
-def _groups(checked: CheckedRows, levels: Levels) -> dict[str, np.ndarray]:
-    """Of each dimension, judge and model: `key` in checked rows, and `base`, its code with the first dataset."""
-    known = (*checked.scales,), checked.names, checked.names
-    named = [getattr(levels, axis) for axis in AXES[:3]]
-    places = [place.ravel() for place in np.meshgrid(*map(np.arange, map(len, named)), indexing="ij")]
-    found = (np.searchsorted(names, own)[place] for names, own, place in zip(known, named, places, strict=True))
-    return {"key": np.ravel_multi_index(tuple(found), checked.shape), "base": levels.code(*places, np.zeros_like(places[0]))}
-
-
-def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:
-    """The first judge, model, dimension and prompt_id that two of the sorted rows share."""
-    names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension"))
-    alike = " = ".join(levels.sql_without("dataset", code) for code in ("group_code", "last_group"))
-    same = f"prompt_id = last_prompt and {alike}"
-    query = f"select {names}, prompt_id from ({_with_last(path)}) where {same} order by all limit 1"
-    return connection.execute(query).fetchone()
-
-
-def write_sorted(connection: duckdb.DuckDBPyConnection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
-    """Write the complete ones of sorted rows as canonical ratings: names, units, the number of the prompt from `first` on."""
-    levels = plan.levels
-    factors = ("judge", "model", "judge_family", "model_family", "dimension", "dataset", "task_type")
-    low, high = (_element([scale[end] for scale in levels.scale], levels.sql_place("dimension")) for end in (0, 1))
-    columns = {
-        **{factor: _name(levels, factor) for factor in factors}, "prompt_id": "prompt_id", "rating": "rating", "gt": "gt",
-        "rating_unit": f"(rating - {low}) / ({high} - {low})", "gt_unit": f"(gt - {low}) / ({high} - {low})",
-        "length": "length", "scale_low": low, "scale_high": high,
-        "group_code": "group_code", "reference_code": "reference_code",
-        "prompt": f"({first} - 1 + count(*) filter (begins) over (rows between unbounded preceding and current row))::uinteger",
-    }  # fmt: skip
-    selected = ", ".join(f"{value} as {column}" for column, value in columns.items())
-    rows = f"select *, prompt_id is distinct from last_prompt as begins from ({_with_last(path, COUNTED[plan.complete])})"
-    connection.execute(
-        f"copy (select {selected} from ({rows})) to {text(ratings)} (format parquet, compression zstd, {as_metadata(levels)})"
-    )
-
-
-def _with_last(path: str, condition: str = "true") -> str:
-    """SQL for the sorted rows where `condition` holds, each with the prompt and the group of the row before."""
-    return f"""select *, lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group
-               from {files([path])} where {condition}"""
-
-
-def _name(levels: Levels, factor: str) -> str:
-    """SQL for the name of a factor, from the code of the group; of a type that is written as fast as numbers are."""
-    names = [text(name) for name in getattr(levels, factor)]
-    return _element(names, levels.sql_place(AXIS.get(factor, factor)), f"enum({', '.join(dict.fromkeys(names))})")
-
-
-def _element(values: Sequence, place: str, kind: str = "integer") -> str:
-    """SQL for one of `values`, by its place from 0."""
-    return f"([{', '.join(map(str, values))}]::{kind}[])[1 + {place}]"
-
-
-def _type_of(codes: int) -> str:
-    """The type of a column of so many codes."""
-    return next(kind for kind, most in LARGEST.items() if codes <= most)
-
-
-def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
-    """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
-
-    Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
-    (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.levels) and prompt, which counts the
-    prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
-    row of the study has one, is left out and counted; where no row has a gt it is NULL.
-
-    The rows pass by way of files in a folder beside `ratings`, gone afterwards, so that there may be more of them than memory
-    holds.
-
-    Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, text in a
-    number, a value off its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that
-    stands twice.
-    """
-    with empty_folder(f"{ratings}.unsorted") as folder:
-        checked, plan, rows = _checked(study, source, folder)
-        _write(source, checked, plan, 0, ratings=ratings, folder=folder)
-    write_table(completeness, COMPLETENESS, ({"study": study, **row} for row in rows))
-
-
-def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
-    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without a table of the rows.
-
-    Raises what these raise. What is written to `folder` on the way stays there.
-    """
-    checked, plan, rows = _checked(study, source, folder)
-    connection = connect()
-    size = len(checked.names)
-    twice = connection.execute(f"""
-        from (select key, prompt_id from {checked.sql} group by all having count(*) > 1)
-        order by key // {size} % {size}, key % {size}, key, prompt_id limit 1""").fetchone()
-    if twice is not None:
-        dimension, judge, model = np.unravel_index(twice[0], checked.shape)
-        raise_twice(source, (checked.names[judge], checked.names[model], [*checked.scales][dimension], twice[1]))
-    if not any(row["used"] for row in rows):
-        raise no_complete_row(source.files)
-    complete = f"{_coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
-    counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
-    counts = connection.execute(counted).fetchnumpy()
-    counts["reference"] = references_of(plan.levels, counts.pop("reference_code"))
-    return cells_of_counts(plan.levels, counts)
-
-
-def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
-    """The error about files in which each row lacks something."""
-    named = ", ".join(file.path for file in files)
-    return DataError(f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
-
-
-def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
-    """Check some of a study's raw files, as `normalise` does, and write their rows by prompt_id, and what is in them (parquet).
-
-    Sorted, the rows of one shard are found without reading those of the others.
-    """
-    with empty_folder(f"{checked}.unsorted") as folder:
-        rows = check_rows(source, folder)
-        summarise(rows, summary)
-        columns = "key, dataset, prompt_id, rating, gt, length"
-        ordered = f"select {columns} from {rows.sql} order by prompt_id"
-        connect().execute(f"copy ({ordered}) to {text(checked)} (format parquet, compression zstd)")
-
-
-def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
-    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files."""
-    planned, rows = _planned(study, source, _checked_by_shards(source, ()), summaries, shards=shards)
-    planned.write(plan)
-    write_table(completeness, COMPLETENESS, ({"study": study, **row} for row in rows))
-
-
-def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
-    """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
-
-    The shards one after the other are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
-    """
-    with empty_folder(f"{ratings}.unsorted") as folder:
-        rows = _checked_by_shards(source, checked)
-        _write(source, rows, Plan.read(plan), shard, ratings=ratings, folder=folder)
-
-
-def _checked_by_shards(source: StudyFiles, paths: Sequence[str]) -> CheckedRows:
-    """The rows in the files of `check_files`; every scale is declared, as none is observed before all files are read."""
-    return CheckedRows(paths, dict(sorted(source.scales.items())), sorted(source.registry.families))
-
-
-def _checked(study: str, source: StudyFiles, folder: str) -> tuple[CheckedRows, Plan, list[dict]]:
-    """The checked rows, in files in `folder`, the plan of one shard, and the rows of the completeness table."""
-    checked, summary = check_rows(source, folder), f"{folder}/summary.parquet"
-    summarise(checked, summary)
-    return checked, *_planned(study, source, checked, [summary], shards=1)
-
-
-def _planned(
-    study: str, source: StudyFiles, checked: CheckedRows, summaries: Sequence[str], *, shards: int
-) -> tuple[Plan, list[dict]]:
-    """The plan, and the rows of the completeness table; DataError if there is no row."""
-    summary = read_summaries(summaries, checked)
-    if not summary.datasets:
-        where = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
-        raise DataError(f"{where}: no file holds a row; the study needs one row per judge, model and prompt")
-    plan = plan_shards(
-        summary, scales=checked.scales, families=source.registry.families, task_types=source.task_types, shards=shards
-    )
-    return plan, list(summary.counts.completeness(prompts_by_dimension(summary, [*checked.scales])))
-
-
-def _write(source: StudyFiles, checked: CheckedRows, plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
-    connection, ordered = connect(), f"{folder}/sorted.parquet"
-    sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
-    twice = first_twice(connection, ordered, plan.levels)
-    if twice is not None:
-        raise_twice(source, twice)
-    write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)

@@ -1,8 +1,7 @@
-"""The plan of a study's canonical ratings: what their codes stand for, and which prompts each shard of them holds.
+"""From checked rows in any order to the canonical ratings, sorted by prompt, in one shard or many: no step holds all rows.
 
-How many rows the checked files of a study hold of each judge, model and dimension, and how many of them are complete.
-
-What is to be known of all rows of a study before any is written, additive over the groups of files checked apart.
+A study of many rows is scattered over jobs and gathered: summaries of groups of files are additive, and the plan made of them
+says all that has to be known of the whole study to write the ratings of one shard of prompts.
 """
 
 import json
@@ -10,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import duckdb
 import numpy as np
 
-from recuse.base.database import connect, files, literal_path, text
-from recuse.data.levels import Levels, named_levels
+from recuse.base.database import connect, files, footer, read_footer, text
+from recuse.data.levels import Levels, as_metadata
 
 COUNTED = {
     "present": "true",
@@ -26,11 +26,9 @@ COUNTED = {
     "judged_with_length": "rating is not null and length is not null",
 }
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
-
-
-def complete_rows(*, human: bool, length: bool) -> str:
-    """Which of COUNTED is a complete row of a study: it has human scores, or lengths, then each row needs one, or has none."""
-    return f"{'rated' if human else 'judged'}{'_with_length' if length else ''}"
+KEY = "found"  # of a summary's own metadata, in its footer
+AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
+LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
 
 @dataclass(frozen=True)
@@ -50,56 +48,19 @@ class CheckedRows:
         return files(self.paths)
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """Number of dimensions, judges and models that `key` numbers."""
-        return len(self.scales), len(self.names), len(self.names)
-
-
-@dataclass(frozen=True)
-class RowCounts:
-    """Counts of the rows of each dimension, judge and model that occur together."""
-
-    names: dict[str, np.ndarray]  # dimension, judge, model: (keys,) of str
-    counts: dict[str, np.ndarray]  # each of COUNTED: (keys,)
+    def axes(self) -> dict[str, Sequence[str]]:
+        """Names of dimensions, judges and models that `key` numbers."""
+        return {"dimension": [*self.scales], "judge": self.names, "model": self.names}
 
     @property
-    def complete(self) -> str:
-        """Which of COUNTED is a complete row."""
-        return complete_rows(human=self._has("gt"), length=self._has("length"))
+    def shape(self) -> tuple[int, int, int]:
+        """How many these are."""
+        return len(self.scales), len(self.names), len(self.names)
 
-    def _has(self, column: str) -> bool:
-        """Whether any row has it."""
-        return bool((self.counts[f"missing_{column}"] < self.counts["present"]).any())
-
-    def completeness(self, prompts: Mapping[str, int]) -> Iterator[dict]:
-        """Yield one row per dimension, judge and model: how many `prompts` the dimension has, and what became of them."""
-        has_human, has_length = self._has("gt"), self._has("length")
-        rows = {names: place for place, names in enumerate(zip(*map(np.ndarray.tolist, self.names.values()), strict=True))}
-        for dimension in sorted(prompts):
-            judges, models = (sorted({names[which] for names in rows if names[0] == dimension}) for which in (1, 2))
-            for judge, model in ((judge, model) for judge in judges for model in models):
-                place = rows.get((dimension, judge, model))
-                count = {name: 0 if place is None else int(values[place]) for name, values in self.counts.items()}
-                yield {
-                    "dimension": dimension, "judge": judge, "model": model, "prompts": prompts[dimension],
-                    "absent": prompts[dimension] - count["present"], "missing_rating": count["missing_rating"],
-                    "missing_gt": count["missing_gt"] if has_human else 0,
-                    "missing_length": count["missing_length"] if has_length else 0,
-                    "used": count[self.complete],
-                }  # fmt: skip
-
-
-KEY = "found"  # of a summary's own metadata, in its footer
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the rows of some checked files hold."""
-
-    counts: RowCounts
-    datasets: Sequence[str]  # rising
-    references: Sequence[float]  # gt, rising
-    prompts: str  # SQL for a row per prompt_id and dimension (its place), in each group of files: how many rows, by COUNTED
+    def names_of(self, key: np.ndarray) -> dict[str, np.ndarray]:
+        """Names of dimension, judge and model of keys, (keys,) of str each."""
+        places = zip(self.axes.items(), np.unravel_index(key, self.shape), strict=True)
+        return {axis: np.array(names, dtype=str)[place] for (axis, names), place in places}
 
 
 def summarise(checked: CheckedRows, path: str) -> None:
@@ -110,53 +71,78 @@ def summarise(checked: CheckedRows, path: str) -> None:
         [value for (value,) in connection.execute(f"select distinct {column} from {checked.sql} order by all").fetchall()]
         for column in ("dataset", "gt")
     )
-    found = {
+    summary = {
         "counts": {name: np.asarray(values).tolist() for name, values in by_key.items()},
         "datasets": datasets,
         "references": [gt for gt in references if gt is not None],
     }
-    metadata = f"kv_metadata {{{KEY}: {text(json.dumps(found, ensure_ascii=False))}}}"
     _, judges, models = checked.shape
     by_prompt = f"select prompt_id, key // {judges * models} as dimension, {COUNTS} from {checked.sql} group by all"
-    connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {metadata})")
+    connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {footer(KEY, summary)})")
 
 
-def read_summaries(paths: Sequence[str], checked: CheckedRows) -> Summary:
-    """Add up the summaries of all groups of files of a study; `checked` says what their keys stand for."""
-    found = [_footer(path) for path in paths]
-    return Summary(
-        counts=_added([each["counts"] for each in found], checked),
-        datasets=sorted({name for each in found for name in each["datasets"]}),
-        references=sorted({gt for each in found for gt in each["references"]}),
-        prompts=files(paths),
-    )
+@dataclass(frozen=True)
+class Summary:
+    """What the rows of checked files hold, of each dimension, judge and model that occur together."""
 
+    names: Mapping[str, np.ndarray]  # dimension, judge, model: (keys,) of str
+    counts: Mapping[str, np.ndarray]  # each of COUNTED: (keys,)
+    datasets: Sequence[str]  # rising
+    references: Sequence[float]  # gt, rising
+    prompts: str  # SQL for a row per prompt_id and dimension (its place), in each group of files: how many rows, by COUNTED
+    dimensions: Sequence[str]  # all of the study, rising
 
-def prompts_by_dimension(summary: Summary, dimensions: Sequence[str]) -> dict[str, int]:
-    """Count the prompts of each of the `dimensions` that has any, complete or not; these are all of the study."""
-    query = f"select dimension, count(*) from (select distinct prompt_id, dimension from {summary.prompts}) group by all"
-    return {dimensions[place]: count for place, count in connect().execute(query).fetchall()}
+    @classmethod
+    def read(cls, paths: Sequence[str], checked: CheckedRows) -> "Summary":
+        """Add up what `summarise` wrote of all groups of files of a study; `checked` says what their keys stand for."""
+        parts = [read_footer(path, KEY) for path in paths]
+        column = {
+            name: np.concatenate([np.array(part["counts"][name], dtype=np.int64) for part in parts])
+            for name in ("key", *COUNTED)
+        }
+        key, place = np.unique(column.pop("key"), return_inverse=True)
+        counts = {name: np.zeros(len(key), dtype=np.int64) for name in column}
+        for name, values in column.items():
+            np.add.at(counts[name], place, values)
+        return cls(
+            names=checked.names_of(key),
+            counts=counts,
+            datasets=sorted({name for part in parts for name in part["datasets"]}),
+            references=sorted({gt for part in parts for gt in part["references"]}),
+            prompts=files(paths),
+            dimensions=[*checked.scales],
+        )
 
+    @property
+    def complete(self) -> str:
+        """Which of COUNTED is a complete row: where any row has a human score, or a length, each needs one."""
+        return f"{'rated' if self._any('gt') else 'judged'}{'_with_length' if self._any('length') else ''}"
 
-def _footer(path: str) -> dict:
-    query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(KEY)}"
-    return json.loads(connect().execute(query).fetchone()[0])
+    def _any(self, column: str) -> bool:
+        """Whether any row has it."""
+        return bool((self.counts[f"missing_{column}"] < self.counts["present"]).any())
 
-
-def _added(counts: Sequence[Mapping[str, Sequence[int]]], checked: CheckedRows) -> RowCounts:
-    key, place = np.unique(_joined(counts, "key"), return_inverse=True)
-    total = {name: np.zeros(len(key), dtype=np.int64) for name in COUNTED}
-    for name, values in total.items():
-        np.add.at(values, place, _joined(counts, name))
-    levels = (*checked.scales,), checked.names, checked.names
-    places = np.unravel_index(key, checked.shape)
-    factors = ("dimension", "judge", "model")
-    names = {factor: np.array(known, dtype=str)[at] for factor, known, at in zip(factors, levels, places, strict=True)}
-    return RowCounts(names, total)
-
-
-def _joined(counts: Sequence[Mapping[str, Sequence[int]]], column: str) -> np.ndarray:
-    return np.concatenate([np.array(each[column], dtype=np.int64) for each in counts])  # of a file without rows, too
+    def completeness(self) -> Iterator[dict]:
+        """Yield one row per dimension, judge and model: how many prompts the dimension has, and what became of them."""
+        query = f"select dimension, count(*) from (select distinct prompt_id, dimension from {self.prompts}) group by all"
+        prompts = {self.dimensions[place]: count for place, count in connect().execute(query).fetchall()}
+        place_of = {names: place for place, names in enumerate(zip(*map(np.ndarray.tolist, self.names.values()), strict=True))}
+        for dimension in sorted(prompts):
+            judges, models = (sorted({names[axis] for names in place_of if names[0] == dimension}) for axis in (1, 2))
+            for judge, model in ((judge, model) for judge in judges for model in models):
+                place = place_of.get((dimension, judge, model))
+                count = {name: 0 if place is None else int(values[place]) for name, values in self.counts.items()}
+                yield {
+                    "dimension": dimension,
+                    "judge": judge,
+                    "model": model,
+                    "prompts": prompts[dimension],
+                    "absent": prompts[dimension] - count["present"],
+                    "missing_rating": count["missing_rating"],
+                    "missing_gt": count["missing_gt"] if self._any("gt") else 0,
+                    "missing_length": count["missing_length"] if self._any("length") else 0,
+                    "used": count[self.complete],
+                }
 
 
 @dataclass(frozen=True)
@@ -183,9 +169,8 @@ class Plan:
     @classmethod
     def read(cls, path: str) -> "Plan":
         """Read what `write` wrote."""
-        found = json.loads(Path(path).read_text("utf-8"))
-        shards = [Shard(**shard) for shard in found["shards"]]
-        return cls(Levels(**found["levels"]), found["complete"], shards)
+        plan = json.loads(Path(path).read_text("utf-8"))
+        return cls(Levels(**plan["levels"]), plan["complete"], [Shard(**shard) for shard in plan["shards"]])
 
 
 def plan_shards(
@@ -200,23 +185,24 @@ def plan_shards(
 
     scales: (lowest, highest) rating of each dimension. families: of each model. task_types: of each dataset, or none.
     """
-    levels = named_levels(
-        *(np.unique(names).tolist() for names in summary.counts.names.values()),
-        datasets=summary.datasets,
-        references=summary.references,
-        scales=scales,
-        families=families,
-        task_types=task_types,
+    dimensions, judges, models = (np.unique(names).tolist() for names in summary.names.values())
+    levels = Levels(
+        dimension=dimensions,
+        judge=judges,
+        model=models,
+        dataset=summary.datasets,
+        reference=summary.references,
+        scale=[list(scales[name]) for name in dimensions],
+        judge_family=[families[name] for name in judges],
+        model_family=[families[name] for name in models],
+        task_type=[task_types.get(name, "") for name in summary.datasets],
     )
-    complete = summary.counts.complete
-    return Plan(levels, complete, _runs(summary.prompts, complete, shards))
+    return Plan(levels, summary.complete, _runs(summary.prompts, summary.complete, shards))
 
 
 def _runs(prompts: str, complete: str, shards: int) -> list[Shard]:
     """Cut the prompts in the order of their ids: a prompt is of the shard that its first row would be of by number of rows."""
-    found = (
-        connect()
-        .execute(f"""
+    rows = connect().execute(f"""
         with prompts as (
                  select prompt_id, sum(present)::bigint as n, sum({complete}) > 0 as numbered
                  from {prompts} group by prompt_id),
@@ -226,12 +212,93 @@ def _runs(prompts: str, complete: str, shards: int) -> list[Shard]:
                  from prompts)
         select shard::integer, min(prompt_id), max(prompt_id), count(*) filter (numbered)
         from placed group by shard order by shard""")
-        .fetchall()
-    )
-    runs = {shard: run for shard, *run in found}
+    runs = {shard: run for shard, *run in rows.fetchall()}
     planned, number = [], 0
     for shard in range(shards):
         first, last, count = runs.get(shard, (None, None, 0))
         planned.append(Shard(first, last, number))
         number += count
     return planned
+
+
+def sort_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels, shard: Shard, path: str) -> None:
+    """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
+
+    Two rows with the same prompt_id and group_code are a fault, so that the order does not depend on how the sorting goes.
+    """
+    inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
+    connection.execute(f"""
+        copy ({coded(connection, checked, levels)} where {inside} order by prompt_id, group_code)
+        to {text(path)} (format parquet, compression uncompressed)""")
+
+
+def coded(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels) -> str:
+    """SQL, on this connection, for checked rows with their codes."""
+    datasets = {"dataset": np.array(levels.dataset, dtype=object), "place": np.arange(len(levels.dataset))}
+    references = {"gt": np.array(levels.reference), "place": np.arange(len(levels.reference))}
+    tables = {"groups": _groups(checked, levels), "datasets_found": datasets, "references_found": references}
+    for table, columns in tables.items():
+        connection.register(table, columns)
+    return f"""
+        select prompt_id, (base + datasets_found.place)::{_type_of(levels.groups)} as group_code, rating, gt,
+               references_found.place::{_type_of(len(levels.reference))} as reference_code, length
+        from {checked.sql} join groups using (key) join datasets_found using (dataset)
+             left join references_found using (gt)"""
+
+
+def _groups(checked: CheckedRows, levels: Levels) -> dict[str, np.ndarray]:
+    """Of each dimension, judge and model: `key` in checked rows, and `base`, its code with the first dataset."""
+    found = [np.searchsorted(names, getattr(levels, axis)) for axis, names in checked.axes.items()]
+    places = [place.ravel() for place in np.meshgrid(*(np.arange(len(each)) for each in found), indexing="ij")]
+    known = tuple(each[place] for each, place in zip(found, places, strict=True))
+    return {"key": np.ravel_multi_index(known, checked.shape), "base": levels.code(*places, np.zeros_like(places[0]))}
+
+
+def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:
+    """The first judge, model, dimension and prompt_id that two of the sorted rows share."""
+    names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension"))
+    alike = " = ".join(levels.sql_without("dataset", code) for code in ("group_code", "last_group"))
+    same = f"prompt_id = last_prompt and {alike}"
+    query = f"select {names}, prompt_id from ({_with_last(path)}) where {same} order by all limit 1"
+    return connection.execute(query).fetchone()
+
+
+def write_sorted(connection: duckdb.DuckDBPyConnection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
+    """Write the complete ones of sorted rows as canonical ratings: names, units, the number of the prompt from `first` on."""
+    levels = plan.levels
+    low, high = (_element([scale[end] for scale in levels.scale], levels.sql_place("dimension")) for end in (0, 1))
+    factors = ("judge", "model", "judge_family", "model_family", "dimension", "dataset", "task_type")
+    columns = {factor: _name(levels, factor) for factor in factors}
+    columns |= {column: column for column in ("prompt_id", "rating", "gt")}
+    columns |= {f"{score}_unit": f"({score} - {low}) / ({high} - {low})" for score in ("rating", "gt")}
+    columns |= {"length": "length", "scale_low": low, "scale_high": high}
+    columns |= {code: code for code in ("group_code", "reference_code")}
+    begun = "count(*) filter (begins) over (rows between unbounded preceding and current row)"
+    columns["prompt"] = f"({first} - 1 + {begun})::uinteger"
+    selected = ", ".join(f"{value} as {column}" for column, value in columns.items())
+    rows = f"select *, prompt_id is distinct from last_prompt as begins from ({_with_last(path, COUNTED[plan.complete])})"
+    connection.execute(
+        f"copy (select {selected} from ({rows})) to {text(ratings)} (format parquet, compression zstd, {as_metadata(levels)})"
+    )
+
+
+def _with_last(path: str, condition: str = "true") -> str:
+    """SQL for the sorted rows where `condition` holds, each with the prompt and the group of the row before."""
+    return f"""select *, lag(prompt_id) over () as last_prompt, lag(group_code) over () as last_group
+               from {files([path])} where {condition}"""
+
+
+def _name(levels: Levels, factor: str) -> str:
+    """SQL for the name of a factor, from the code of the group; of a type that is written as fast as numbers are."""
+    names = [text(name) for name in getattr(levels, factor)]
+    return _element(names, levels.sql_place(AXIS.get(factor, factor)), f"enum({', '.join(dict.fromkeys(names))})")
+
+
+def _element(values: Sequence, place: str, kind: str = "integer") -> str:
+    """SQL for one of `values`, by its place from 0."""
+    return f"([{', '.join(map(str, values))}]::{kind}[])[1 + {place}]"
+
+
+def _type_of(codes: int) -> str:
+    """The type of a column of so many codes."""
+    return next(kind for kind, most in LARGEST.items() if codes <= most)

@@ -14,19 +14,16 @@ import duckdb
 from recuse.base.database import connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
+from recuse.data.faults import Check, fault_number, first_twice, raise_first_fault
 from recuse.data.files import (
     MISSING,
     SOURCE,
-    Check,
     check_columns,
     columns_of,
-    fault_number,
-    first_twice,
     header_of,
     missing_as_null,
     place_in,
     place_of,
-    raise_first_fault,
     read_as_texts,
     reading,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import duckdb
 import numpy as np
 
-from recuse.data.files import Check
+from recuse.data.faults import Check
 from recuse.data.imports.rows import VERDICT_COLUMNS, Rows, create_objects, kept_fields, selected, there
 
 WORDS = "AlpacaEval annotations"

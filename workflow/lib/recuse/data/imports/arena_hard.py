@@ -6,7 +6,8 @@ import duckdb
 
 from recuse.base.database import text
 from recuse.base.errors import DataError
-from recuse.data.files import Check, fault_number, place_of, raise_first_fault
+from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.files import place_of
 from recuse.data.imports.rows import VERDICT_COLUMNS, Rows, create_objects, kept_fields, selected, there
 
 WORDS = "Arena-Hard judgments"

@@ -10,17 +10,8 @@ import duckdb
 from recuse.base.database import text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated
-from recuse.data.files import (
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    Check,
-    fault_number,
-    first_twice,
-    header_of,
-    place_of,
-    raise_first_fault,
-    reading,
-)
+from recuse.data.faults import NAMES_MODEL, NAMES_PROMPT, Check, fault_number, first_twice, raise_first_fault
+from recuse.data.files import header_of, place_of, reading
 from recuse.data.imports.inspect import EPOCH
 from recuse.data.imports.rows import ALL
 from recuse.data.imports.tables import Table, failure_of

@@ -8,7 +8,7 @@ import duckdb
 
 from recuse.base.database import text
 from recuse.base.errors import ConfigError, DataError
-from recuse.data.files import Check, fault_number, raise_first_fault
+from recuse.data.faults import Check, fault_number, raise_first_fault
 from recuse.data.imports.rows import RATING_COLUMNS, Rows, create_objects, selected, there
 
 WORDS = "an Inspect log"

@@ -9,17 +9,8 @@ import duckdb
 
 from recuse.base.database import connect, create_table, files, text
 from recuse.base.tables import IMPORTED, write_table
-from recuse.data.files import (
-    LENGTHS,
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    SOURCE,
-    Check,
-    fault_number,
-    place_of,
-    raise_first_fault,
-    with_families,
-)
+from recuse.data.faults import LENGTHS, NAMES_MODEL, NAMES_PROMPT, Check, fault_number, raise_first_fault
+from recuse.data.files import SOURCE, place_of, with_families
 from recuse.data.imports.formats import RATED
 from recuse.data.imports.human_scores import (
     HUMAN_SCORES,

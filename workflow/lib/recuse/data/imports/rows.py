@@ -16,7 +16,8 @@ import numpy as np
 from recuse.base.database import literal_path, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
-from recuse.data.files import SOURCE, Check, fault_number, is_utf16, raise_first_fault
+from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.files import SOURCE, is_utf16
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS

@@ -12,8 +12,9 @@ import duckdb
 
 from recuse.base.database import text
 from recuse.base.errors import DataError
+from recuse.data.faults import Check
 from recuse.data.files import MISSING as IN_NUMBERS
-from recuse.data.files import Check, columns_of, header_of, missing_as_null, read_as_texts
+from recuse.data.files import columns_of, header_of, missing_as_null, read_as_texts
 from recuse.data.imports.formats import check_name
 from recuse.data.imports.rows import (
     ALL,

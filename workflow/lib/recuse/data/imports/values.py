@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import duckdb
 
 from recuse.base.database import create_table
-from recuse.data.files import Check
+from recuse.data.faults import Check
 from recuse.data.scales import OBSERVED, finest_step
 
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1

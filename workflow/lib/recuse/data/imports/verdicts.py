@@ -10,7 +10,8 @@ import duckdb
 from recuse.base.database import connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
-from recuse.data.files import SOURCE, Check, fault_number, header_of, raise_first_fault, reading
+from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.imports.formats import COMPARED
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported

@@ -1,0 +1,155 @@
+"""What must hold of the rows of raw files, and the error about the first row of which it does not: file, line, column, mend."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from recuse.base.database import name
+from recuse.base.errors import DataError
+from recuse.base.words import enumerated
+from recuse.data.files import place_of
+
+MOST_SHOWN = 5  # values in a message
+MOST_LISTED = 20  # values in a line for config
+LONGEST = 40  # characters of a value that is shown whole beside others
+LONGEST_ALONE = 200
+LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold of every row: an SQL condition that is true where `column` breaks it, and the mend."""
+
+    column: str
+    broken: str  # over the columns of the rows
+    problem: str
+    mend: str  # SQL expression giving a text
+    listed: str = ""  # key of config that may list such values, if there is one
+
+
+# Of files of several kinds.
+NAMES_JUDGE = Check("judge", "judge is null", "which names no judge", "'write the id of the judge'")
+NAMES_MODEL = Check("model", "model is null", "which names no model", "'write the id of the model that was rated'")
+NAMES_PROMPT = Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'")
+NAMES_RATER = Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'")
+KNOWN_MODEL = Check(
+    "model",
+    "model_name is null",
+    "an id that the registry does not know",
+    "'write a known id or add this one to a model under `models:` in config'",
+)
+RATING_ON_SCALE = (
+    Check(
+        "rating",
+        "rating is not null and rating_number is null",
+        "which is not a number",
+        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
+    ),
+    Check(
+        "rating",
+        "rating_number is not null and not (rating_number between scale_low and scale_high "
+        "and rating_number = round(rating_number))",
+        "which is off the scale of the dimension",
+        "'write an integer from ' || scale_low || ' to ' || scale_high",
+    ),
+)
+IS_LENGTH = Check(
+    "pred_length",
+    f"pred_length is not null and coalesce(not try_cast(pred_length as double) {LENGTHS}, true)",
+    "which is not a length",
+    "'write a number of tokens, 0 or more, or leave it empty if missing'",
+)
+
+
+def fault_number(checks: Sequence[Check]) -> str:
+    """SQL expression: the number of the first of `checks` that a row breaks, NULL if it breaks none."""
+    return "case " + " ".join(f"when {check.broken} then {number}" for number, check in enumerate(checks)) + " end"
+
+
+def raise_first_fault(
+    connection: duckdb.DuckDBPyConnection,
+    rows: str,
+    checks: Sequence[Check],
+    *,
+    faults: int | None = None,
+    named: Mapping[str, str] | None = None,
+) -> None:
+    """Raise DataError about the first of `rows` (a table or SQL; file, record, fault, the raw texts) that broke a check.
+
+    Further values of the same fault are named, too.
+
+    faults: how many rows are faulty, in other files too; counted if not given. named: what the files call a column, if
+    otherwise than a check does.
+    """
+    if faults is None:
+        faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
+    if faults == 0:
+        return
+    columns = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
+    mends = " ".join(f"when {number} then {check.mend}" for number, check in enumerate(checks))
+    file, record, number, value, mend = connection.execute(f"""
+        select file, record, fault, case fault {columns} end, case fault {mends} end from {rows}
+        where fault is not null order by file, record limit 1""").fetchone()
+    shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
+    check, more = checks[number], ""
+    if faults > 1 or check.listed:
+        others, listed = _other_values(connection, rows, check, number, value)
+        more = (f" ({faults - 1} more rows are faulty{others})" if faults > 1 else "") + listed
+    column = (named or {}).get(check.column, check.column)
+    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {check.problem}; {mend}{more}")
+
+
+def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
+    """The first `key` that rows of `table` (columns file, record) share: its values and where the first two rows are."""
+    columns = ", ".join(map(name, key))
+    twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"
+    values = connection.execute(twice).fetchone()
+    if values is None:
+        return None
+    same = " and ".join(f"{name(column)} = ?" for column in key)
+    rows = f"select file, record from {table} where {same} order by file, record limit 2"
+    first, second = connection.execute(rows, list(values)).fetchall()
+    return values, place_of(*first), place_of(*second)
+
+
+def _shortened(value: str, longest: int) -> str:
+    """A value as a message shows it: a whole conversation would hide the rest."""
+    return value if len(value) <= longest else f"{value[:longest]}..."
+
+
+def _other_values(
+    connection: duckdb.DuckDBPyConnection, rows: str, check: Check, number: int, first: str | None
+) -> tuple[str, str]:
+    """Words for the other values of rows that break check `number`, most frequent first, and the line of config with them all.
+
+    first: the value that is named already.
+    """
+    column = name(check.column)
+    values = connection.execute(f"""
+        select value, count(*) over ()
+        from (select left({column}::varchar, {LONGEST + 1}) as value, count(*) as n
+              from {rows} where fault = {number} and {column} is not null group by all)
+        order by n desc, value limit {MOST_LISTED + 1}""").fetchall()
+    others = [value for value, _ in values if value != (first or "")[: LONGEST + 1]]
+    shown = [f"'{_shortened(value, LONGEST)}'" for value in others[:MOST_SHOWN]]
+    rest = values[0][1] - (first is not None) - len(shown) if values else 0
+    shown += [f"{rest} other value{'s' * (rest > 1)}"] if rest else []
+    words = f", with {enumerated(shown)}" if shown else ""
+    return words, _line_of_config(check.listed, [value for value, _ in values]) if check.listed else ""
+
+
+def _line_of_config(key: str, values: list[str]) -> str:
+    """The line that lists these values, upper and lower case being one there; empty where they are too many or too long.
+
+    So it is where a digit is in one: it may hold a number, such as 7,5.
+    """
+    unlike: dict[str, str] = {}
+    for value in map(str.strip, values):
+        unlike.setdefault(value.lower(), value)
+    if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
+        return ""
+    import yaml  # only here: a message is rare
+
+    listed = yaml.safe_dump([*unlike.values()], default_flow_style=True, allow_unicode=True, width=float("inf"))
+    return f", as in `{key}: {listed.strip()}`"

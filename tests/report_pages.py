@@ -126,7 +126,10 @@ def write_page(folder: Path) -> Path:
 
 
 class Elements(HTMLParser):
-    """Collects (tag, attributes) of a page; an id that comes twice, or a reference to none, is an error."""
+    """Collects (tag, attributes) of a page, and its words outside of pictures, styles and scripts.
+
+    A tag that is not closed, an id that comes twice, or a reference to none, is an error.
+    """
 
     VOID = frozenset(
         ["meta", "br", "path", "use", "rect", "image", "input", "hr", "img", "circle", "line", "polygon", "polyline"]
@@ -134,9 +137,10 @@ class Elements(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.found, self.open = [], []
+        self.found, self.open, self.text = [], [], ""
         self.feed(html)
         assert self.open == []
+        self.text = " ".join(self.text.split())
         ids = [attributes["id"] for _, attributes in self.found if "id" in attributes]
         assert len(ids) == len(set(ids))
         referred = re.findall(r'(?:aria-labelledby|aria-describedby)="([^"]+)"|url\(#([^)]+)\)|href="#([^"]+)"', html)
@@ -152,6 +156,10 @@ class Elements(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"svg", "style", "script"} & set(self.open):
+            self.text += data
 
     def of(self, tag):
         """Attributes of every element with this tag."""

@@ -1,7 +1,5 @@
 """How conclusions are said: the answer in a sentence, counts, numbers, and the page."""
 
-from html.parser import HTMLParser
-
 import pytest
 from conclusions import conclude
 
@@ -10,6 +8,7 @@ from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, S
 from recuse.inference.robustness import RobustnessCheck
 from recuse.inference.robustness_words import answers, conclusions_in, detectable_in
 from recuse.report.robustness import of_term, of_the_paper, outcomes, so_many
+from report_pages import Elements
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 
 PUBLISHED = {"published": 0.031, "published_ci_low": 0.02, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}
@@ -172,18 +171,6 @@ def test_what_ordinary_taste_can_find():
     assert detectable_in(rows, asked()) == f"“C” finds a self-bias of {size / 4:.3f} to {size:.3f} with a probability of 80 %."
 
 
-class Words(HTMLParser):
-    """The words of a page."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.words = []
-        self.feed(html)
-
-    def handle_data(self, data):
-        self.words += data.split()
-
-
 def written(folder, estimates=ESTIMATED, not_estimable=ABSENT, kind="published", run="one"):
     """What the script writes: the rows of the table, and the page."""
     for name, columns, rows in (
@@ -216,7 +203,7 @@ def written(folder, estimates=ESTIMATED, not_estimable=ABSENT, kind="published",
         outputs={"conclusions": folder / f"{run}.csv", "page": folder / f"{run}.html"},
     )
     html = (folder / f"{run}.html").read_text("utf-8")
-    return read_table(folder / f"{run}.csv"), html, " ".join(Words(html).words)
+    return read_table(folder / f"{run}.csv"), html, Elements(html).text
 
 
 def test_script_writes_the_table_and_the_page_twice_the_same(tmp_path):

@@ -1,7 +1,6 @@
 """Every table, figure and page of a study without human scores: gaps to the other judges, and words for all else."""
 
 import re
-from html.parser import HTMLParser
 
 import pytest
 from compare_specs import compare_specs
@@ -31,6 +30,7 @@ from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.plot.style import Palette, Subject
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
+from report_pages import Elements
 
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
 INSTEAD = INFERENCE["without_human_scores"]
@@ -40,19 +40,6 @@ ASKED = {"views": VIEWS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 SUBJECT = Subject("ours", "user", Palette(CONFIG["models"], CONFIG["families"]), "")
 TOLD = {"confidence": 0.9, "covariance": "HC0", "title": "t"}
 SILENT = {"fig03", "slices", "fig05", "length", "fig08", "gam_smooths", "reliability", "few_labels", "planner"}
-
-
-class Words(HTMLParser):
-    """The words of a page without those of its pictures, scripts and styles."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.text, self.hidden = "", 0
-        self.feed(re.sub(r"<(svg|script|style)\b.*?</\1>", "", html, flags=re.DOTALL))
-        self.text = " ".join(self.text.split())
-
-    def handle_data(self, data):
-        self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +174,7 @@ def test_the_first_view_is_the_gap_to_the_other_judges(folder):
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
     first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["view"] == "model_effects"}
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours itself"
-    said = Words((folder / "conclusions.html").read_text("utf-8")).text
+    said = Elements((folder / "conclusions.html").read_text("utf-8")).text
     assert (
         "“B: by model” is Equation 1 with the terms judge, self, same_family, dimension and model, with prompt-clustered"
         in said
@@ -228,7 +215,7 @@ def page(folder, figures):
 
 
 def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tell(page):
-    said = Words(page).text
+    said = Elements(page).text
     assert re.search(r"1 of 5 judges favours itself, compared with the other judges of the same models", said)
     assert "what the other judges give the same models (estimand B)" in said
     assert NO_TRUTH in said

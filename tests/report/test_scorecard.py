@@ -1,6 +1,5 @@
 """The scorecard's page and figure say what the tables hold, with and without data."""
 
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -17,33 +16,10 @@ from recuse.plot.scorecard import claim_text, scorecard, verdict_text
 from recuse.plot.style import Palette, Subject, read
 from recuse.published.values import ORDER, read_published
 from recuse.report.scorecard import page, summary
+from report_pages import Elements
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
 LABEL = "A <b>study</b> & more"
-VOID = {"meta", "br"}
-
-
-class Checker(HTMLParser):
-    """Collects tags, attributes and the text outside of <style>; an unbalanced tag is an error."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.words = [], [], set(), []
-        self.feed(html)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes |= {name for name, _ in attributes}
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
-            self.words += data.split()
 
 
 def subject(kind="published"):
@@ -127,9 +103,9 @@ def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
 def test_the_page_stands_alone_and_names_are_escaped(outputs):
     with open(outputs["page"], encoding="utf-8") as file:
         html = file.read()
-    checker = Checker(html)
-    assert not {"script", "link", "img", "iframe"} & set(checker.tags)
-    assert not {"src", "href", "onclick"} & checker.attributes
+    elements = Elements(html).found
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in elements}
+    assert not {"src", "href", "onclick"} & {name for _, attributes in elements for name in attributes}
     assert "@import" not in html
     assert "url(" not in html
     assert "://" not in html
@@ -139,7 +115,7 @@ def test_the_page_stands_alone_and_names_are_escaped(outputs):
 
 def test_the_page_says_what_the_tables_hold(outputs):
     with open(outputs["page"], encoding="utf-8") as file:
-        text = " ".join(Checker(file.read()).words)
+        text = Elements(file.read()).text
     assert "PUBLISHED DATA" in text
     assert "By dataset 51 3 0" in text
     assert "Figure 5 0 0 54 – the study's tables have no such value with an interval" in text
@@ -154,7 +130,7 @@ def test_the_page_says_what_the_tables_hold(outputs):
 
 def test_a_simulated_study_says_so(outputs):
     html = page([], [], label="s", kind="simulated", template=TEMPLATE)
-    text = " ".join(Checker(html).words)
+    text = Elements(html).text
     assert "SIMULATED DATA" in text
     assert "2.576 standard errors more" in text
     assert "None." in text

@@ -1,0 +1,83 @@
+"""A report holds what it is given, whatever the names look like, and nothing else."""
+
+import re
+
+import pytest
+
+from recuse.report.page import files_of_the_user, versions
+from recuse.report.tables import FEW, MOST
+from report_pages import HOSTILE, Elements, write_page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("a study é"))
+
+
+@pytest.fixture(scope="module")
+def html(page):
+    return page.read_text("utf-8")
+
+
+def test_it_is_well_formed_with_ids_of_its_own_and_no_resource_from_elsewhere(html):
+    elements = Elements(html)
+    assert len(elements.of("svg")) == 2
+    assert {tag for tag, _ in elements.found} & {"link", "img", "iframe", "object"} == set()
+    assert [attributes for tag, attributes in elements.found if "src" in attributes] == []
+    assert re.findall(r"(?:@import|url\((?!#))", html) == []
+
+
+def test_names_are_text_wherever_they_stand(html):
+    assert len(Elements(html).of("script")) == 1
+    assert HOSTILE not in html
+    assert "<b>study</b>" not in html
+    assert "&lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b*" in html
+    assert "a &lt;b&gt;study&lt;/b&gt; of ratings_ with `markup`" in html
+
+
+def test_the_answer_comes_first_and_says_how_sure(html):
+    said = re.search(r'class="lead">(.*?)</p>', html)[1]
+    counted = "1 of 4 judges favours itself; 1 is harsher on itself; of 1 it cannot be told."
+    assert said == f"{counted} This does not stand in every other view."
+    assert "The intervals are at 90\N{NO-BREAK SPACE}%, with HC0 standard errors" in html
+    assert "about 10\N{NO-BREAK SPACE}% would still be called biased by chance alone" in html
+    assert html.index('class="lead"') < html.index("<svg") < html.index("<table")
+    assert "+0.100 (0.084 to 0.116), or +0.90 on the raw scale, favours itself" in html
+    assert "stands in 0 of 1 other views, not in: C: ordinary taste" in html
+
+
+def test_a_figure_with_nothing_to_show_is_a_line(html):
+    section = html[html.index("Figures with nothing to show") : html.index('id="tables"')]
+    assert '<a href="figures/fig07_length_control.svg">Without lengths' in section
+    assert 'id="fig07_length_control"' not in html
+    assert "of which there are none" not in section
+
+
+def test_specs_that_leave_out_models_which_are_not_there_are_not_told(html):
+    assert ">no row</td>" in html
+    assert "the study has no model named" not in html
+
+
+def test_data_that_are_not_simulated_have_no_such_notice(html):
+    assert "USER&#39;S DATA" in html
+    assert "simulated" not in re.sub(r"(?s)<style>.*?</style>", "", html)
+
+
+def test_long_tables_are_cut_and_folded_and_lead_to_their_files(html):
+    assert f"250 rows, {MOST} of them here" in html
+    assert html.count("<details>") == 1 + 1  # completeness, and the specs
+    assert FEW < MOST
+    for file in ("estimates/main.csv", "tables/completeness.csv", "tables/conclusions.csv"):
+        assert f'href="{file}"' in html
+
+
+def test_it_says_where_the_numbers_come_from_but_no_place_on_the_machine(html, page):
+    digest = files_of_the_user([str(page.parent / "ratings of <b>mine &.csv")])[0][1]
+    assert f"ratings of &lt;b&gt;mine &amp;.csv, SHA-256 <code>{digest}</code>" in html
+    assert str(page.parent) not in html
+    assert "<dt><code>seed</code></dt><dd><code>7</code></dd>" in html
+    assert all(f"{name} {version}" in html for name, version in versions())
+
+
+def test_two_pages_of_one_study_are_the_same_bytes(page, tmp_path):
+    assert write_page(tmp_path / "a study é").read_bytes() == page.read_bytes()

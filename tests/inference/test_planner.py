@@ -28,8 +28,8 @@ def plan_of(world):
     family = [world.family_names[place] for place in world.family_of]
     return BalancedStudy(
         judges=world.names, models=world.names, family=family, quality=quality, slope=[world.slope] * len(quality),
-        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality), taste=world.taste,
-        shared_taste=world.shared_taste, quality_spread=0.15, rater_error=error,
+        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality), preference=world.taste,
+        shared_preference=world.shared_taste, quality_spread=0.15, rater_error=error,
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand):
     for judge in plan.judges:
         found, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
         cells = weights.sum(axis=2)
-        floor = plan.taste**2 * (cells**2).sum() + plan.shared_taste**2 * (cells.sum(axis=0) ** 2).sum()
+        floor = plan.preference**2 * (cells**2).sum() + plan.shared_preference**2 * (cells.sum(axis=0) ** 2).sum()
         of_quality = 0.15**2 * (1 - reliability) * ((slope * weights).sum(axis=0) ** 2).sum()
         assert found.floor == pytest.approx(math.sqrt(floor), rel=1e-9)
         of_noise = ((np.array(plan.noise)[:, None, None] * weights) ** 2).sum()
@@ -183,7 +183,7 @@ def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
     assert biases[-1] < 1e-8
     one, twice = (expected(each, "Model 1", estimand=C) for each in (plan, repeated(plan, 2)))
     assert (one.df, twice.df) == (7, 45)
-    assert plan.taste < twice.floor < one.floor  # towards the taste itself, never below
+    assert plan.preference < twice.floor < one.floor  # towards the taste itself, never below
 
 
 def test_what_a_plan_cannot_estimate_has_no_numbers():

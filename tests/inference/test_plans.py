@@ -26,7 +26,7 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     drawn = [world.draw(np.random.default_rng(seed)).moments for seed in range(8)]
     plans = [balanced_study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
-    assert np.sqrt(np.mean([plan.taste**2 for plan in plans])) == pytest.approx(0.02, rel=0.1)
+    assert np.sqrt(np.mean([plan.preference**2 for plan in plans])) == pytest.approx(0.02, rel=0.1)
     of_three = [replace(plan, raters=3) for plan in plans]
     assert [plan.reliability for plan in of_three] == pytest.approx([0.6] * 8)
     # What the reference misses of the quality is noise of a rating: slope^2 (1 - reliability) of its variance.
@@ -42,7 +42,7 @@ def test_the_taste_is_what_the_noise_of_the_cells_leaves():
         balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments, 1.0, 1.0) for seed in range(25)
     ]
     # A taste that would be below 0 is 0: on average of squares some too much.
-    assert 0.016 <= np.sqrt(np.mean([plan.taste**2 for plan in plans])) <= 0.026
+    assert 0.016 <= np.sqrt(np.mean([plan.preference**2 for plan in plans])) <= 0.026
 
 
 def test_noise_is_that_of_each_judge(twin):
@@ -80,7 +80,7 @@ def test_an_unknown_taste_is_not_taken_for_none(twin):
     gone = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2", "GPT-3.5 Turbo"]
     spec = Spec.of("few", subset={"models_dropped": gone})
     (_, moments), *_ = slices_of(spec, twin)
-    assert np.isnan(balanced_study_like(spec, moments, 1.0, 1.0).taste)
+    assert np.isnan(balanced_study_like(spec, moments, 1.0, 1.0).preference)
     asked = {"gamma": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
     rows = list(power_rows(spec, twin, [], **asked))
     assert {row["note"] for row in rows} <= {UNKNOWN_PREFERENCES, NOT_ESTIMABLE}

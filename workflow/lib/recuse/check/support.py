@@ -91,7 +91,7 @@ def plans_of(
     factors, n = facts.cells.factors, facts.rows
     pairs = len(np.unique(np.stack([factors["judge"], factors["model"]]), axis=1).T)
     count = max(1, round(n / pairs / len(np.unique(factors["dimension"]))))
-    plan = replace(plan, raters=score[1], taste=0.0 if math.isnan(plan.taste) else plan.taste)
+    plan = replace(plan, raters=score[1], preference=0.0 if math.isnan(plan.preference) else plan.preference)
     return list(power_by_judge(plan, judges=plan.judges, prompts=[count], gamma=gamma, power=power, confidence=confidence))
 
 

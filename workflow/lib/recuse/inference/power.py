@@ -1,6 +1,7 @@
-"""Studies like one that there is, with other numbers of prompts, raters and models: what they would detect.
+"""What a study can find before it is made: the error of a self-bias by design, and the part that prompts do not lower.
 
-What a study can find before it is made: errors of a self-bias by design, the part that no number of prompts takes away.
+A study that there is lends its noise, preferences and slopes to others of its kind, with other numbers of prompts, raters and
+models.
 """
 
 import math
@@ -23,6 +24,12 @@ from recuse.model.terms import layout_of, present_terms, slices_of
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
 TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
+NEVER = "never: the floor is above gamma"
+UNKNOWN_PREFERENCES = "taste of judges for single models is not known, as too few cells are neither self nor family"
+OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
+NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
+EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
+TOO_OFTEN = 2.0  # times the level: a test that rejects as often without self-bias is not of the size it claims
 MOST = 20.0  # beyond the critical value, the noncentrality of a power that is as good as 1
 
 
@@ -30,10 +37,10 @@ MOST = 20.0  # beyond the critical value, the noncentrality of a power that is a
 class BalancedStudy:
     """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
 
-    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_taste_m + taste_jm + noise, with q a completion's quality,
-    normal about quality[m], independent by completion and dimension; reference = q + the mean of so many raters' errors. What
-    the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing: the estimates are gaps
-    between models.
+    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q the quality of
+    a completion, normal about quality[m], independent by completion and dimension; reference = q + the mean of so many raters'
+    errors. What the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing: the
+    estimates are gaps between models.
     """
 
     judges: Sequence[str]  # (J,)
@@ -45,8 +52,8 @@ class BalancedStudy:
     dimensions: int
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
-    taste: float  # standard deviation of a judge's liking of a model, beyond what quality says
-    shared_taste: float  # the same of a liking that all judges share
+    preference: float  # standard deviation of a judge's preference for a model, beyond what quality says
+    shared_preference: float  # the same of a preference that all judges share
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
 
@@ -97,11 +104,10 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     the cell:
       std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
                   + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   what they or raters do
-                  + floor^2,  floor^2 = taste^2 sum_jm (n h)^2 + shared_taste^2 sum_m (sum_j n h)^2
+                  + floor^2,  floor^2 = preference^2 sum_jm (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
       bias = n sum_jm slope_j (h quality_m + l v r), which is 0 with r = 1
-    For C the floor is taste sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit, and noise / sqrt(n) has the same
-      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
-    the fit leaves.
+    For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit. But for what the slopes add,
+    noise / sqrt(n) has the same factor. t has as many degrees of freedom as the fit leaves.
     """
     own = np.array(plan.judges)[:, None] == np.array(plan.models)
     weights = _of_cells(plan, own, judge) if estimand == C else _of_rows(plan, own, judge, TERMS[estimand])
@@ -115,10 +121,10 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     height = k + slant * quality
     square = height**2 + slant**2 * spread
     together, tilt = (slope * height).sum(axis=0), (slope * slant).sum(axis=0)
-    floor = plan.taste**2 * ((n * height) ** 2).sum() + plan.shared_taste**2 * ((n * height).sum(axis=0) ** 2).sum()
+    floor = plan.preference**2 * ((n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
     variance = n * (noise**2 * square).sum() + left * n * (together**2 + tilt**2 * spread).sum() + floor
     bias = n * (slope * (height * quality + slant * spread * plan.reliability)).sum()
-    blind = n * (square * (noise**2 + plan.taste**2 + slope**2 * left)).sum()
+    blind = n * (square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
     nominal = variance if estimand == C else blind
     return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
 
@@ -145,18 +151,18 @@ def _of_rows(plan: BalancedStudy, own: np.ndarray, judge: str, names: Sequence[s
 def _of_cells(plan: BalancedStudy, own: np.ndarray, judge: str) -> Weights | None:
     """Own cell less the additive prediction, and what the slopes within cells add."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
-    placebo = factors["judge_family"] != factors["model_family"]
-    fit = AdditiveFit.of(factors["judge"], factors["model"], placebo)
+    unrelated = factors["judge_family"] != factors["model_family"]
+    fit = AdditiveFit.of(factors["judge"], factors["model"], unrelated)
     cell = own.ravel() & (factors["judge"] == judge)
-    if not cell.any() or placebo.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
+    if not cell.any() or unrelated.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
         return None
     contrast = cell.astype(float)
-    contrast[placebo] -= (fit.rows[cell] @ fit.inverse)[0]
+    contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
     contrast = contrast.reshape(own.shape)
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
     slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
-    return contrast / n - slant * quality, slant, float(placebo.sum() - fit.rank)
+    return contrast / n - slant * quality, slant, float(unrelated.sum() - fit.rank)
 
 
 def power_by_judge(
@@ -172,36 +178,26 @@ def power_by_judge(
     many. What is not estimable has no numbers.
     """
     for estimand in (*TERMS, C):
-        known = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
-        deltas = {judge: _delta(found, power=power, confidence=confidence) for judge, found in known.items()}
-        needed = {judge: _needed(plan, found, gamma / deltas[judge]) for judge, found in known.items()}
-        most = max((needed[judge] for judge, delta in deltas.items() if not math.isnan(delta)), default=math.inf)
-        for judge, found in known.items():
-            delta = deltas[judge]
-            of_most = found.with_prompts(most / plan.prompts) if most < math.inf else None
+        of_judge = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
+        deltas, needed = {}, {}
+        for judge, each in of_judge.items():
+            if not math.isnan(each.std_error):
+                deltas[judge] = noncentrality(each.df, power=power, confidence=confidence)
+                room = (gamma / deltas[judge]) ** 2 - each.floor**2
+                of_prompts = plan.prompts * (each.std_error**2 - each.floor**2)
+                needed[judge] = math.ceil(of_prompts / room) if room > 0 else math.inf
+        most = max(needed.values(), default=math.inf)
+        for judge, each in of_judge.items():
             for count in prompts:
                 row = {"estimand": estimand, "judge": judge, "prompts": count}
-                if math.isnan(delta):
-                    yield row
-                    continue
-                then = found.with_prompts(count / plan.prompts)
-                yield row | {
-                    "std_error": then.std_error, "floor": found.floor, "bias": found.bias, "df": found.df, "delta": delta,
-                    "size": size(then, confidence=confidence), "detectable": delta * then.std_error,
-                    "prompts_needed": needed[judge],
-                    "size_needed": size(of_most, confidence=confidence) if of_most else math.nan,
-                }  # fmt: skip
-
-
-def _delta(found: Expected, *, power: float, confidence: float) -> float:
-    """The noncentrality that a bias must have, in standard errors; NaN where there is no estimate."""
-    return math.nan if math.isnan(found.std_error) else noncentrality(found.df, power=power, confidence=confidence)
-
-
-def _needed(plan: BalancedStudy, found: Expected, std_error: float) -> float:
-    """How many prompts bring the error down to `std_error`; infinitely many where the floor is above it."""
-    room = std_error**2 - found.floor**2
-    return math.ceil(plan.prompts * (found.std_error**2 - found.floor**2) / room) if room > 0 else math.inf
+                if judge in deltas:
+                    then = each.with_prompts(count / plan.prompts)
+                    row |= {"std_error": then.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
+                    row |= {"delta": deltas[judge], "detectable": deltas[judge] * then.std_error}
+                    row |= {"size": size(then, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
+                    if most < math.inf:
+                        row["size_needed"] = size(each.with_prompts(most / plan.prompts), confidence=confidence)
+                yield row
 
 
 def repeated(plan: BalancedStudy, times: int) -> BalancedStudy:
@@ -226,24 +222,16 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
     return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, critical + MOST)
 
 
-def size(found: Expected, *, confidence: float) -> float:
+def size(of_judge: Expected, *, confidence: float) -> float:
     """Probability that |estimate| passes the critical value times the error that the study reports, without self-bias."""
-    if math.isinf(found.df):
-        reach = quantile(confidence) * found.nominal
-        law = NormalDist(found.bias, found.std_error)
+    if math.isinf(of_judge.df):
+        reach = quantile(confidence) * of_judge.nominal
+        law = NormalDist(of_judge.bias, of_judge.std_error)
         return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.stats import nct
 
-    critical, shift = quantile(confidence, found.df), found.bias / found.std_error
-    return float(nct.sf(critical, found.df, shift) + nct.cdf(-critical, found.df, shift))
-
-
-NEVER = "never: the floor is above gamma"
-UNKNOWN_PREFERENCES = "taste of judges for single models is not known, as too few cells are neither self nor family"
-OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
-NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
-EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
-TOO_OFTEN = 2.0  # times the level: a test that rejects as often without self-bias is not of the size it claims
+    critical, shift = quantile(confidence, of_judge.df), of_judge.bias / of_judge.std_error
+    return float(nct.sf(critical, of_judge.df, shift) + nct.cdf(-critical, of_judge.df, shift))
 
 
 def power_rows(
@@ -258,67 +246,62 @@ def power_rows(
     copies: Sequence[int],
     confidence: float,
 ) -> Iterator[dict]:
-    """Yield the rows of the planner's table, for each number of copies of the models, of raters and of prompts, and estimand.
+    """Yield the rows of the table of power, for each number of copies of the models, of raters and of prompts, and estimand.
 
     Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one that
     is farthest from 0; detectable_least is the smallest. floor is what is detectable with ever so many prompts. prompts_needed
     is of a test of the right size. The note says where it is empty as the floor is above gamma, and where the study's own test
-    with that many prompts rejects TOO_OFTEN. Where the taste is not known, floor, size and prompts_needed are empty, and what
-    is detectable without taste is the least that can be. Nothing where no judge with a slope of its own is rated itself.
+    with that many prompts rejects TOO_OFTEN. Where the preferences are not known, floor, size and prompts_needed are empty, and
+    what is detectable without them is the least that can be. Nothing where no judge with a slope of its own is rated itself.
     reliability: rows of the study's table; without rows the human scores are without error, and raters, of no matter, empty.
     """
+    if not study.has_human_scores:
+        return
     of_scores = over_dimensions(reliability)
-    plan = _plan_of(spec, study, of_scores)
+    ((_, moments),) = slices_of(spec, study)
+    plan = balanced_study_like(spec, moments, *(of_scores or EXACT))
     if plan is None:
         return
-    aim, known = {"gamma": gamma, "power": power}, not math.isnan(plan.taste)
-    plan = plan if known else replace(plan, taste=0.0)
+    aim, preferences_known = {"gamma": gamma, "power": power}, not math.isnan(plan.preference)
+    plan = plan if preferences_known else replace(plan, preference=0.0)
     for times in copies:
         larger = repeated(plan, times)
-        found: dict[tuple, list[dict]] = {}
+        by_design: dict[tuple, list[dict]] = {}
         for number in raters if of_scores else [0]:
-            # Copies of a judge are as it is.
             design = replace(larger, raters=number or 1)
+            # Copies of a judge are as it is.
             for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **aim):
-                found.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
-        for (estimand, number, count), rows in sorted(found.items()):
-            size = {"judges": len(larger.judges), "models": len(larger.models), "dimensions": plan.dimensions}
-            design = {"estimand": estimand, **size, "raters": number or None, "prompts": count}
-            yield design | aim | _of_every_judge(rows, known, 1 - confidence)
+                by_design.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
+        for (estimand, number, count), rows in sorted(by_design.items()):
+            design = {"estimand": estimand, "judges": len(larger.judges), "models": len(larger.models)}
+            design |= {"dimensions": plan.dimensions, "raters": number or None, "prompts": count}
+            yield design | aim | _of_every_judge(rows, preferences_known, 1 - confidence)
 
 
-def _plan_of(spec: Spec, study: Study, of_scores: tuple[float, float] | None) -> BalancedStudy | None:
-    """The plan of a study as it is; None without human scores."""
-    if not study.has_human_scores:
-        return None
-    ((_, moments),) = slices_of(spec, study)
-    return balanced_study_like(spec, moments, *(of_scores or EXACT))
-
-
-def _of_every_judge(rows: Sequence[Mapping], taste_known: bool, level: float) -> dict:
+def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: float) -> dict:
     """Numbers that hold for every judge, of the rows of one design; level: of the tests."""
-    known = [row for row in rows if "std_error" in row]
-    if not known:
+    estimable = [row for row in rows if "std_error" in row]
+    if not estimable:
         return {"note": NOT_ESTIMABLE}
-    detectable = [row["detectable"] for row in known]
-    bias = max((row["bias"] for row in known), key=abs)
-    found = {"detectable": max(detectable), "detectable_least": min(detectable), "bias": bias}
-    if not taste_known:
-        return found | {"note": UNKNOWN_PREFERENCES}
-    found |= {"size": max(row["size"] for row in known), "floor": max(row["delta"] * row["floor"] for row in known)}
-    needed = max(row["prompts_needed"] for row in known)
+    detectable = [row["detectable"] for row in estimable]
+    numbers = {"detectable": max(detectable), "detectable_least": min(detectable)}
+    numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
+    if not preferences_known:
+        return numbers | {"note": UNKNOWN_PREFERENCES}
+    numbers |= {"size": max(row["size"] for row in estimable), "floor": max(row["delta"] * row["floor"] for row in estimable)}
+    needed = max(row["prompts_needed"] for row in estimable)
     if math.isinf(needed):
-        return found | {"note": NEVER}
-    too_often = max(row["size_needed"] for row in known) > TOO_OFTEN * level
-    return found | {"prompts_needed": needed} | ({"note": OVERSIZED} if too_often else {})
+        return numbers | {"note": NEVER}
+    too_often = max(row["size_needed"] for row in estimable) > TOO_OFTEN * level
+    return numbers | {"prompts_needed": needed} | ({"note": OVERSIZED} if too_often else {})
 
 
 def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> BalancedStudy | None:
     """Take all that a plan asks for from the rows behind `moments`; None where no judge with a slope is a model.
 
-    The noise is what the spec's fit leaves of a judge's ratings; the taste is what the spread of the placebo cells holds
+    The noise is what the spec's fit leaves of a judge's ratings; the preference is what the spread of the unrelated cells holds
     beyond it, NaN where they leave no residual. Slopes are those of the fit over the reliability, which is too much where
-    models differ in quality. No taste is taken to be shared, as no data tell it from quality that the human scores miss.
+    models differ in quality. No preference is taken to be shared, as no data tell it from quality that the human scores miss.
 
     reliability: of the human scores, the mean of so many raters.
     """
@@ -344,8 +327,8 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
         dimensions=len(np.unique(factors["dimension"])),
         raters=1,
         noise=[noise[judge] for judge in judges],
-        taste=_taste(moments, noise),
-        shared_taste=0.0,
+        preference=_preference(moments, noise),
+        shared_preference=0.0,
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
     )
@@ -370,12 +353,12 @@ def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, f
     df = solution.n - solution.rank
     noise = np.sqrt(left / rows * solution.n / df) if df > 0 and left.any() else ()
     numbers = zip(terms, solution.estimate, solution.identified, strict=True)
-    slopes = {term.term: float(value) for term, value, known in numbers if term.quantity == "slope" and known}
+    slopes = {term.term: float(value) for term, value, identified in numbers if term.quantity == "slope" and identified}
     return {str(name): float(value) for name, value in zip(judges, noise, strict=False)}, slopes
 
 
-def _taste(moments: Moments, noise: Mapping[str, float]) -> float:
-    """The standard deviation of placebo cells about their additive fit, less what the noise gives them; NaN without any."""
+def _preference(moments: Moments, noise: Mapping[str, float]) -> float:
+    """The standard deviation of unrelated cells about their additive fit, less what the noise gives them; NaN without any."""
     cells = cell_means(moments)
     spread = IdiosyncrasyDesign(cells).spread(cells.mean)
     pairs = zip(cells.judge[cells.unrelated], cells.n[cells.unrelated], strict=True)

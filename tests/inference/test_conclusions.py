@@ -2,7 +2,7 @@
 
 import pytest
 
-from recuse.inference.robustness import Finding, RobustnessCheck, concluded, verdict_on
+from recuse.inference.robustness import Estimate, RobustnessCheck, concluded, verdict_on
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, TASTE, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
@@ -48,9 +48,9 @@ def test_conclusions_and_what_becomes_of_the_first(view, term, conclusion, verdi
 
 
 def test_what_decides():
-    assert concluded(Finding(0.1, 0.0, 0.2), "self_bias", confidence=0.9) == "not told apart from 0"
-    assert concluded(Finding(0.1, p_value=0.1), "family_bias", confidence=0.9) == "favours its family"
-    assert concluded(Finding(-0.1, p_value=0.1001), "self_bias", confidence=0.9) == "not told apart from 0"
+    assert concluded(Estimate(0.1, 0.0, 0.2), "self_bias", confidence=0.9) == "not told apart from 0"
+    assert concluded(Estimate(0.1, p_value=0.1), "family_bias", confidence=0.9) == "favours its family"
+    assert concluded(Estimate(-0.1, p_value=0.1001), "self_bias", confidence=0.9) == "not told apart from 0"
     assert verdict_on("not told apart from 0", "not told apart from 0") == "as before"
     adjusted = [row("b", "Ada", 0.03, holm_p_value=0.09), row("b", "Bo", -0.04, holm_p_value=0.11)]
     rows = table(FIRST, HOLM, multiplicity=adjusted)

@@ -28,8 +28,8 @@ def plan_of(world):
     family = [world.family_names[place] for place in world.family_of]
     return BalancedStudy(
         judges=world.names, models=world.names, family=family, quality=quality, slope=[world.slope] * len(quality),
-        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality), preference=world.taste,
-        shared_preference=world.shared_taste, quality_spread=0.15, rater_error=error,
+        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality),
+        preference=world.taste, shared_preference=world.shared_taste, quality_spread=0.15, rater_error=error,
     )  # fmt: skip
 
 

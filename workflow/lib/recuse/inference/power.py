@@ -37,10 +37,10 @@ MOST = 20.0  # beyond the critical value, the noncentrality of a power that is a
 class BalancedStudy:
     """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
 
-    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q the quality of
-    a completion, normal about quality[m], independent by completion and dimension; reference = q + the mean of so many raters'
-    errors. What the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing: the
-    estimates are gaps between models.
+    rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q a
+    completion's quality, normal about quality[m], independent by completion and dimension; reference = q + the mean of so many
+    raters' errors. What the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing:
+    the estimates are gaps between models.
     """
 
     judges: Sequence[str]  # (J,)

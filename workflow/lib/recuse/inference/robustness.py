@@ -1,8 +1,6 @@
-"""Views of what is concluded of biases, as config names them, and what each table can be asked.
+"""Robustness checks: what is concluded of each judge and family in several views, and whether the first conclusions stand.
 
-What is concluded of a bias, and what becomes of a conclusion in another view.
-
-What is concluded of each judge and family in several views, and whether the conclusions of the first stand in the others.
+A check, or view, is a table with the specs, the methods and the columns of it that decide. Which there are, config says.
 """
 
 import math
@@ -11,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
+from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
 from recuse.model.covariance import FEW
 from recuse.model.design import EQUATION_1, ON_HUMAN_SCORES
@@ -52,24 +52,13 @@ TABLES = {
         }
     ),
     "placebo": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
-    "noisy_reference": CheckedTable(
-        {"ci": INTERVAL},
-        methods=dict.fromkeys(("uncorrected", "moments", "simex", "split raters"), BIASES),
-        errors="CR1",
-    ),
+    "noisy_reference": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
     ),
     "missingness": CheckedTable(
         {"ci": INTERVAL},
-        methods={
-            "all rows": BIASES,
-            "complete blocks": BIASES,
-            "lowest by own missing": BIASES[:1],
-            "highest by own missing": BIASES[:1],
-            "lowest by any missing": BIASES,
-            "highest by any missing": BIASES,
-        },
+        dict.fromkeys((ALL_ROWS, COMPLETE), BIASES) | dict.fromkeys(OWN, ("self_bias",)) | dict.fromkeys(ANY, BIASES),
         errors="CR1",
     ),
 }
@@ -93,9 +82,9 @@ class RobustnessCheck:
     by: str = "ci"
 
     @classmethod
-    def from_config(cls, views: Mapping[str, Mapping]) -> list["RobustnessCheck"]:
-        """The views of config, in its order."""
-        return [cls(name, **settings) for name, settings in views.items()]
+    def from_config(cls, checks: Mapping[str, Mapping]) -> list["RobustnessCheck"]:
+        """The checks of config, in its order."""
+        return [cls(name, **settings) for name, settings in checks.items()]
 
     @property
     def decision(self) -> Decision:
@@ -141,13 +130,12 @@ class Robustness:
 
         known: view -> its specs that have rows; a view without any is left out, unless all are.
         """
-        views = [replace(view, specs=known[view.name]) for view in self.checks if known.get(view.name)]
-        terms = {
-            name: [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
-            for name, settings in self.specs.items()
-        }
-        specs = {name: {**settings, "terms": terms[name]} for name, settings in self.specs.items()}
-        return replace(self, checks=views or self.checks, specs=specs, relative=True)
+        checks = [replace(check, specs=known[check.name]) for check in self.checks if known.get(check.name)]
+        specs = {}
+        for name, settings in self.specs.items():
+            terms = [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
+            specs[name] = {**settings, "terms": terms}
+        return replace(self, checks=checks or self.checks, specs=specs, relative=True)
 
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
@@ -165,8 +153,8 @@ AS_IN = f"{BY_ERRORS}, as in “{{title}}”"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a view has of one bias; NaN and "" where it has nothing, with the reason."""
+class Estimate:
+    """What a check has of one bias; NaN and "" where it has nothing, with the reason."""
 
     estimate: float = math.nan
     ci_low: float = math.nan
@@ -179,17 +167,17 @@ class Finding:
     reason: str = ""
 
 
-def concluded(finding: Finding, quantity: str, *, confidence: float) -> str:
-    """Say what a finding means: its interval leaves out 0, or without one its p-value is 1 - confidence at most."""
-    if finding.reason:
+def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
+    """Say what an estimate means: its interval leaves out 0, or without one its p-value is 1 - confidence at most."""
+    if estimate.reason:
         return NOT_ESTIMABLE
-    if math.isnan(finding.ci_low):
-        clear = finding.p_value <= (1 - confidence) * (1 + 1e-12)
+    if math.isnan(estimate.ci_low):
+        clear = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
     else:
-        clear = finding.ci_low > 0 or finding.ci_high < 0
+        clear = estimate.ci_low > 0 or estimate.ci_high < 0
     if not clear:
         return NOT_APART
-    return (FAVOURS if finding.estimate > 0 else HARSHER)[quantity]
+    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity]
 
 
 def verdict_on(first: str, conclusion: str) -> str:
@@ -209,7 +197,7 @@ def verdict_on(first: str, conclusion: str) -> str:
 NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
-FEW_PROMPTS = "{prompts} prompts, fewer than {few}: errors may be too small"
+SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: errors may be too small"
 CLUSTERED = ("CR1", "CR3")  # errors with one degree of freedom less than prompts
 OWN_SPECS = (ESTIMATES, "multiplicity", "placebo")  # tables in which no spec takes the place of another
 COUNTED = (ESTIMATES, "noisy_reference", "missingness")  # tables whose column df is of the errors
@@ -225,31 +213,19 @@ class Tables:
         self._rows: dict[tuple, list[Mapping[str, str]]] = {}
         self._reasons: dict[tuple, str] = {}
         self._biases: dict[tuple, set[tuple[str, str]]] = {}  # of estimates
-        for name, rows in tables.items():
+        for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
             for row in rows:
-                self._add(name, row)
-        for row in not_estimable:
-            self._reason(ESTIMATES, row)
-            self._bias(row)
-
-    def _add(self, name: str, row: Mapping[str, str]) -> None:
-        if row.get("reason") and not row.get("estimate"):
-            self._reason(name, row)
-        elif row["quantity"] in BIASES:
-            self._rows.setdefault((name, *_key(row)), []).append(row)
-        if name == ESTIMATES:
-            self._bias(row)
-
-    def _reason(self, name: str, row: Mapping[str, str]) -> None:
-        self._reasons.setdefault((name, *_key(row)), row["reason"])
-
-    def _bias(self, row: Mapping[str, str]) -> None:
-        if row["quantity"] in BIASES:
-            self._biases.setdefault((row["spec"], row["slice"]), set()).add((row["quantity"], row["term"]))
+                key, is_bias = _key(row), row["quantity"] in BIASES
+                if row.get("reason") and not row.get("estimate"):
+                    self._reasons.setdefault((name, *key), row["reason"])
+                elif is_bias:
+                    self._rows.setdefault((name, *key), []).append(row)
+                if is_bias and name == ESTIMATES:
+                    self._biases.setdefault(key[:2], set()).add(key[2:])
 
     def slices(self, spec: str) -> list[str]:
         """The slices of a spec in which a bias is estimated, or is not for a reason."""
-        return [key[1] for key in self._biases if key[0] == spec]
+        return [label for name, label in self._biases if name == spec]
 
     def biases(self, spec: str, label: str) -> set[tuple[str, str]]:
         """(quantity, term) of each bias of a slice, estimable or not."""
@@ -257,19 +233,18 @@ class Tables:
 
     def knows(self, table: str, spec: str) -> bool:
         """Whether a table has a row of a spec, be it a reason, but that there are no human scores."""
-        reasons = (reason for key, reason in self._reasons.items() if key[:2] == (table, spec))
-        return any(key[:2] == (table, spec) for key in self._rows) or any(reason != NO_HUMAN_SCORE for reason in reasons)
+        reasons = {reason for key, reason in self._reasons.items() if key[:2] == (table, spec)}
+        return bool(reasons - {NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
 
-    def find(self, view: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Finding:
-        """What a view has of a bias."""
-        rows = self._rows.get((view.table, spec, label, *bias), [])
-        there = {row.get("method", "") for row in rows}
-        absent = [method for method in view.methods if method not in there]
-        if rows and absent:
-            return Finding(reason=NO_METHOD.format(methods=" and ".join(absent), table=view.table))
+    def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
+        """What a check has of a bias: of several rows what all of them say."""
+        rows = self._rows.get((check.table, spec, label, *bias), [])
         if not rows:
-            return Finding(reason=self._why(view.table, spec, label, bias))
-        return _finding(view, [row for row in rows if not view.methods or row["method"] in view.methods])
+            return Estimate(reason=self._why(check.table, spec, label, bias))
+        absent = [method for method in check.methods if method not in {row["method"] for row in rows}]
+        if absent:
+            return Estimate(reason=NO_METHOD.format(methods=" and ".join(absent), table=check.table))
+        return _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
 
     def _why(self, name: str, spec: str, label: str, bias: tuple[str, str]) -> str:
         """The reason that the table gives, or else that of the spec, for the bias, the slice or all of it."""
@@ -284,161 +259,150 @@ def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
     return row["spec"], row["slice"], row["quantity"], row["term"]
 
 
-def _number(row: Mapping[str, str], column: str) -> float:
-    return float(row[column]) if row.get(column) else math.nan
+def _numbers(rows: Sequence[Mapping[str, str]], column: str) -> list[float]:
+    return [float(row[column]) if row.get(column) else math.nan for row in rows]
 
 
-def _finding(view: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Finding:
-    """The rows of one bias as one finding: what all of them say."""
-    low, high, p_value, _ = view.decision
-    estimate = sum(_number(row, "estimate") for row in rows) / len(rows)
-    ends = [(_number(row, low), _number(row, high)) for row in rows]
-    p_values = [_number(row, p_value) for row in rows]
-    one_sign = len({_number(row, "estimate") > 0 for row in rows}) == 1
-    if math.isnan(estimate) or any(map(math.isnan, p_values if not low else [end for pair in ends for end in pair])):
-        said = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
-        return Finding(estimate=estimate, reason=[*said, NO_INTERVAL][0])
-    df = _number(rows[0], "df")
-    return Finding(
+def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Estimate:
+    low, high, p_value, _ = check.decision
+    estimates, p_values = _numbers(rows, "estimate"), _numbers(rows, p_value)
+    lows, highs = _numbers(rows, low), _numbers(rows, high)
+    estimate = sum(estimates) / len(rows)
+    if any(map(math.isnan, [estimate, *(lows + highs if low else p_values)])):
+        reasons = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
+        return Estimate(estimate=estimate, reason=[*reasons, NO_INTERVAL][0])
+    one_sign = len({value > 0 for value in estimates}) == 1
+    (std_error, *others), (df, *_) = _numbers(rows, "std_error"), _numbers(rows, "df")
+    return Estimate(
         estimate=estimate,
-        ci_low=min(first for first, _ in ends),
-        ci_high=max(last for _, last in ends),
+        ci_low=min(lows),
+        ci_high=max(highs),
         p_value=max(p_values) if one_sign else 1.0,
-        std_error=_number(rows[0], "std_error") if len(rows) == 1 and view.by == "ci" else math.nan,
+        std_error=math.nan if others or check.by != "ci" else std_error,
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
-        randomisation_p_value=_number(rows[0], "randomisation_p_value"),
+        randomisation_p_value=_numbers(rows, "randomisation_p_value")[0],
     )
 
 
-def known_specs(views: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
-    """The specs of each view that the tables of a study without human scores have rows of.
+def known_specs(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
+    """The specs of each check that the tables of a study without human scores have rows of.
 
     instead: spec -> the one that takes its place in tables of other things than its own estimates.
     """
-    return {
-        view.name: [
-            spec for spec in in_place(view.specs, {} if view.table in OWN_SPECS else instead) if tables.knows(view.table, spec)
-        ]
-        for view in views
-    }
+    specs = {check.name: in_place(check.specs, {} if check.table in OWN_SPECS else instead) for check in checks}
+    return {check.name: [name for name in specs[check.name] if tables.knows(check.table, name)] for check in checks}
 
 
 def conclusions(
-    asked: Robustness, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
+    robustness: Robustness, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
-    """Yield the rows of the table of conclusions: of each bias of the first view, in the whole study and by dimension.
+    """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
-    Judges and families are in `order`, by quantity, then by alphabet. A view that has no spec of a slice, or no tests of such a
-    bias, has no rows of it. `first` is the conclusion of the first view and `verdict` what becomes of it in the view. `words`:
-    why a bias is not estimable, what it means that a conclusion is lost, or that it is new by the errors alone. detectable: the
-    size of a bias that the view's t test finds with probability `power`, its standard error times the noncentrality that it
-    takes. printed: of the first view, the paper's estimate of the same, with what its interval says and the verdict of the
-    scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are few.
+    Judges and families are in `order`, by quantity, then by alphabet. A check that has no spec of a slice, or no tests of such
+    a bias, has no rows of it. `first` is the conclusion of the first check and `verdict` what becomes of it in the check.
+    `words`: why a bias is not estimable, what it means that a conclusion is lost, or that it is new by the errors alone.
+    detectable: the size of a bias that the check's t test finds with probability `power`, its standard error times the
+    noncentrality that it takes. printed: of the first check, the paper's estimate of the same, with what its interval says and
+    the verdict of the scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are
+    few.
     """
-    first, views, specs, confidence = asked.first, asked.checks, asked.specs, asked.confidence
+    first, confidence = robustness.first, robustness.confidence
     printed = _printed(scorecard) if first.table == ESTIMATES else {}
-    for label in _labels(views, tables):
-        own = {view.name: view.spec_of(label, specs) for view in views}
-        for bias in _biases(views, own, tables, label, order) if own[first.name] else ():
-            seen = [
-                Seen(
-                    view,
-                    name,
-                    specs[name],
-                    found := tables.find(view, name, label, bias),
-                    concluded(found, bias[0], confidence=confidence),
+    labels = [label for check in robustness.checks for name in check.specs for label in tables.slices(name)]
+    for label in sorted(dict.fromkeys(labels), key=lambda name: name != ""):
+        checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
+        checks = [(check, name) for check, name in checks if name]
+        for quantity, term in _biases([name for _, name in checks], tables, label, order):
+            results = [
+                Result(
+                    check, name, robustness.specs[name], quantity, tables.find(check, name, label, (quantity, term)), confidence
                 )
-                for view in views
-                if (name := own[view.name]) and view.is_of(bias[0], specs[name])
+                for check, name in checks
+                if check.is_of(quantity, robustness.specs[name])
             ]
-            for each in seen if seen and seen[0].view is first else ():
-                row = {"study": study, "slice": label, "quantity": bias[0], "term": bias[1]} | each.columns(seen)
-                if each.finding.std_error > 0:
-                    times = noncentrality(each.finding.df, power=asked.power, confidence=confidence)
-                    row["detectable"] = each.finding.std_error * times
-                yield row | (printed.get((each.spec, label, *bias), {}) if each.view is first else {})
+            for each in results if results and results[0].check is first else ():
+                row = {"study": study, "slice": label, "quantity": quantity, "term": term} | each.columns(results)
+                if each.estimate.std_error > 0:
+                    times = noncentrality(each.estimate.df, power=robustness.power, confidence=confidence)
+                    row["detectable"] = each.estimate.std_error * times
+                yield row | (printed.get((each.spec, label, quantity, term), {}) if each.check is first else {})
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One bias in one view, by the spec of its slice."""
+class Result:
+    """One bias in one check, by the spec of its slice."""
 
-    view: RobustnessCheck
+    check: RobustnessCheck
     spec: str
     settings: Mapping  # of the spec
-    finding: Finding
-    conclusion: str
+    quantity: str
+    estimate: Estimate
+    confidence: float
+
+    @property
+    def conclusion(self) -> str:
+        """What the estimate means."""
+        return concluded(self.estimate, self.quantity, confidence=self.confidence)
+
+    def columns(self, results: Sequence["Result"]) -> dict:
+        """The columns of its row, beside the results of all checks of the bias, the first first."""
+        first = results[0].conclusion
+        verdict = verdict_on(first, self.conclusion)
+        words = {LOST: self.check.lost, NEW: self._by_errors(results)}.get(verdict, self.estimate.reason)
+        names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
+        row = {name: getattr(self.estimate, name) for name in names}
+        row |= {"view": self.check.name, "spec": self.spec, "conclusion": self.conclusion}
+        return row | {"first": first, "verdict": verdict, "words": words, "note": self._note()}
+
+    def _by_errors(self, results: Sequence["Result"]) -> str:
+        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another check."""
+        first, *others = results
+        if self._estimates_as(first):
+            return BY_ERRORS
+        for other in others if self.estimate.estimand == first.estimate.estimand else ():
+            alike = (other.errors, other.conclusion, other.check.by) == (self.errors, self.conclusion, "ci")
+            if alike and other._estimates_as(first):
+                return AS_IN.format(title=other.check.title)
+        return ""
 
     @property
     def errors(self) -> str:
         """The kind of its errors."""
-        return self.view.errors(self.settings)
+        return self.check.errors(self.settings)
 
-    def columns(self, seen: Sequence["Seen"]) -> dict:
-        """The columns of its row, beside all views of the bias, the first first."""
-        verdict = verdict_on(seen[0].conclusion, self.conclusion)
-        names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
-        said = {LOST: self.view.lost, NEW: self._by_errors(seen)}
-        return {name: getattr(self.finding, name) for name in names} | {
-            "view": self.view.name, "spec": self.spec, "conclusion": self.conclusion, "first": seen[0].conclusion,
-            "verdict": verdict, "words": said.get(verdict, self.finding.reason), "note": self._note(),
-        }  # fmt: skip
-
-    def _by_errors(self, seen: Sequence["Seen"]) -> str:
-        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another view."""
-        if self._estimates_as(seen[0]):
-            return BY_ERRORS
-        for other in seen[1:] if self.finding.estimand == seen[0].finding.estimand else ():
-            alike = (other.errors, other.conclusion, other.view.by) == (self.errors, self.conclusion, "ci")
-            if alike and other._estimates_as(seen[0]):
-                return AS_IN.format(title=other.view.title)
-        return ""
-
-    def _estimates_as(self, other: "Seen") -> bool:
-        return math.isclose(self.finding.estimate, other.finding.estimate, rel_tol=1e-9)
+    def _estimates_as(self, other: "Result") -> bool:
+        return math.isclose(self.estimate.estimate, other.estimate.estimate, rel_tol=1e-9)
 
     def _note(self) -> str:
-        prompts = self.finding.df + 1
-        few = self.errors in CLUSTERED and self.view.table in COUNTED and 1 < prompts < FEW
-        return FEW_PROMPTS.format(prompts=round(prompts), few=FEW) if few else ""
+        prompts = self.estimate.df + 1
+        few = self.errors in CLUSTERED and self.check.table in COUNTED and 1 < prompts < FEW
+        return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
 
 
-def _labels(views: Sequence[RobustnessCheck], tables: Tables) -> list[str]:
-    """The slices in which estimates of some view's specs have a bias, estimable or not, the whole study first."""
-    labels = [label for view in views for name in view.specs for label in tables.slices(name)]
-    return sorted(dict.fromkeys(labels), key=lambda name: name != "")
+def _biases(specs: Iterable[str], tables: Tables, label: str, order: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """(quantity, term) of each bias of a slice, estimable or not, in estimates of these specs: self-biases first."""
 
+    def place(bias: tuple[str, str]) -> tuple[int, int, str]:
+        quantity, term = bias
+        names = order.get(quantity, [])
+        return BIASES.index(quantity), names.index(term) if term in names else len(names), term
 
-def _biases(
-    views: Sequence[RobustnessCheck],
-    own: Mapping[str, str | None],
-    tables: Tables,
-    label: str,
-    order: Mapping[str, Sequence[str]],
-) -> list[tuple[str, str]]:
-    """(quantity, term) of each bias of a slice, estimable or not, in estimates of some view's spec: self-biases first."""
-    found = {bias for view in views if own[view.name] for bias in tables.biases(own[view.name], label)}
-
-    def place(bias):
-        known = order.get(bias[0], [])
-        return BIASES.index(bias[0]), known.index(bias[1]) if bias[1] in known else len(known), bias[1]
-
-    return sorted(found, key=place)
+    return sorted({bias for name in specs for bias in tables.biases(name, label)}, key=place)
 
 
 def _printed(scorecard: Rows) -> dict[tuple, dict]:
     """What the paper prints of the same ratings, by spec, slice, quantity and term; once where it is printed twice."""
-    found: dict[tuple, dict] = {}
+    printed: dict[tuple, dict] = {}
     for row in scorecard:
         if row["quantity"] in BIASES and row["ours"]:
-            printed = Finding(*(_number(row, f"published{end}") for end in ("", "_ci_low", "_ci_high")))
+            numbers = Estimate(*(_numbers([row], f"published{end}")[0] for end in ("", "_ci_low", "_ci_high")))
             columns = {
-                "printed": printed.estimate,
-                "printed_ci_low": printed.ci_low,
-                "printed_ci_high": printed.ci_high,
-                "printed_conclusion": concluded(printed, row["quantity"], confidence=math.nan),
+                "printed": numbers.estimate,
+                "printed_ci_low": numbers.ci_low,
+                "printed_ci_high": numbers.ci_high,
+                "printed_conclusion": concluded(numbers, row["quantity"], confidence=math.nan),
                 "printed_verdict": row["verdict"],
             }
-            found.setdefault(_key(row), columns)
-    return found
+            printed.setdefault(_key(row), columns)
+    return printed

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recuse.base.tables import FEW_LABELS
-from recuse.inference.ppi import FEW_PROMPTS, FOLDS, HUMANS, JUDGES, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
+from recuse.inference.ppi import FOLDS, HUMANS, JUDGES, SMALL_SAMPLE, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 
 MAIN = Spec.of("main")
@@ -251,7 +251,7 @@ def test_rows_are_of_the_draws_that_all_ways_have(twin):
         reach = [(m.ci_high - m.ci_low) / 2 / m.std_error for m in means]
         inside = np.abs(beyond) <= reach * np.sqrt(np.maximum(errors**2 - full.std_error**2, 0))
         assert row["covered"] == pytest.approx(inside.mean(), abs=1e-12)
-        assert row["note"] == FEW_PROMPTS
+        assert row["note"] == SMALL_SAMPLE
 
 
 def test_widths_fall_with_labels_and_are_seeded(twin):

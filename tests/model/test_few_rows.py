@@ -11,7 +11,7 @@ from recuse.data.registry import Registry
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import NO_ASSIGNMENT, idiosyncrasy_rows
 from recuse.inference.measurement_error import corrected_rows, curve_rows
-from recuse.inference.ppi import FEW_PROMPTS, NO_DRAW, NO_SPREAD, ppi_rows, prompt_scores
+from recuse.inference.ppi import NO_DRAW, NO_SPREAD, SMALL_SAMPLE, ppi_rows, prompt_scores
 from recuse.inference.refit import NO_ERROR
 from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
 from recuse.model.design import ALL_JUDGES, COLLINEAR
@@ -79,10 +79,10 @@ def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
     rows = list(ppi_rows(scores, labelled=[1, 12], draws=5, confidence=0.9, seed=1))
     constant = [row for row in rows if row["model"] == "Claude v2" and row["prompts"] == 12]
     assert [row["std_error"] for row in constant] == [0.0] * 3
-    assert [row["note"] for row in constant] == [f"{NO_SPREAD}; {FEW_PROMPTS}"] * 3
+    assert [row["note"] for row in constant] == [f"{NO_SPREAD}; {SMALL_SAMPLE}"] * 3
     assert not any("saved" in row for row in constant)
     others = [row for row in rows if row["model"] != "Claude v2" and row["prompts"] == 12]
-    assert all(np.isfinite(row["saved"]) and row["note"] == FEW_PROMPTS for row in others)
+    assert all(np.isfinite(row["saved"]) and row["note"] == SMALL_SAMPLE for row in others)
     assert {(row["draws"], row["note"]) for row in rows if row["prompts"] == 1} == {(0, NO_DRAW)}
 
 

@@ -6,7 +6,7 @@ import pytest
 from inference_figure import DRAWINGS, inference_figure
 
 from drawings import COMMON, PRESENT, artists, is_page_of, on_paper, subject, texts
-from recuse.inference.leaderboard import DEBIASED, FEW_PROMPTS, HUMAN, NO_CHAIN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
+from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, SMALL_SAMPLE, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.power import NOT_ESTIMABLE, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.inference.ppi import HUMANS, STRATA
 from recuse.model.spec import A
@@ -64,7 +64,7 @@ def test_the_foot_says_whether_the_ranking_changes():
 
 
 def test_the_foot_warns_of_few_prompts():
-    note = FEW_PROMPTS.format(prompts=12, few=30)
+    note = SMALL_SAMPLE.format(prompts=12, few=30)
     assert f"too. {note}." in foot(drawn("leaderboard", leaderboard=board(SAME).assign(note=note)))
 
 

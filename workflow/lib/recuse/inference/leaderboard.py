@@ -1,14 +1,7 @@
-"""Leaderboards: scores of models before and after the estimated self- and family-bias is taken off, and their ranks.
+"""Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is taken off the ratings.
 
-Mean rating that each judge gave each model, mean reference beside it, and the same in resamples of prompts.
-
-The ratings of a study with the estimated self- and family-bias taken off, row by row.
-
-Ranks of models, and sets of ranks that hold all true ones at once.
-
-Scores of models from the pairs of a judge and a model that are kept: a model is not paid for having mild judges.
-
-What the quantiles of a bootstrap over prompts lack where prompts are few.
+A model's score is made of the pairs of a judge and a model that are kept, so that no model gains by having mild judges.
+Intervals and sets of ranks that hold all true ones at once come from resamples of prompts; they are wider where prompts are few.
 """
 
 import math
@@ -56,8 +49,8 @@ class Pairs:
     def means(self, moments: Moments) -> np.ndarray:
         """Means over the rows of each pair, (2, J, M), on the unit scale: rating, then reference; NaN without rows."""
         sums = moments.tensor[:, 0, 0, 0]
-        found = [np.bincount(self.pair, sums[:, of], minlength=np.prod(self.shape)) for of in (0, RATING, REFERENCE)]
-        return _quotients(np.concatenate(found)).reshape(2, *self.shape)
+        totals = [np.bincount(self.pair, sums[:, of], minlength=np.prod(self.shape)) for of in (0, RATING, REFERENCE)]
+        return _quotients(np.concatenate(totals)).reshape(2, *self.shape)
 
 
 class PairMeans:
@@ -87,16 +80,16 @@ def resampled_means(spec: Spec, study: Study, *, replicates: int, seed: int) -> 
     """
     moments = moments_of(spec, study)
     width = moments.tensor.shape[1] - 1
-    takers, found = [], []
+    takers, means_of_slices = [], []
     for _, mask in spec.selection.slices(moments.factors):
         pairs = Pairs.of(moments.select(mask))
         size = int(np.prod(pairs.shape))
         means = PairMeans(size, width=width, prompts=study.prompts, replicates=replicates, seed=seed) if size else None
         if means is not None:
             takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, size), [means]))
-        found.append((pairs.shape, means))
+        means_of_slices.append((pairs.shape, means))
     add_prompts(takers, study.row_blocks(spec.selection, moments.factors) if takers else (), len(moments.n))
-    return [None if means is None else means.means().reshape(-1, 2, *shape) for shape, means in found]
+    return [None if means is None else means.means().reshape(-1, 2, *shape) for shape, means in means_of_slices]
 
 
 def _quotients(totals: np.ndarray) -> np.ndarray:
@@ -180,7 +173,7 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
 
 NO_CHAIN = "not estimable: the judges that are left do not compare this model with the others"
 NO_SPREAD = "no interval: all rows are of one prompt, or too few resamples determine every score"
-FEW_PROMPTS = "{prompts} prompts, fewer than {few}: intervals and sets of ranks may be too small, also with the t distribution"
+SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: intervals and sets of ranks may be too small, also with the t distribution"
 
 
 def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float, seed: int) -> Iterator[dict]:
@@ -194,7 +187,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
       leave_family_out  rating, without judges' ratings of their families
       human             human score, if the study has any
     Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so that
-    they carry what is unsure of the biases; `few_prompts.tail` of the replicates is beyond each end. std_error is their
+    they carry what is unsure of the biases; `tail` of the replicates is beyond each end. std_error is their
     standard deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out
     and counted. `change` is score - raw score, empty for the raw ones. Ranks and their sets: see rank_sets; a model without
     score has none. What is taken off is all that the spec calls bias: under estimand A also what errors of the human scores put
@@ -219,8 +212,9 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
         human = human if study.has_human_scores else None
         fitted = fit_slice(drawing, label, rows, of_prompts)
         bias = _biases(spec, rows, pairs, fitted.coefficients, len(drawn))
-        about = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
-        for row in leaderboard(pairs, values, bias, _family(rows, pairs), **about):
+        family = np.bincount(pairs.pair, rows.factors["judge_family"] == rows.factors["model_family"], np.prod(pairs.shape)) > 0
+        sample = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
+        for row in leaderboard(pairs, values, bias, family.reshape(pairs.shape), **sample):
             estimand = estimand_of(spec) if row["scores"] == DEBIASED else ""
             yield {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand, **row}
 
@@ -249,33 +243,23 @@ def leaderboard(
         WITHOUT_SELF: (means, there & ~own),
         WITHOUT_FAMILY: (means, there & ~own & ~family),
     } | ({} if human is None else {HUMAN: (human, there)})
-    raw = None
-    for kind, (values, kept) in kinds.items():
-        scores = _scores(values, kept)
-        raw = scores if raw is None else raw
-        judges = kept.sum(axis=0)
-        for place, row in enumerate(_rows(kind, scores, raw, prompts, confidence)):
-            yield {"scores": kind, "model": str(pairs.models[place]), "judges": int(judges[place]), **row}
+    scores = {kind: _scores(values, kept) for kind, (values, kept) in kinds.items()}
+    for kind, (_, kept) in kinds.items():
+        rows = _rows(kind, scores[kind], scores[RAW], prompts, confidence)
+        for model, judges, row in zip(pairs.models, kept.sum(axis=0), rows, strict=True):
+            yield {"scores": kind, "model": str(model), "judges": int(judges), **row}
 
 
 def _biases(spec: Spec, rows: Moments, pairs: Pairs, coefficients: list[Coefficient], replicates: int) -> np.ndarray:
     """What the spec's fit takes off each pair, in all rows and in each replicate: (1 + replicates, J, M)."""
-    found = np.zeros((1 + replicates, *pairs.shape))
-    flat = found.reshape(1 + replicates, -1)
+    bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
     fitted = {(each.quantity, each.term): each for each in coefficients}
     for term in spec.terms_of(rows.factors):
         if term.quantity in BIASES and term.carried.any():
             coefficient = fitted[term.quantity, term.term]
             drawn = coefficient.replicates if replicates else np.empty(0)
-            flat[:, np.unique(pairs.pair[term.carried])] = np.append(coefficient.estimate, drawn)[:, None]
-    return found
-
-
-def _family(rows: Moments, pairs: Pairs) -> np.ndarray:
-    """Pairs of one family, (J, M) of bool."""
-    found = np.zeros(np.prod(pairs.shape), dtype=bool)
-    found[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = True
-    return found.reshape(pairs.shape)
+            bias[:, np.unique(pairs.pair[term.carried])] = np.append(coefficient.estimate, drawn)[:, None]
+    return bias.reshape(1 + replicates, *pairs.shape)
 
 
 def _scores(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -288,19 +272,20 @@ def _scores(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
     """Yield what is said of the scores of each model, (1 + replicates, models)."""
-    known = ~np.isnan(scores[0])
-    found = _rows_of_known(kind, scores[:, known], raw[:, known], prompts, confidence)
-    yield from (next(found) if has else {"note": NO_CHAIN} for has in known)
+    compared = ~np.isnan(scores[0])
+    rows = _rows_of_compared(kind, scores[:, compared], raw[:, compared], prompts, confidence)
+    yield from (next(rows) if is_compared else {"note": NO_CHAIN} for is_compared in compared)
 
 
-def _rows_of_known(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
+def _rows_of_compared(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
     changes = scores - raw
     changes[np.abs(changes) < SAME] = 0.0
     determined = ~np.isnan(changes).any(axis=1)  # of a raw score, too, where the other lacks the pair that is lost
     drawn = np.flatnonzero(determined[1:]) + 1
     enough = len(drawn) > 1 and scores.shape[1] > 0
-    sets = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence) if enough else ()
-    share = tail(confidence, prompts) if enough else 0.0
+    if enough:
+        lowest, highest = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence)
+        share = tail(confidence, prompts)
     for number, rank in enumerate(ranks(scores[0])):
         row = {"score": float(scores[0, number]), "rank": int(rank)}
         if kind != RAW:
@@ -310,16 +295,11 @@ def _rows_of_known(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int,
             continue
         error = scores[drawn, number].std(ddof=1) * np.sqrt(prompts / (prompts - 1))
         row |= {"std_error": float(error), "replicates": len(drawn)}
-        row |= _ends("", scores[drawn, number], share)
-        row |= {end: int(of_set[number]) for end, of_set in zip(("rank_low", "rank_high"), sets, strict=True)}
-        row |= {} if kind == RAW else _ends("change_", changes[drawn, number], share)
-        yield row | ({"note": FEW_PROMPTS.format(prompts=prompts, few=FEW)} if prompts < FEW else {})
-
-
-def _ends(prefix: str, values: np.ndarray, share: float) -> dict:
-    """The interval that leaves so much of the values out at either end."""
-    low, high = np.quantile(values, [share, 1 - share])
-    return {f"{prefix}ci_low": float(low), f"{prefix}ci_high": float(high)}
+        row |= {"rank_low": int(lowest[number]), "rank_high": int(highest[number])}
+        for prefix, values in [("", scores), *([] if kind == RAW else [("change_", changes)])]:
+            low, high = np.quantile(values[drawn, number], [share, 1 - share])
+            row |= {f"{prefix}ci_low": float(low), f"{prefix}ci_high": float(high)}
+        yield row | ({"note": SMALL_SAMPLE.format(prompts=prompts, few=FEW)} if prompts < FEW else {})
 
 
 KEYS = ("dimension", "dataset", "prompt_id", "judge", "model")
@@ -334,16 +314,12 @@ def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, st
 
     estimates: rows of tables of estimates, of which those of the spec count, of the fit to all rows together (slice "").
     """
-    own = [row for row in estimates if (row["spec"], row["slice"]) == (spec.name, "")]
-    found = {
-        quantity: [
-            (row["term"], float(row["estimate"]) if row["estimate"] else None) for row in own if row["quantity"] == quantity
-        ]
-        for quantity in BIASES
-    }
-    connection = connect()
-    for quantity, values in found.items():
-        create_table(connection, quantity, "term varchar, bias double", values)
+    connection, values = connect(), {quantity: [] for quantity in BIASES}
+    for row in estimates:
+        if (row["spec"], row["slice"]) == (spec.name, "") and row["quantity"] in BIASES:
+            values[row["quantity"]].append((row["term"], float(row["estimate"]) if row["estimate"] else None))
+    for quantity in BIASES:
+        create_table(connection, quantity, "term varchar, bias double", values[quantity])
     bias = """case when model::varchar = judge::varchar then if(self_bias.term is null, 0, self_bias.bias)
                    when model_family::varchar = judge_family::varchar then if(family_bias.term is null, 0, family_bias.bias)
                    else 0 end"""

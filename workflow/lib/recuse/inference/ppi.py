@@ -1,6 +1,6 @@
-"""How few human labels would do: intervals of models' human means from the labels of some prompts and the ratings of all.
+"""Prediction-powered inference: the mean human score of a model from few human scores and the ratings of all judges.
 
-Prediction-powered inference: the mean human score of a model from few human scores and the ratings of all judges.
+How few human labels would do is tried out on the labels that there are: those of some prompts are read, and the ratings of all.
 """
 
 import math
@@ -152,7 +152,7 @@ def _tuning(scores: Scores, human: np.ndarray, shown: np.ndarray, moved: np.ndar
 
 SELF, FAMILY, OTHERS = range(3)  # whose ratings of a model: its own, those of its family's other judges, the rest
 FOLDS = 5  # of the labelled prompts: how far to believe the judges is told by the others
-FEW_PROMPTS = f"fewer than {FEW_LABELLED} labelled prompts"
+SMALL_SAMPLE = f"fewer than {FEW_LABELLED} labelled prompts"
 NO_DRAW = "no draw has two labelled prompts in each dimension"
 NO_SPREAD = "nothing to save: the human scores of the labelled prompts are all equal"
 
@@ -201,12 +201,12 @@ def prompt_scores(spec: Spec, study: Study) -> PromptScores:
     cell[mask] = np.ravel_multi_index((model, dimension, relation), shape)
     width = moments.tensor.shape[1] - 1
     wanted = [products(width).index(pair) for pair in ((0, 0), (0, 1), (0, width))]
-    found = [
+    parts = [
         sums[:, wanted]
         for block in study.row_blocks(spec.selection, moments.factors)
         for _, sums in sum_by_prompt(block, cell, int(np.prod(shape)))
     ]
-    sums = np.concatenate([np.empty((0, len(wanted), np.prod(shape))), *found])  # there may be no rows
+    sums = np.concatenate([np.empty((0, len(wanted), np.prod(shape))), *parts])  # there may be no rows
     n, human, rating = sums.swapaxes(0, 1).reshape(len(wanted), len(sums), *shape)
     return PromptScores(models, n, human, rating)
 
@@ -231,10 +231,10 @@ def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confi
         full = powered_mean(ways[HUMANS], np.ones(prompts, dtype=bool), **how)
         for count in (count for count in labelled if count <= prompts // 2):
             sets = [np.isin(np.arange(prompts), order[:count]) for order in orders]
-            found = {way: [powered_mean(each, own, **how) for own in sets] for way, each in ways.items()}
-            known = [all(not np.isnan(means[draw].estimate) for means in found.values()) for draw in range(draws)]
-            labels = [ways[HUMANS].completions[own].sum() for own, kept in zip(sets, known, strict=True) if kept]
-            rows = {way: _over_draws(list(compress(means, known)), full) for way, means in found.items()}
+            means = {way: [powered_mean(each, chosen, **how) for chosen in sets] for way, each in ways.items()}
+            determined = [not any(np.isnan(mean.estimate) for mean in of_draw) for of_draw in zip(*means.values(), strict=True)]
+            labels = [ways[HUMANS].completions[chosen].sum() for chosen in compress(sets, determined)]
+            rows = {way: _over_draws(list(compress(of_way, determined)), full) for way, of_way in means.items()}
             alone = rows[HUMANS].get("std_error", 0.0)
             for way, row in rows.items():
                 about = {"model": str(model), "method": way, "prompts": count, "draws": len(labels), "full_mean": full.estimate}
@@ -251,18 +251,19 @@ def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, fl
     beyond = estimate - full.estimate
     reach = np.divide(width / 2, error, out=np.zeros(len(error)), where=error > 0)  # in standard errors
     covered = np.abs(beyond) <= reach * np.sqrt(np.maximum(error**2 - full.std_error**2, 0.0))
-    numbers = {
-        "std_error": np.sqrt((error**2).mean()), "width": width.mean(), "covered": covered.mean(),
-        "rmse": np.sqrt((beyond**2).mean() + full.std_error**2),
-    }  # fmt: skip
-    return {column: float(value) for column, value in numbers.items()}
+    return {
+        "std_error": float(np.sqrt((error**2).mean())),
+        "width": float(width.mean()),
+        "covered": float(covered.mean()),
+        "rmse": float(np.sqrt((beyond**2).mean() + full.std_error**2)),
+    }
 
 
 def _note(prompts: int, draws: int, alone: float) -> str:
     if not draws:
         return NO_DRAW
     notes = [] if alone > 0 else [NO_SPREAD]
-    return "; ".join([*notes, FEW_PROMPTS] if prompts < FEW_LABELLED else notes)
+    return "; ".join([*notes, SMALL_SAMPLE] if prompts < FEW_LABELLED else notes)
 
 
 def _quotient(total: np.ndarray, count: np.ndarray) -> np.ndarray:

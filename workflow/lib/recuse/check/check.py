@@ -1,6 +1,6 @@
-"""The findings of a check as a page of text, 80 columns wide: the verdict, what to mind, and a line for each judge.
+"""Everything that a study's ratings support, or not, before any fit: the findings, what matters most first, and their page.
 
-Everything that a study's ratings support, or not, before any fit: the findings, what matters most first.
+The page is text, 80 columns wide: the verdict, what to mind, and a line for each judge.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,42 +8,11 @@ from itertools import chain
 from textwrap import fill
 
 from recuse.base.words import enumerated, percent
-from recuse.check.facts import (
-    CEILING,
-    CONTENTS,
-    DETECTABLE,
-    ESTIMABLE,
-    FAMILIES,
-    FINE,
-    FLOOR,
-    MISSING,
-    NAMES,
-    NOTE,
-    RANGE,
-    RELIABILITY,
-    SCALE,
-    UNSCORED,
-    VERDICT,
-    WARNING,
-    Facts,
-    Finding,
-    ordered,
-)
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, ordered
 from recuse.check.names import alike_among, families_of_none, spelt_twice
-from recuse.check.rows import (
-    contents,
-    families,
-    lengths,
-    lengths_missing,
-    missing,
-    names,
-    names_left_out,
-    own_missing,
-    unscored,
-    whole_completions,
-)
+from recuse.check.rows import contents, missing, names_left_out, own_missing, unscored, whole_completions
 from recuse.check.scales import human_scores, ranges, scale_use, use_by_judge
-from recuse.check.support import detectable, plans_of, prompts, reliability_known, taste
+from recuse.check.support import detectable, ordinary_preferences, power_of, prompts, reliability_known
 from recuse.check.terms import LETTERS, estimable, terms_of, verdict
 from recuse.inference.reliability import Reliability
 
@@ -59,46 +28,77 @@ BY_JUDGE = (
     "ever so many prompts."
 )
 SHOWN: dict[str, Callable[[float], str]] = {
-    **dict.fromkeys((CEILING, FLOOR, SCALE, MISSING, UNSCORED), percent), DETECTABLE: "{:.3f}".format,
-    RELIABILITY: "{:.2f}".format,
-}  # fmt: skip
+    **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
+    "detectable": "{:.3f}".format,
+    "reliability": "{:.2f}".format,
+}
+
+
+def check_study(
+    facts: Facts, reliability: Mapping[str, Reliability], *, gamma: float, power: float, confidence: float
+) -> list[Finding]:
+    """Find what the ratings of a study support.
+
+    reliability: of the human scores by dimension, as far as it is known. gamma: the self-bias to be found, on the unit scale,
+    with probability `power`, by a test at 1 - confidence.
+    """
+    use = use_by_judge(facts)
+    terms = terms_of(facts, {judge for judge, of in use.items() if of.constant})
+    of_judges = power_of(facts, reliability, gamma=gamma, power=power, confidence=confidence)
+    of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
+    alike = alike_among(facts)
+    as_one = facts.as_one(alike)
+    return ordered(
+        chain(
+            verdict(facts, terms, reliability, of_judges),
+            spelt_twice(facts, alike),
+            families_of_none(facts),
+            names_left_out(facts, alike),
+            ranges(facts),
+            estimable(terms, facts.names("model")),
+            scale_use(facts, use),
+            human_scores(facts),
+            prompts(facts),
+            reliability_known(facts, reliability),
+            ordinary_preferences(of_judges, confidence=confidence),
+            own_missing(as_one),
+            unscored(facts),
+            missing(as_one),
+            whole_completions(facts, spelt_twice=bool(alike)),
+            detectable(facts, of_judges, gamma=gamma, wanted=power),
+            contents(facts),
+        )
+    )
 
 
 def page_of(study: str, findings: Sequence[Finding]) -> str:
     """Lay out the findings of a study, in their order."""
     parts = [f"{study}: what these ratings support", ""]
-    parts += [_wrapped(found.words, "  ", "    ") for found in findings if found.topic == VERDICT]
-    parts += [
-        _wrapped(f"-> {found.advice}", "    ", "       ") for found in findings if found.topic == VERDICT and found.advice
-    ]
+    verdicts, rest = ([found for found in findings if (found.topic == "verdict") == is_verdict] for is_verdict in (True, False))
+    parts += [_wrapped(found.words, "  ", "    ") for found in verdicts]
+    parts += [_wrapped(f"-> {found.advice}", "    ", "       ") for found in verdicts if found.advice]
     parts += ["", _wrapped(ESTIMANDS, "  ", "  ")]
-    rest = [found for found in findings if found.topic != VERDICT]
     for title, level in (("Warnings, what matters most first", WARNING), ("Notes", NOTE)):
-        groups = _grouped([found for found in rest if found.level == level])
+        groups: dict[tuple[str, str], list[Finding]] = {}  # those that call for the same stand together
+        for found in rest:
+            if found.level == level:
+                groups.setdefault((found.topic, found.advice), []).append(found)
         if groups:
             parts += ["", title]
-        for number, group in enumerate(groups, 1):
+        for number, group in enumerate(groups.values(), 1):
             parts += _entry(f"{number:>3}. ", group)
     parts += ["", "What is there"]
-    fine = [found for found in rest if found.level == FINE]
-    there = [found for topic in (CONTENTS, RANGE, NAMES, FAMILIES) for found in fine if found.topic == topic]
-    there = [found for found in there if found.topic != FAMILIES or found.value]  # the others have no sibling
-    parts += [_wrapped(f"- {found.words}", "  ", "    ") for found in there]
+    for topic in ("contents", "range", "names", "families"):
+        there = [found for found in rest if found.topic == topic and found.level == FINE]
+        # A family of no judge and sibling is not worth a line.
+        parts += [_wrapped(f"- {found.words}", "  ", "    ") for found in there if topic != "families" or found.value]
     return "\n".join([*parts, "", *_by_judge(rest)]) + "\n"
-
-
-def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings that call for the same, together, in the order of the first of each."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
-    for found in findings:
-        groups.setdefault((found.topic, found.advice), []).append(found)
-    return list(groups.values())
 
 
 def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
     """The first of a group in words, the others by name and value, and what to do."""
     first, words, (name, *names) = group[0], group[0].words, _names(group)
-    if first.topic == ESTIMABLE:
+    if first.topic == "estimable":
         words = words.replace(first.subject, name, 1)
     blank = " " * len(mark)
     yield _wrapped(words, mark, blank)
@@ -113,7 +113,7 @@ def _names(findings: Sequence[Finding]) -> list[str]:
     names: dict[str, list[str]] = {}
     for found in findings:
         subject, shown = found.subject, SHOWN.get(found.topic)
-        if found.topic == ESTIMABLE:
+        if found.topic == "estimable":
             letter, _, term = subject.partition(": ")
             names.setdefault(term, []).append(letter)
         else:
@@ -126,12 +126,12 @@ def _by_judge(findings: Sequence[Finding]) -> list[str]:
     """A line for each judge."""
     value = {(found.topic, found.subject): found.value for found in findings}
     self_bias = f"{LETTERS[0]}: self-bias of "
-    judges = sorted(subject.removeprefix(self_bias) for topic, subject in value if topic == ESTIMABLE and self_bias in subject)
+    subjects = [subject for topic, subject in value if topic == "estimable" and self_bias in subject]
     lines = [f"{'By judge':{NAME}} {'self':>5} {'lacks':>6} {'top':>5} {'bottom':>6} {'A':>7} {'C':>7} {'floor':>7}"]
-    for judge in judges:
-        letters = "".join(letter for letter in LETTERS if value.get((ESTIMABLE, f"{letter}: self-bias of {judge}")))
-        shares = [_short(value.get(key)) for key in ((MISSING, f"judge {judge}"), (CEILING, judge), (FLOOR, judge))]
-        sizes = [value.get((DETECTABLE, f"{of} {judge}")) for of in ("A", "C", "floor of C")]
+    for judge in sorted(subject.removeprefix(self_bias) for subject in subjects):
+        letters = "".join(letter for letter in LETTERS if value.get(("estimable", f"{letter}: self-bias of {judge}")))
+        shares = [_short(value.get(key)) for key in (("missing", f"judge {judge}"), ("ceiling", judge), ("floor", judge))]
+        sizes = [value.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
         numbers = "".join(f" {'-' if size is None else f'{size:.3f}':>7}" for size in sizes)
         name = judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
         lines.append(f"{name:{NAME}} {letters or '-':>5} {shares[0]:>6} {shares[1]:>5} {shares[2]:>6}{numbers}")
@@ -144,44 +144,3 @@ def _short(share: float | None) -> str:
 
 def _wrapped(words: str, first: str, later: str) -> str:
     return fill(words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
-
-
-def check_study(
-    facts: Facts, reliability: Mapping[str, Reliability], *, gamma: float, power: float, confidence: float
-) -> list[Finding]:
-    """Find what the ratings of a study support.
-
-    reliability: of the human scores by dimension, as far as it is known. gamma: the self-bias to be found, on the unit scale,
-    with probability `power`, by a test at 1 - confidence.
-    """
-    use = use_by_judge(facts)
-    terms = terms_of(facts, {judge for judge, of in use.items() if of.constant})
-    plans = plans_of(facts, reliability, gamma=gamma, power=power, confidence=confidence)
-    plans = [row for row in plans if row["judge"] in terms.known(row["estimand"][0], "self_bias")]
-    alike = alike_among(facts)
-    as_one = facts.as_one(alike)
-    return ordered(
-        chain(
-            verdict(facts, terms, reliability, plans),
-            spelt_twice(facts, alike),
-            families_of_none(facts),
-            names_left_out(facts, alike),
-            ranges(facts),
-            estimable(terms, facts.names("model")),
-            scale_use(facts, use),
-            human_scores(facts),
-            prompts(facts),
-            reliability_known(facts, reliability),
-            taste(plans, confidence=confidence),
-            own_missing(as_one),
-            unscored(facts),
-            missing(as_one),
-            whole_completions(facts, spelt_twice=bool(alike)),
-            detectable(facts, plans, gamma=gamma, power=power),
-            families(facts),
-            names(facts),
-            lengths(facts),
-            lengths_missing(facts),
-            contents(facts),
-        )
-    )

@@ -1,7 +1,4 @@
-"""What a check reads of a study: its cells, its completeness, and of the rows only counts.
-
-What a check of a study's ratings finds: facts in words, how much each matters, and what to do about it.
-"""
+"""What a check reads of a study, cells, completeness and counts of rows, and what it finds: facts in words, with advice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +22,8 @@ class Facts:
     completeness: Mapping[str, np.ndarray]  # dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
     prompts: int  # with a complete row
     with_length: int  # rows
-    whole: Mapping[str, tuple[int, int]]  # dimension -> completions that all its judges rated, and all completions
+    whole: int  # completions (dimension, prompt, model) that every judge with a complete row in the dimension rated
+    completions: int
     imports: Mapping  # config's `import`, {} if the files are in canonical columns
     named: Mapping[str, Sequence[str]]  # config's `families` beside it
 
@@ -96,42 +94,50 @@ def facts_of(
     """Read what is known of a study whose cells and ratings are there; completeness: its table (CSV).
 
     imports, named: config's `import` and `families` of the study, if it has any.
-
-    A completion (dimension, prompt, model) is whole where every judge with a complete row in its dimension rated it.
     """
     table = read_table(completeness)
     columns = {name: np.array([row[name] for row in table], dtype=str) for name in ("dimension", "judge", "model")}
     columns |= {name: np.array([int(row[name]) for row in table]) for name in COUNTS}
     query = f"select max(prompt) + 1, count(length) from {files(study.ratings)}"
     prompts, with_length = map(int, connect().execute(query).fetchone())
-    return Facts(study, columns, prompts, with_length, _whole(study), imports or {}, named or {})
+    return Facts(study, columns, prompts, with_length, *_completions(study), imports or {}, named or {})
 
 
-def _whole(study: Study) -> dict[str, tuple[int, int]]:
+def _completions(study: Study) -> tuple[int, int]:
+    """How many completions all judges of their dimension rated, and how many there are."""
     levels, factors = levels_of(study.ratings[0]), study.cells().factors
     completion, dimension = levels.sql_without("judge"), levels.sql_place("dimension", "completion")
     rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
     query = f"select {dimension} as dimension, judges, count(*) from ({rated}) group by dimension, judges"
-    whole = {name: [0, 0] for name in map(str, np.unique(factors["dimension"]))}
-    due = {name: len(np.unique(factors["judge"][factors["dimension"] == name])) for name in whole}
-    for place, judges, completions in connect().execute(query).fetchall():
-        name = levels.dimension[place]
-        whole[name][0] += completions if judges == due[name] else 0
-        whole[name][1] += completions
-    return {name: (complete, every) for name, (complete, every) in whole.items()}
+    due = {name: len(np.unique(factors["judge"][factors["dimension"] == name])) for name in np.unique(factors["dimension"])}
+    counts = [(judges == due[levels.dimension[place]], count) for place, judges, count in connect().execute(query).fetchall()]
+    return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
 STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the next
-VERDICT, SELF, PROMPTS, CONSTANT, OWN_MISSING, TASTE, RELIABILITY, HUMAN, MISSING, CEILING, FLOOR, SCALE, ESTIMABLE = (
-    "verdict", "self-bias", "prompts", "one value", "own ratings missing", "ordinary taste", "reliability", "human scores",
-    "missing", "ceiling", "floor", "scale use", "estimable",
-)  # fmt: skip
-DETECTABLE, LENGTHS, NAMES, FAMILIES, CONTENTS = "detectable", "lengths", "names", "families", "contents"
-SPELLING, RANGE, UNSCORED, LEFT_OUT = "spelling", "range", "no human score", "left out"
-TOPICS = (
-    VERDICT, SELF, SPELLING, LEFT_OUT, RANGE, CONSTANT, PROMPTS, ESTIMABLE, HUMAN, OWN_MISSING, UNSCORED, RELIABILITY, TASTE,
-    CEILING, FLOOR, SCALE, MISSING, DETECTABLE, FAMILIES, NAMES, LENGTHS, CONTENTS,
-)  # fmt: skip
+TOPICS = [
+    "verdict",
+    "spelling",
+    "left out",
+    "range",
+    "one value",
+    "prompts",
+    "estimable",
+    "human scores",
+    "own ratings missing",
+    "no human score",
+    "reliability",
+    "ordinary taste",
+    "ceiling",
+    "floor",
+    "scale use",
+    "missing",
+    "detectable",
+    "families",
+    "names",
+    "lengths",
+    "contents",
+]
 
 
 @dataclass(frozen=True)
@@ -143,23 +149,26 @@ class Finding:
     words: str
     value: float | int | None = None
     level: str = FINE
-    advice: str = ""
+    remedy: str = ""
     weight: float = 0.0  # how much it matters among those of its level and topic
+
+    @property
+    def advice(self) -> str:
+        """What to do, where it is not fine."""
+        return "" if self.level == FINE else self.remedy
 
     @property
     def row(self) -> dict:
         """The columns of the table but for the study."""
-        return {
-            "topic": self.topic, "subject": self.subject, "finding": self.value, "level": self.level, "words": self.words,
-            "advice": self.advice,
-        }  # fmt: skip
+        row = {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")}
+        return row | {"finding": self.value}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort: the verdict, then by level, by topic and by weight; the order in which they came breaks ties."""
     return sorted(
         findings,
-        key=lambda found: (found.topic != VERDICT, LEVELS.index(found.level), TOPICS.index(found.topic), -found.weight),
+        key=lambda found: (found.topic != "verdict", LEVELS.index(found.level), TOPICS.index(found.topic), -found.weight),
     )
 
 

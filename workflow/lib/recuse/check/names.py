@@ -1,8 +1,6 @@
-"""One judge or model by two names: spelt in two ways in the ratings, or in config's `families` and in the ratings.
+"""Names of judges and models: two spellings of one, names in config that no rating has, names that config does not know.
 
-Names of judges and models in raw files that config does not know, all at once, and what to write for them.
-
-Which of two names may be two spellings of one model: `openai/gpt-4o-2024-08-06` and `GPT-4o`, not `GPT-4` and `GPT-4o`.
+`openai/gpt-4o-2024-08-06` may be a spelling of `GPT-4o`; `GPT-4` is another model.
 """
 
 import difflib
@@ -13,7 +11,7 @@ from difflib import SequenceMatcher
 
 from recuse.base.database import connect
 from recuse.base.words import counted, enumerated
-from recuse.check.facts import SPELLING, WARNING, Facts, Finding
+from recuse.check.facts import WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
 
@@ -25,8 +23,8 @@ SHORTEST = 8  # letters and digits of such a name: in a shorter one, a letter ma
 
 def alike(name: str, known: Iterable[str]) -> str | None:
     """The one of the `known` names that `name` may be another spelling of: the longest, or None."""
-    found = [other for other in known if other != name and _alike(_parts(name), _parts(other))]
-    return max(found, key=lambda other: (len(other), other), default=None)
+    candidates = [other for other in known if other != name and _alike(_parts(name), _parts(other))]
+    return max(candidates, key=lambda other: (len(other), other), default=None)
 
 
 def _parts(name: str) -> list[str]:
@@ -66,12 +64,12 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
     for judge, model in ((judge, alike(judge, alone)) for judge in judges if judge not in models):
         if model is not None:
             words = f"the judge '{judge}' may be the model '{model}' by another spelling"
-            yield Finding(SPELLING, judge, words, None, WARNING, f"{SAME}{_and_not(facts, judge, model)}")
+            yield Finding("spelling", judge, words, None, WARNING, f"{SAME}{_and_not(facts, judge, model)}")
     for factor, rare, name in pairs:
         rows = judges if factor == "judge" else models
         both = " and ".join(f"'{each}' ({counted(rows[each], 'row')})" for each in (rare, name))
         words = f"the {factor}s {both} may be one by two spellings"
-        yield Finding(SPELLING, f"{factor} {rare}", words, rows[rare], WARNING, _same(facts, rare, name), rows[rare])
+        yield Finding("spelling", f"{factor} {rare}", words, rows[rare], WARNING, _same(facts, rare, name), rows[rare])
 
 
 def families_of_none(facts: Facts) -> Iterator[Finding]:
@@ -83,7 +81,7 @@ def families_of_none(facts: Facts) -> Iterator[Finding]:
             close = difflib.get_close_matches(name, sorted(known - named), n=1)
             meant = f"; did you mean '{close[0]}', which stands in no family there?" if close else ""
             words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
-            yield Finding(SPELLING, f"families {name}", words, None, WARNING, WRITE)
+            yield Finding("spelling", f"families {name}", words, None, WARNING, WRITE)
 
 
 def _pairs(facts: Facts, factor: str, rows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -122,13 +120,13 @@ def unknown_names(source: StudyFiles) -> list[str]:
 
     Raises DataError, as every reader of these files.
     """
-    connection, found = connect(), set()
+    connection, names = connect(), set()
     for file in source.files:
         rows = select_rows(file, checked_columns(connection, file))
         with reading(file.path):
             query = f"select distinct unnest([judge, model]) from ({rows})"
-            found |= {name for (name,) in connection.execute(query).fetchall() if name is not None}
-    return sorted(found - source.registry.names.keys())
+            names |= {name for (name,) in connection.execute(query).fetchall() if name is not None}
+    return sorted(names - source.registry.names.keys())
 
 
 def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
@@ -138,9 +136,9 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
     for name in names:
         spellings.setdefault(_model_of(name, models), []).append(name)
     new = spellings.pop(None, [])
-    for model, found in spellings.items():
-        ids = json.dumps([*models[model].get("ids", ()), *found], ensure_ascii=False)
-        lines.append(f"  {_quoted(model)}: {{ids: {ids}}}  # if it is also {enumerated(found, most=5)}")
+    for model, others in spellings.items():
+        ids = json.dumps([*models[model].get("ids", ()), *others], ensure_ascii=False)
+        lines.append(f"  {_quoted(model)}: {{ids: {ids}}}  # if it is also {enumerated(others, most=5)}")
     return "\n".join([*lines, *(f"  {_quoted(name)}: {_family_of(name, models)}" for name in new)])
 
 

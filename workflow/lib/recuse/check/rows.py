@@ -1,8 +1,6 @@
-"""Which ratings the judges did not give: by judge, model and dimension, of whole completions, and of themselves.
+"""What is in the ratings and what is not: counts and names, ratings that judges did not give, rows that are left out.
 
-Rows that are left out though they have a rating: the human score or length is missing, or no row of a name is complete.
-
-What is in the ratings: how many of everything, which judges are models, what families there are, lengths.
+A row is left out though it has a rating where the human score or the length is missing.
 """
 
 import math
@@ -11,22 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import (
-    CONTENTS,
-    FAMILIES,
-    FINE,
-    LEFT_OUT,
-    LENGTHS,
-    MISSING,
-    NAMES,
-    NOTE,
-    OWN_MISSING,
-    UNSCORED,
-    WARNING,
-    Facts,
-    Finding,
-    graded,
-)
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, graded
 
 SHARE = {"note": 0.02, "warning": 0.2}  # of the ratings that there could be
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
@@ -48,11 +31,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     rated = judged > 0
     due = table["prompts"] * rated
     share = float(1 - judged.sum() / due.sum())
-    causes = [
-        f"{counted(int(table[column][rated].sum()), words, words)}"
-        for column, words in CAUSES.items()
-        if table[column][rated].any()
-    ]
+    counts = {cause: int(table[column][rated].sum()) for column, cause in CAUSES.items()}
+    causes = [counted(count, cause, cause) for cause, count in counts.items() if count]
     words = f"{percent(share)} of the ratings are missing" + (f" ({enumerated(causes)})" if causes else "")
     yield _of_share("", words, share)
     yield from _pairs(facts, rated)
@@ -68,11 +48,10 @@ def missing(facts: Facts) -> Iterator[Finding]:
 
 def whole_completions(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     """Say how many completions were rated by every judge of their dimension; spelt_twice: whether some name may be."""
-    complete, every = (sum(counts) for counts in zip(*facts.whole.values(), strict=True))
-    words = f"{percent(complete / every)} of the completions have a rating of every judge"
-    level = graded(1 - complete / every, **NOT_WHOLE)
-    advice = "" if level == FINE else SPELT if spelt_twice else ASK_AGAIN
-    yield Finding(MISSING, "complete blocks", words, complete / every, level, advice)
+    share = facts.whole / facts.completions
+    words = f"{percent(share)} of the completions have a rating of every judge"
+    level = graded(1 - share, **NOT_WHOLE)
+    yield Finding("missing", "complete blocks", words, share, level, SPELT if spelt_twice else ASK_AGAIN)
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
@@ -93,7 +72,7 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
         words = (
             f"{judge} lacks {percent(lost_own / due_own)} of its ratings of itself, {percent(lost / due)} of those of others"
         )
-        yield Finding(OWN_MISSING, judge, words, gap, level, "" if level == FINE else ASK_OWN, weight=gap)
+        yield Finding("own ratings missing", judge, words, gap, level, ASK_OWN, weight=gap)
 
 
 def _lost(facts: Facts, of: np.ndarray) -> tuple[int, int]:
@@ -110,12 +89,12 @@ def _pairs(facts: Facts, rated: np.ndarray) -> Iterator[Finding]:
     if pairs:
         every = len(judges) * len(models)
         words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
-        yield Finding(MISSING, "pairs", words, len(pairs), NOTE)
+        yield Finding("missing", "pairs", words, len(pairs), NOTE)
 
 
 def _of_share(subject: str, words: str, share: float) -> Finding:
     level = graded(share, **SHARE)
-    return Finding(MISSING, subject, words, share, level, ASK_AGAIN if level == WARNING else "", weight=share)
+    return Finding("missing", subject, words, share, level, ASK_AGAIN if level == WARNING else "", weight=share)
 
 
 SCORE = (
@@ -139,7 +118,7 @@ def unscored(facts: Facts) -> Iterator[Finding]:
     share = float(lost.sum() / present.sum())
     words = f"{percent(share)} of the rows have no human score, and are left out"
     level = graded(share, **SHARE)
-    yield Finding(UNSCORED, "", words, share, level, "" if level == FINE else SCORE, weight=share)
+    yield Finding("no human score", "", words, share, level, SCORE, weight=share)
     judges = len(facts.rows_of("judge"))
     for factor in ("model", "dimension"):
         for name in facts.names(factor):
@@ -153,7 +132,7 @@ def unscored(facts: Facts) -> Iterator[Finding]:
             level = graded(gap, **OWN_MORE) if gap > BY_CHANCE * error else FINE
             what = "answers of" if factor == "model" else "answers on"
             words = f"{percent(lost_here / here)} of the rated {what} {name} have no human score, {percent(rest)} of the others"
-            yield Finding(UNSCORED, f"{factor} {name}", words, lost_here / here, level, "" if level == FINE else UNEVEN, gap)
+            yield Finding("no human score", f"{factor} {name}", words, lost_here / here, level, UNEVEN, gap)
 
 
 def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
@@ -173,43 +152,36 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
             cause = max(counts, key=counts.get)
             advice = {"missing_rating": PARSED, "missing_gt": SCORE, "missing_length": LENGTH}[cause]
             advice = SPELT if (factor, name) in spelt else advice
-            yield Finding(LEFT_OUT, f"{factor} {name}", words, rows, WARNING, advice, weight=rows)
-
-
-def lengths_missing(facts: Facts) -> Iterator[Finding]:
-    """Say how many rows have no length where others have one: they are left out."""
-    lost = facts.completeness["missing_length"].sum()
-    if lost:
-        share = float(lost / facts.present.sum())
-        words = f"{percent(share)} of the rows have no length of the completion, and are left out"
-        yield Finding(LENGTHS, "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, weight=share)
+            yield Finding("left out", f"{factor} {name}", words, rows, WARNING, advice, weight=rows)
 
 
 def contents(facts: Facts) -> Iterator[Finding]:
-    """Say how many rows, judges, models, dimensions, datasets and prompts there are."""
-    present = int((facts.completeness["prompts"] - facts.completeness["absent"]).sum())
-    words = f"{counted(facts.rows, 'complete row')} of {present:,}"
-    yield Finding(CONTENTS, "rows", words, facts.rows)
+    """Say what there is: families, judges that are models too, lengths, and how many there are of everything."""
+    yield from _families(facts)
+    yield from _names(facts)
+    yield from _lengths(facts)
+    words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
+    yield Finding("contents", "rows", words, facts.rows)
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
-        yield Finding(CONTENTS, f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
-    yield Finding(CONTENTS, "prompts", counted(facts.prompts, "prompt"), facts.prompts)
+        yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
+    yield Finding("contents", "prompts", counted(facts.prompts, "prompt"), facts.prompts)
 
 
-def names(facts: Facts) -> Iterator[Finding]:
+def _names(facts: Facts) -> Iterator[Finding]:
     """Say which judges are models too, and which models have no judge."""
     judges, models = facts.names("judge"), facts.names("model")
     both = [judge for judge in judges if judge in models]
     rated = "is rated as a model, too" if len(judges) == 1 else "are rated as models, too"
-    yield Finding(NAMES, "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
+    yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
     others, alone = ([name for name in those if name not in both] for those in (judges, models))
     if others:
-        yield Finding(NAMES, "judges", f"not rated as models: {enumerated(others, most=12)}", len(others))
+        yield Finding("names", "judges", f"not rated as models: {enumerated(others, most=12)}", len(others))
     if alone:
-        yield Finding(NAMES, "models", f"models that are no judges here: {enumerated(alone, most=12)}", len(alone))
+        yield Finding("names", "models", f"models that are no judges here: {enumerated(alone, most=12)}", len(alone))
 
 
-def families(facts: Facts) -> Iterator[Finding]:
+def _families(facts: Facts) -> Iterator[Finding]:
     """Say how many judges and models each family of a judge or a model has."""
     family, judges, models = facts.families(), facts.names("judge"), facts.names("model")
     for name in sorted(set(family.values())):
@@ -218,14 +190,19 @@ def families(facts: Facts) -> Iterator[Finding]:
         pairs = sum(judge != model for judge in of_judges for model in of_models)
         words = f"{name}: {counted(len(of_judges), 'judge')}, {counted(len(of_models), 'model')}"
         words += f"; {counted(pairs, 'pair')} of a judge and a sibling" if of_judges else ""
-        yield Finding(FAMILIES, name, words, pairs)
+        yield Finding("families", name, words, pairs)
 
 
-def lengths(facts: Facts) -> Iterator[Finding]:
-    """Say whether the ratings have lengths."""
-    share = facts.with_length / facts.rows
+def _lengths(facts: Facts) -> Iterator[Finding]:
+    """Say whether the ratings have lengths, and how many rows have none where others have one: they are left out."""
     if facts.with_length:
-        yield Finding(LENGTHS, "", f"{percent(share)} of the rows have the length of the completion", share, FINE)
+        share = facts.with_length / facts.rows
+        yield Finding("lengths", "", f"{percent(share)} of the rows have the length of the completion", share)
     else:
         advice = "add a column pred_length (tokens) if longer answers may be favoured for their length"
-        yield Finding(LENGTHS, "", "no row has the length of the completion: no control for length", 0.0, NOTE, advice)
+        yield Finding("lengths", "", "no row has the length of the completion: no control for length", 0.0, NOTE, advice)
+    lost = facts.completeness["missing_length"].sum()
+    if lost:
+        share = float(lost / facts.present.sum())
+        words = f"{percent(share)} of the rows have no length of the completion, and are left out"
+        yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, weight=share)

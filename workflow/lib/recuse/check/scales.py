@@ -1,7 +1,4 @@
-"""How judges and humans use the rating scale: its ends, its levels, one value always.
-
-Whether the declared scale is the one in use: how far ratings and human scores of a dimension reach on it.
-"""
+"""How judges and humans use the rating scale: its ends, its levels, one value always, and whether it is the declared one."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,26 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.words import enumerated, percent
-from recuse.check.facts import (
-    CEILING,
-    CONSTANT,
-    FINE,
-    FLOOR,
-    HUMAN,
-    NOTE,
-    RANGE,
-    SCALE,
-    WARNING,
-    Facts,
-    Finding,
-    graded,
-)
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
 from recuse.data.registry import NO_HUMAN_SCORE
 
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}  # share of a judge's ratings at one level, or of human scores at an end of the scale
 AT_END = {"note": 0.3, "warning": 0.5}  # of a judge's ratings: so much of a bias beyond that end is cut off
-ENDS = {CEILING: ("highest", 1.0), FLOOR: ("lowest", 0.0)}  # what they are called, and where they are on the unit scale
+ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}  # what they are called, and where they are on the unit scale
 COARSE = 3  # levels
 HARDLY = "ask it to use the whole scale: its ratings hardly tell one answer from another"
 NO_SCORES = (
@@ -36,7 +20,15 @@ NO_SCORES = (
     "wrong looks like one that is biased"
 )
 SCORE = "have people score a part of the answers, and name their scores in config"
+DIFFERENT = "score answers that differ, or leave the dimension out; B and C compare with other judges instead"
+BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
 LEAVE_OUT = "look for a fault in how its answers were parsed, or leave the judge out"
+FEWEST = 4  # steps of a scale whose halves are told apart
+HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low top; how far another top is above it
+DECLARE = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
+CONVERT = (
+    "if so, convert them first: both are read on the declared scale, and its gap to the other looks like one of the judges"
+)
 
 
 @dataclass(frozen=True)
@@ -64,12 +56,12 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
     for judge, of in use.items():
         if of.constant:
             words = f"{judge} gives one value always: its biases would be 0 whatever they are"
-            yield Finding(CONSTANT, judge, words, of.used, WARNING, LEAVE_OUT)
+            yield Finding("one value", judge, words, of.used, WARNING, LEAVE_OUT)
         for topic in ENDS:
             yield _at_end(topic, judge, _rated_by(facts, judge), told=of.constant)
         words = f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings are at the most used one"
         level = graded(of.inner, **ONE_LEVEL)
-        yield Finding(SCALE, judge, words, of.most_used, level, "" if level == FINE else HARDLY, weight=of.inner)
+        yield Finding("scale use", judge, words, of.most_used, level, HARDLY, weight=of.inner)
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:
@@ -79,40 +71,35 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     """
     cells = facts.cells
     if not cells.has_reference:
-        yield Finding(HUMAN, "", NO_SCORES, 0, WARNING, SCORE, weight=1.0)
+        yield Finding("human scores", "", NO_SCORES, 0, WARNING, SCORE, weight=1.0)
     for dimension in facts.names("dimension"):
         yield from _of_dimension(facts, dimension, cells.select(cells.factors["dimension"] == dimension))
     for judge in facts.names("judge") if cells.has_reference and len(np.unique(cells.reference)) > 1 else ():
         if len(np.unique(_rated_by(facts, judge).reference)) == 1:
             words = f"the human scores of all that {judge} rated are alike: its slope on them is not known"
-            yield Finding(HUMAN, judge, words, 1, WARNING, "let it rate answers of different quality", weight=1.0)
+            yield Finding("human scores", judge, words, 1, WARNING, "let it rate answers of different quality", weight=1.0)
 
 
 def _of_dimension(facts: Facts, dimension: str, cells: Cells) -> Iterator[Finding]:
     low, high = cells.scale[0].tolist()
-    level, advice = (NOTE, "a finer scale shows smaller biases") if high - low < COARSE else (FINE, "")
     words = f"ratings of {dimension} have {high - low + 1} levels: one is {1 / (high - low):.2f} of the scale"
-    yield Finding(SCALE, dimension, words, high - low + 1, level, advice)
-    if cells.has_reference:
-        yield from _of_humans(facts, dimension, cells)
-
-
-def _of_humans(facts: Facts, dimension: str, cells: Cells) -> Iterator[Finding]:
+    level = NOTE if high - low < COARSE else FINE
+    yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
+    if not cells.has_reference:
+        return
     distinct = len(np.unique(cells.reference))
-    low, high = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
-    words, level, advice = f"the human scores of {dimension} take {distinct} values from {low} to {high}", FINE, ""
+    first, last = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
     if distinct == 1:
-        words = f"all human scores of {dimension} are {low}: they tell no answer from another"
-        level, advice = (
-            WARNING,
-            "score answers that differ, or leave the dimension out; B and C compare with other judges instead",
-        )
-    yield Finding(HUMAN, dimension, words, distinct, level, advice)
+        words = f"all human scores of {dimension} are {first}: they tell no answer from another"
+        yield Finding("human scores", dimension, words, distinct, WARNING, DIFFERENT)
+    else:
+        words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
+        yield Finding("human scores", dimension, words, distinct)
     for topic, (name, end) in ENDS.items():
         share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
         words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
         level = graded(share, **ONE_LEVEL)
-        yield Finding(topic, f"humans, {dimension}", words, share, level, _beyond(topic, level), weight=share)
+        yield Finding(topic, f"humans, {dimension}", words, share, level, BEYOND.format(name), weight=share)
 
 
 def _at_end(topic: str, judge: str, cells: Cells, *, told: bool) -> Finding:
@@ -131,11 +118,7 @@ def _at_end(topic: str, judge: str, cells: Cells, *, told: bool) -> Finding:
     words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
     words += f": in {enumerated(shares)}" if shares else ""
     level = FINE if told else graded(share, **AT_END)
-    return Finding(topic, judge, words, share, level, _beyond(topic, level), weight=share)
-
-
-def _beyond(topic: str, level: str) -> str:
-    return "" if level == FINE else f"a bias beyond the {ENDS[topic][0]} level cannot show: use a finer scale, or other prompts"
+    return Finding(topic, judge, words, share, level, BEYOND.format(name), weight=share)
 
 
 def _rated_by(facts: Facts, judge: str) -> Cells:
@@ -159,14 +142,6 @@ def _use(cells: Cells) -> Use:
     )
 
 
-FEWEST = 4  # steps of a scale whose halves are told apart
-HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low top; how far another top is above it
-DECLARE = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
-CONVERT = (
-    "if so, convert them first: both are read on the declared scale, and its gap to the other looks like one of the judges"
-)
-
-
 def ranges(facts: Facts) -> Iterator[Finding]:
     """Say how far the ratings and human scores of each dimension reach on its declared scale.
 
@@ -174,12 +149,12 @@ def ranges(facts: Facts) -> Iterator[Finding]:
     are LOWER; a note where neither reaches its lower half, as lenient judges of good answers do not.
     """
     for dimension in facts.names("dimension"):
-        yield _of_dimension_of_scales(facts, dimension, facts.cells.select(facts.cells.factors["dimension"] == dimension))
+        yield _range(facts, dimension, facts.cells.select(facts.cells.factors["dimension"] == dimension))
 
 
-def _of_dimension_of_scales(facts: Facts, dimension: str, cells: Cells) -> Finding:
-    given = cells.ratings[cells.counts.any(axis=0)]
-    reach = {"ratings": (given.min(), given.max())}
+def _range(facts: Facts, dimension: str, cells: Cells) -> Finding:
+    ratings = cells.ratings[cells.counts.any(axis=0)]
+    reach = {"ratings": (ratings.min(), ratings.max())}
     if cells.has_reference:
         reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
     low, high = cells.scale[0].tolist()
@@ -198,4 +173,4 @@ def _of_dimension_of_scales(facts: Facts, dimension: str, cells: Cells) -> Findi
         words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, DECLARE
     elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
         words, level, advice = f"{words}: are the human scores on another scale?", WARNING, CONVERT
-    return Finding(RANGE, dimension, words, float(np.ptp(top)), level, advice, weight=1.0 - float(top.min()))
+    return Finding("range", dimension, words, float(np.ptp(top)), level, advice, weight=1.0 - float(top.min()))

@@ -1,13 +1,13 @@
 """Which self- and family-biases a study's ratings can tell, under the estimands A, B and C, and why not the others.
 
-The check in two sentences: what a study's ratings support, and what they do not.
+The verdict says it in two sentences: what the ratings support, and what they do not.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recuse.base.words import enumerated
-from recuse.check.facts import ESTIMABLE, FINE, NOTE, STOP, VERDICT, WARNING, Facts, Finding
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.data.study import Study
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
@@ -55,7 +55,7 @@ class Terms:
 
     reasons: Mapping[tuple[str, str, str], str]
 
-    def known(self, letter: str, quantity: str) -> list[str]:
+    def estimable(self, letter: str, quantity: str) -> list[str]:
         """Judges or families of which an estimand is estimable."""
         return [term for (of, kind, term), reason in self.reasons.items() if (of, kind) == (letter, quantity) and not reason]
 
@@ -87,10 +87,10 @@ def terms_of(facts: Facts, constant: Collection[str]) -> Terms:
             if reason and row["words"] not in (*NO_ROWS.values(), NO_HUMAN_SCORE):
                 alone = len(judges) == 1 and letter != A
                 reason = ONE_JUDGE if alone else ONE_FAMILY if len(set(family.values())) == 1 else reason
-            if row["quantity"] == "self_bias":
-                reason = reason or (ONE_VALUE if term in constant else "")
-            else:
-                reason = reason or (SILENT if term in silent else "")
+            if row["quantity"] == "self_bias" and term in constant:
+                reason = reason or ONE_VALUE
+            if row["quantity"] == "family_bias" and term in silent:
+                reason = reason or SILENT
             reasons[letter, row["quantity"], term] = reason
     return Terms(reasons)
 
@@ -110,11 +110,11 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
     for (letter, quantity, term), reason in terms.reasons.items():
         subject = f"{letter}: {QUANTITY[quantity]} of {term}"
         if not reason:
-            yield Finding(ESTIMABLE, subject, f"{subject} can be estimated", 1)
+            yield Finding("estimable", subject, f"{subject} can be estimated", 1)
             continue
         expected = quantity == "self_bias" and term in models and reason not in TOLD
         level = FINE if reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
-        yield Finding(ESTIMABLE, subject, f"{subject} cannot be estimated: {reason}", 0, level, advice_on(letter, reason))
+        yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice_on(letter, reason))
 
 
 def _reason(row: Mapping) -> str:
@@ -150,12 +150,12 @@ PARSED = "look for a fault in how the judges' answers were parsed: they give one
 MEND = "name judges and models alike (`ids` of a model in config), and let judges rate their own completions"
 
 
-def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], found: Sequence[Mapping]) -> Iterator[Finding]:
-    """Say what can be estimated, and what cannot; found: rows of the planner for the data at hand.
+def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]) -> Iterator[Finding]:
+    """Say what can be estimated, and what cannot; power: of the judges' tests, for the data at hand.
 
     Where no self- or family-bias can be estimated, there is no use in a fit: the level is stop.
     """
-    known = sum(len(terms.known(letter, quantity)) for quantity in QUANTITY for letter in LETTERS)
+    estimable = sum(len(terms.estimable(letter, quantity)) for quantity in QUANTITY for letter in LETTERS)
     supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
     scored = facts.cells.has_reference
     lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
@@ -167,14 +167,14 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
         (supported if there else lacking).append(what if there else f"{what} ({why})")
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
-    lacking += _too_small(found)
-    if not known:
+    lacking += _too_small(power)
+    if not estimable:
         words = "no self-bias or family-bias can be estimated from these ratings"
-        yield Finding(VERDICT, "supports", words, 0, STOP, _mend(facts, terms), weight=1.0)
+        yield Finding("verdict", "supports", words, 0, STOP, _mend(facts, terms), weight=1.0)
     else:
-        yield Finding(VERDICT, "supports", "supports: " + "; ".join(supported), known, FINE, weight=1.0)
+        yield Finding("verdict", "supports", "supports: " + "; ".join(supported), estimable, FINE, weight=1.0)
     if lacking:
-        yield Finding(VERDICT, "does not support", "does not support: " + "; ".join(lacking), len(lacking))
+        yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
 
 
 def _mend(facts: Facts, terms: Terms) -> str:
@@ -189,7 +189,7 @@ def _mend(facts: Facts, terms: Terms) -> str:
 def _supported(terms: Terms, quantity: str) -> str:
     """Such as `self-bias of 5 of 5 judges (A, B), 3 (C)`; "" where there is none."""
     every = len(terms.every(quantity))
-    counts = {letter: len(terms.known(letter, quantity)) for letter in LETTERS}
+    counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
     kinds = [
         (number, [each for each in LETTERS if counts[each] == number])
         for number in sorted({*counts.values()} - {0}, reverse=True)
@@ -206,17 +206,17 @@ def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]
     """Such as `self-bias of GPT-4o (B, C)`, those of the same estimands together, of those asked for."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for term in terms.every(quantity):
-        letters = tuple(letter for letter in among if term not in terms.known(letter, quantity))
+        letters = tuple(letter for letter in among if term not in terms.estimable(letter, quantity))
         if letters:
             kinds.setdefault(letters, []).append(term)
     for letters, names in kinds.items():
         yield f"{QUANTITY[quantity]} of {enumerated(names, most=5)} ({', '.join(letters)})"
 
 
-def _too_small(found: Sequence[Mapping]) -> Iterator[str]:
+def _too_small(power: Sequence[Mapping]) -> Iterator[str]:
     """Sizes that no judge's test under A and C is likely to find."""
     least = {}
-    for row in found:
+    for row in power:
         if "detectable" in row and row["estimand"][0] in "AC":
             least.setdefault(row["estimand"][0], []).append(row["detectable"])
     if least:

@@ -1,7 +1,7 @@
 """Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is taken off the ratings.
 
 A model's score is made of the pairs of a judge and a model that are kept, so that no model gains by having mild judges.
-Intervals and sets of ranks that hold all true ones at once come from resamples of prompts; they are wider where prompts are few.
+Intervals and sets of ranks that hold all true ones at once come from resamples of prompts, wider where prompts are few.
 """
 
 import math

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recuse.base.words import capitalised, enumerated, level, number, out_of, signed
-from recuse.check.facts import FINE, RELIABILITY, STOP, TASTE, VERDICT, WARNING
+from recuse.check.facts import FINE, STOP, WARNING
 from recuse.inference.robustness import FAVOURS, HARSHER, NOT_APART
 from recuse.inference.robustness_words import WHAT, WHO, Conclusion, bare, conclusions_in, reach
 from recuse.model.spec import BIASES
@@ -12,7 +12,7 @@ from recuse.model.spec import BIASES
 Rows = Sequence[Mapping[str, str]]
 SEVERAL = 3  # decimals of a gap in words
 MOST = 5  # topics of a check that are told: the table has the others
-OF_TESTS = (TASTE, RELIABILITY)  # topics of a check that say how far the tests of Equation 1 can be believed
+OF_TESTS = ("ordinary taste", "reliability")  # topics of a check that say how far the tests of Equation 1 can be believed
 WHERE = "in the table “What the ratings support”"
 RAW, DEBIASED = "raw", "debiased"
 SELF, FAMILY = BIASES
@@ -218,8 +218,8 @@ def _doubts(check: Rows) -> str:
     How often ordinary taste and errors of the human scores look like a self-bias is said whatever it is; of reliability what it
     warns of.
     """
-    taste = [[row] for row in check if row["topic"] == TASTE]
-    unreliable = [row for row in check if row["topic"] == RELIABILITY and row["level"] != FINE]
+    taste = [[row] for row in check if row["topic"] == "ordinary taste"]
+    unreliable = [row for row in check if row["topic"] == "reliability" and row["level"] != FINE]
     return "".join(f" {capitalised(_warning(rows))}." for rows in (*taste, unreliable) if rows)
 
 
@@ -227,7 +227,7 @@ def _to_mind(check: Rows) -> Iterator[Point]:
     """A point with the other warnings of a check, an item for each topic, of the first MOST topics; none without a warning."""
     topics: dict[str, list] = {}  # in their order, which is that of how much they matter
     for row in check:
-        if row["level"] in (STOP, WARNING) and row["topic"] not in (*OF_TESTS, VERDICT):
+        if row["level"] in (STOP, WARNING) and row["topic"] not in (*OF_TESTS, "verdict"):
             topics.setdefault(row["topic"], []).append(row)
     items = [(capitalised(topic), _warning(rows)) for topic, rows in list(topics.items())[:MOST]]
     left = sum(len(rows) for rows in list(topics.values())[MOST:])

@@ -1,20 +1,28 @@
-"""Estimand C against statsmodels, leave-one-out refits and planted gaps; its size under taste alone."""
+"""Estimand C against statsmodels, leave-one-out refits and planted gaps, its size, and the residuals of single cells."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from recuse.data.moments import Moments
 from recuse.inference.idiosyncrasy import (
+    FAMILY,
     NO_SLOPE,
     NO_SPREAD,
+    NOT_LINKED,
+    SELF,
+    UNRELATED,
     CellMeans,
     IdiosyncrasyDesign,
     cell_means,
     draw_assignments,
     idiosyncrasy_rows,
+    residual_rows,
 )
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import Spec
+from recuse.model.terms import slices_of
 
 NAMES = np.array([f"m{number}" for number in range(9)])
 FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])
@@ -217,3 +225,65 @@ def test_table_of_a_study(twin):
         assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
         assert 0 < row["p_value"] <= 1
     assert rows == list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+
+
+MAIN = Spec.of("main")
+
+
+@pytest.fixture(scope="module")
+def rows(twin):
+    return list(residual_rows(MAIN, twin, confidence=0.9))
+
+
+def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
+    gaps = {row["term"]: row for row in idiosyncrasy_rows(MAIN, twin, confidence=0.9, seed=1, draws=99)}
+    own = [row for row in rows if row["relation"] == SELF]
+    assert len(own) == 9
+    for row in own:
+        gap = gaps[row["judge"]]
+        assert row["residual"] == pytest.approx(gap["estimate"], rel=1e-12)
+        assert row["std_error"] == pytest.approx(gap["std_error"], rel=1e-12)
+        assert 2 * row["band"] == pytest.approx(gap["ci_high"] - gap["ci_low"], rel=1e-12)
+        assert (abs(row["residual"]) > row["band"]) == (gap["p_value"] < 0.1)
+
+
+def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
+    """Every residual and its error by least squares on the placebo cells without it."""
+    (_, moments), *_ = slices_of(MAIN, twin)
+    cells = cell_means(moments)
+    names = np.unique(cells.judge)
+    x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
+    placebo = ~cells.own & ~cells.same_family
+    spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
+    for place, row in enumerate(rows):
+        kept = placebo & (np.arange(len(rows)) != place)
+        inverse = np.linalg.inv(x[kept].T @ x[kept])
+        expected = x[place] @ inverse @ x[kept].T @ cells.mean[kept]
+        assert row["residual"] == pytest.approx(cells.mean[place] - expected, abs=1e-10)
+        assert row["std_error"] == pytest.approx(spread * np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
+        assert (row["relation"] == UNRELATED) == placebo[place]
+    assert sum(row["relation"] == FAMILY for row in rows) == 12
+
+
+def test_what_has_no_residual_has_a_reason(twin):
+    dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
+    found = list(residual_rows(Spec.of("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
+    assert len(found) == 16
+    for row in found:
+        assert ("residual" in row) == (row["relation"] == UNRELATED)
+        assert row.get("reason") == (None if row["relation"] == UNRELATED else NOT_LINKED.format(what=row["judge"]))
+    found = residual_rows(
+        Spec.of("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9
+    )
+    assert [row["reason"] for row in found if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
+    assert [row["reason"] for row in residual_rows(Spec.of("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
+        "no row is left"
+    ]
+
+
+def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
+    (_, moments), *_ = slices_of(MAIN, twin)
+    lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
+    monkeypatch.setattr("recuse.inference.idiosyncrasy.cell_means", lambda moments, **_: lacking)
+    *_, last = residual_rows(MAIN, twin, confidence=0.9)
+    assert (last["judge"], last["reason"], "residual" in last) == ("some judge", "so it is", False)

@@ -42,7 +42,7 @@ NONE = "No plan: no judge with a slope of its own on human scores is rated itsel
 def planner(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
     """Draw for each estimand the smallest detectable self-bias and the false alarms against the number of prompts.
 
-    Table `planner`: see recuse.inference.power.planned_like. A line for each number of raters (colour) and of models
+    Table `planner`: see recuse.inference.power.power_rows. A line for each number of raters (colour) and of models
     (style); under the panels stands how many prompts the self-bias aimed at takes.
     """
     table = tables["planner"]

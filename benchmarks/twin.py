@@ -21,7 +21,7 @@ def make_twin(folder: str) -> None:
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"][STUDY], config["models"]
     families = {name: models[name]["family"] for name in JUDGES}
-    world = published_world(**read_files(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
+    world = published_world(read_files(ROOT / "workflow" / "data"), models=families, scales=settings["scales"])
     prompts = settings["simulate"]["prompts"]
     write_parquet(simulate(world, prompts=prompts, seed=config["seed"]).ratings, f"{folder}/raw.parquet")
     task_types = {dataset: task_type for task_type, datasets in settings["task_types"].items() for dataset in datasets}

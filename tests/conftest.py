@@ -46,7 +46,7 @@ def built(folder, name, source):
 def world():
     families = {name: CONFIG["models"][name]["family"] for name in JUDGES}
     scales = CONFIG["studies"]["twin"]["scales"]
-    return published_world(**read_files(DATA), models=families, scales=scales)
+    return published_world(read_files(DATA), models=families, scales=scales)
 
 
 @pytest.fixture(scope="session")

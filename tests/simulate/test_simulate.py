@@ -24,7 +24,7 @@ COLUMNS = ["judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_lengt
 
 @pytest.fixture(scope="module")
 def world():
-    return published_world(**read_files(DATA), models=MODELS, scales=SCALES)
+    return published_world(read_files(DATA), models=MODELS, scales=SCALES)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_planted_biases_are_the_published_ones(world):
 
 def test_a_family_of_one_model_has_no_term():
     models = {name: family for name, family in MODELS.items() if name != "GPT-4o"}
-    world = published_world(**read_files(DATA), models=models, scales=SCALES)
+    world = published_world(read_files(DATA), models=models, scales=SCALES)
     terms = {row["term"] for row in planted(world) if row["quantity"] == "family_bias"}
     assert terms == {"Claude", "Llama 3", "Mistral"}
 
@@ -86,7 +86,7 @@ def test_expected_ratings_stay_inside_the_scale(world):
 @pytest.mark.parametrize("dimension", ["Logical correctness", "Faithfulness"])
 def test_equation_1_finds_every_planted_coefficient(dimension):
     api = pytest.importorskip("statsmodels.api")
-    world = published_world(**read_files(DATA), models=MODELS, scales={dimension: SCALES[dimension]})
+    world = published_world(read_files(DATA), models=MODELS, scales={dimension: SCALES[dimension]})
     ratings = simulate(world, prompts=3000, seed=20250809).ratings  # more than the twin has: errors half as large
     design, rating, truth = equation_1(world, ratings, dimension)
     fit = api.OLS(rating, design).fit(cov_type="HC0")
@@ -231,7 +231,7 @@ def test_lengths_are_those_of_completions(world, study):
 
 
 def test_the_same_seed_gives_the_same_bytes(world, study):
-    again = simulate(published_world(**read_files(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
+    again = simulate(published_world(read_files(DATA), models=MODELS, scales=SCALES), prompts=596, seed=20250809)
     other = simulate(world, prompts=596, seed=1)
     for table, same, different in (
         (study.ratings, again.ratings, other.ratings),
@@ -265,8 +265,8 @@ def test_beta_binomial_and_quadrature_agree_with_scipy():
 def test_errors_say_what_is_wrong(world):
     published = read_files(DATA)
     with pytest.raises(ConfigError, match=r"Helpfulness: \[1, 7\] cannot be simulated"):
-        published_world(**published, models=MODELS, scales={"Helpfulness": [1, 7]})
+        published_world(published, models=MODELS, scales={"Helpfulness": [1, 7]})
     with pytest.raises(DataError, match=r"play_favorites_estimates\.csv has no row with .*'Fluency'"):
-        published_world(**published, models=MODELS, scales={"Fluency": [0, 4]})
+        published_world(published, models=MODELS, scales={"Fluency": [0, 4]})
     with pytest.raises(ConfigError, match="expected ratings on Completeness run from"):
         simulate(replace(world, slope=world.slope + 1), prompts=12, seed=0)

@@ -28,7 +28,7 @@ def simulate_study(
         if "quality" in settings:
             world = declared_world(settings, models=families, scales=scales, task_types=task_types)
         else:
-            world = published_world(**read_files(Path(published[0]).parent), models=families, scales=scales)
+            world = published_world(read_files(Path(published[0]).parent), models=families, scales=scales)
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)
     except ConfigError as error:
         raise ConfigError(f"config: studies: {study}: {error}") from None

@@ -1,4 +1,4 @@
-"""A world declared in config: a stand-in for a study whose data are not at hand, or a plan of one's own.
+"""A world declared in config: a placeholder for a study whose data are not at hand, or a plan of one's own.
 
 What is planted is what config says; nothing in it is measured.
 """
@@ -44,31 +44,34 @@ def declared_world(
     lowest, highest = _scales(scales)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
     everywhere = np.ones((len(scales), 1))  # every dimension is like every other
+    of_dimension = everywhere[:, 0]
     coefficients = _judges([settings["judges"][judge] for judge in judges], human.mean())
     world = World(
-        dimensions=tuple(scales), models=names, families=families, datasets=datasets, family_of=family_of, judge_of=judge_of,
-        scale_minimum=lowest, scale_maximum=highest, **{name: everywhere * values for name, values in coefficients.items()},
+        dimensions=tuple(scales),
+        models=names,
+        families=families,
+        datasets=datasets,
+        family_of=family_of,
+        judge_of=judge_of,
+        scale_minimum=lowest,
+        scale_maximum=highest,
+        **{name: everywhere * values for name, values in coefficients.items()},
         family_bias=_family_biases(settings.get("family_bias", {}), families, family_of, judge_of),
-        dispersion=np.full((len(scales), len(judges)), dispersion["judges"]), human_mean=everywhere * human,
-        quality_dispersion=everywhere[:, 0] * dispersion["quality"], rater_dispersion=everywhere[:, 0] * dispersion["raters"],
-        **_complete(len(scales), len(judges), len(datasets)),
-    )  # fmt: skip
+        dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
+        human_mean=everywhere * human,
+        quality_dispersion=of_dimension * dispersion["quality"],
+        rater_dispersion=of_dimension * dispersion["raters"],
+        gold_share=0.0,
+        gold_insight=of_dimension,
+        gold_dispersion=of_dimension,
+        prompts=np.ones(len(datasets)),
+        rated=np.ones((len(scales), len(datasets)), dtype=bool),
+        absent=np.zeros((len(scales), len(judges))),
+        absent_for_all=np.zeros(len(scales)),
+        lengths=None,
+    )
     _check_expected(world)
     return world
-
-
-def _complete(dimensions: int, judges: int, datasets: int) -> dict:
-    """Datasets of equal size, every completion rated by all judges and three raters, no gold team, no lengths."""
-    return {
-        "prompts": np.ones(datasets),
-        "rated": np.ones((dimensions, datasets), dtype=bool),
-        "absent": np.zeros((dimensions, judges)),
-        "absent_for_all": np.zeros(dimensions),
-        "gold_share": 0.0,
-        "gold_insight": np.ones(dimensions),
-        "gold_dispersion": np.ones(dimensions),
-        "lengths": None,
-    }
 
 
 def _judges(settings: Sequence[Mapping], mean_quality: float) -> dict[str, np.ndarray]:
@@ -110,7 +113,7 @@ def _check_expected(world: World) -> None:
             )
 
 
-def _known(key: str, found: Collection[str], known: Collection[str], place: str) -> None:
-    for name in found:
+def _known(key: str, names: Collection[str], known: Collection[str], place: str) -> None:
+    for name in names:
         if name not in known:
             raise ConfigError(f"simulate: {key}: '{name}' is not one of {place} (known: {', '.join(sorted(known)) or 'none'})")

@@ -1,7 +1,4 @@
-"""Planted against recovered: does a spec give back what the simulated world was built with?
-
-Planted against recovered: do the tables of simulated comparisons give back the biases that they were drawn with?
-"""
+"""Planted against recovered: do specs, and tables of comparisons, give back what the simulated world was built with?"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -70,59 +67,55 @@ def _compare(row: Mapping[str, str], population: float) -> dict:
     return {**names, "planted": population, **numbers, "z": z, "inside": inside}
 
 
-VERBOSITY_BIAS = "verbosity_bias"  # first word of these quantities; the order rule and the treatment of draws follow
+# Table of comparisons: the columns that its rows are told apart by, besides their quantity, and the column of the estimate.
+TABLES = {
+    "verbosity": (("experiment", "condition", "judge"), "verbosity_bias"),
+    "position": (("experiment", "condition", "judge"), "value"),
+    "cognitive_biases": (("experiment", "judge"), "share"),
+    "asr": (("experiment", "condition", "judge", "model_b"), "asr"),
+}
 ROUNDING = 1e-9  # of a planted value at an end of its interval, as 0 and 1 are
-Rows = Sequence[Mapping[str, str]]
-Key = tuple[str, ...]
+Row = Mapping[str, str]
 
 
-def recovery_of_biases(
-    planted: Rows, *, verbosity: Rows = (), position: Rows = (), cognitive_biases: Rows = (), asr: Rows = ()
-) -> Iterator[dict]:
-    """Yield the rows of RECOVERY: each planted value beside what the table of its name found, texts as in the files.
+def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
+    """Yield the rows of PAIRWISE_RECOVERY: each planted value beside what its table found, texts as in the files.
 
-    estimate with its interval; n: the comparisons, verdicts or samples that it is a share of; inside: `yes` where the interval
-    holds the planted value, `no` where it does not, empty where the table has no such value or no interval. A value whose table
-    is not given has no row.
+    tables: any of TABLES, by name. estimate with its interval; n: the comparisons, verdicts or samples that it is a share of;
+    inside: `yes` where the interval holds the planted value, `no` where it does not, empty where the table has no such value or
+    no interval. A value whose table is not given has no row.
     """
-    found = {}
-    for row in verbosity:
-        n = int(row["n_shorter"]) + int(row["n_longer"])
-        quantity = f"{VERBOSITY_BIAS} {row['order']} {row['draws']}"
-        found["verbosity", row["experiment"], row["condition"], row["judge"], quantity] = _found(row, "verbosity_bias", n)
-    for row in position:
-        key = "position", row["experiment"], row["condition"], row["judge"], row["statistic"]
-        found[key] = _found(row, "value", row["n"])
-    for row in cognitive_biases:
-        found["cognitive_biases", row["experiment"], row["judge"], row["bias"]] = _found(row, "share", row["n"])
-    for row in asr:
-        names = [row[name] for name in ("experiment", "condition", "judge", "model_b")]
-        found["asr", *names] = _found(row, "asr", row["n"])
-    given = {key[0] for key in found}
+    estimates = {(table, *_key(table, row, _quantity(table, row))): row for table, rows in tables.items() for row in rows}
     for row in planted:
-        key = _key(row)
-        if key[0] in given:
-            yield {**row, "planted": float(row["planted"]), **_compared(float(row["planted"]), found.get(key))}
+        table, value = _table_of(row["quantity"]), float(row["planted"])
+        if tables.get(table):
+            estimate = estimates.get((table, *_key(table, row, row["quantity"])))
+            yield {**row, "planted": value, **(_beside(table, estimate, value) if estimate else {})}
 
 
-def _key(row: Mapping[str, str]) -> Key:
-    """The table that a planted value is in, and its row there."""
-    quantity = row["quantity"]
-    if quantity == "asr":
-        return ("asr", *(row[name] for name in ("experiment", "condition", "judge", "model_b")))
-    if quantity in CLOSED_FORM:
-        return "cognitive_biases", row["experiment"], row["judge"], quantity
-    table = "verbosity" if quantity.startswith(VERBOSITY_BIAS) else "position"
-    return table, row["experiment"], row["condition"], row["judge"], quantity
+def _table_of(quantity: str) -> str:
+    if quantity == "asr" or quantity in CLOSED_FORM:
+        return "asr" if quantity == "asr" else "cognitive_biases"
+    return "verbosity" if quantity.startswith("verbosity_bias") else "position"
 
 
-def _found(row: Mapping[str, str], column: str, n: str | int) -> dict:
-    numbers = {"estimate": row[column], "ci_low": row["ci_low"], "ci_high": row["ci_high"]}
-    return {name: float(value) if value else None for name, value in numbers.items()} | {"n": int(n)}
+def _quantity(table: str, row: Row) -> str:
+    """What a row of a table estimates, as planted values are called."""
+    if table == "verbosity":
+        return f"verbosity_bias {row['order']} {row['draws']}"
+    return {"position": row.get("statistic"), "cognitive_biases": row.get("bias"), "asr": "asr"}[table]
 
 
-def _compared(planted: float, found: Mapping | None) -> dict:
-    if found is None or found["ci_low"] is None:
-        return dict(found or {})
-    inside = found["ci_low"] - ROUNDING <= planted <= found["ci_high"] + ROUNDING
-    return {**found, "inside": "yes" if inside else "no"}
+def _key(table: str, row: Row, quantity: str) -> tuple[str, ...]:
+    return (quantity, *(row[name] for name in TABLES[table][0]))
+
+
+def _beside(table: str, row: Row, planted: float) -> dict:
+    """The estimate of a row with its interval, and whether that holds the planted value."""
+    texts = {"estimate": row[TABLES[table][1]], "ci_low": row["ci_low"], "ci_high": row["ci_high"]}
+    numbers = {name: float(text) if text else None for name, text in texts.items()}
+    n = int(row["n_shorter"]) + int(row["n_longer"]) if table == "verbosity" else int(row["n"])
+    if numbers["ci_low"] is None:
+        return {**numbers, "n": n}
+    inside = numbers["ci_low"] - ROUNDING <= planted <= numbers["ci_high"] + ROUNDING
+    return {**numbers, "n": n, "inside": "yes" if inside else "no"}

@@ -21,7 +21,7 @@ include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/drawings.smk"
 include: "workflow/rules/comparison_drawings.smk"
 include: "workflow/rules/report.smk"
-include: "workflow/rules/validity.smk"
+include: "workflow/rules/montecarlo.smk"
 include: "workflow/rules/figures.smk"
 
 

@@ -20,7 +20,6 @@ pytest_plugins = ["file_server", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow" / "data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
-SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text("utf-8"))
 
 
 def pytest_addoption(parser):

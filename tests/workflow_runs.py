@@ -21,7 +21,7 @@ OF_ESTIMATES = (
 OF_INFERENCE = ("placebo", "reliability", "leaderboard", "few_labels", "planner", "conclusions")
 FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES, *OF_INFERENCE)
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
-PARTS = ("Snakefile", "config.yaml", "workflow", "envs", "profiles", "tests/smoke")
+PARTS = ("Snakefile", "config.yaml", "montecarlo.yaml", "workflow", "envs", "profiles", "tests/smoke")
 BOTH = ("smoke", "mine")
 OVERLAY = "results/overlay.yaml"
 

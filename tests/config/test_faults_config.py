@@ -16,7 +16,6 @@ from recuse.data.imports.rows import first_object
 from recuse.data.registry import Registry, models_with, named_files, raw_files
 from recuse.data.scales import scales_in_steps
 from recuse.model.spec import Spec
-from recuse.montecarlo.run import check_validity, dials_of, estimators_of
 from recuse.plot.style import Subject
 
 OWN = """\
@@ -59,9 +58,6 @@ specs:
   mine: {subset: {models_dropped: [gpt-5], dimension: [A]}, slice: dimension, whole: true, covariance: CR1, bootstrap: 100}
   two: {terms: [judge, "judge:reference", self], absorb: completion, covariance: CR3}
 inference: {placebo: [main, by_dimension, mine], replicates: 100}
-validity:
-  grids: {g: {title: t, dial: taste, values: [0, 0.1], world: {noise: 0.2}, estimators: [A_CR1]}}
-  expected: [{grid: g, value: 0.1, estimator: A_CR1, statistic: rejected, between: [0, 1]}]
 comparisons:
   verdicts: {title: v, files: [v.csv], analyses: [verbosity, attacks], pools: {p: [c]}, both_orders: false, worsening: [e]}
   made_up:
@@ -73,10 +69,6 @@ comparisons:
 def start(path):
     """Read a configuration, and what the workflow makes of it before any job."""
     config = load(str(path))
-    check_validity(config["validity"])
-    for grid, settings_of_grid in config["validity"]["grids"].items():
-        estimators_of(config["validity"], grid)
-        assert [dials_of(config["validity"], grid, str(value)) for value in settings_of_grid["values"]]
     assert Spec.from_config(config["specs"])
     for study in with_stand_ins(config["studies"], os.path.exists).values():
         kind_of(study)
@@ -136,7 +128,6 @@ def test_bytes_of_a_configuration(path, content):
         "models: {1: {family: GPT}}",
         'specs: {"mine\\n": {}}', 'studies: {"../x": {}}', 'studies: {"/x": {}}', 'studies: {"{wildcards.study}": {}}',
         'studies: {"x\\n": {title: t, files: a.csv, scales: {A: [0, 1]}}}', "specs: {../x: {}}",
-        "validity: {grids: {../x: {}}}",
         "comparisons: {/x: {}}", "studies: {m: {title: t, files: a.csv, scales: {A: [4000000000, 4000000004]}}}",
         "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {../x: {path: a, blob: " + "0" * 40 + "}}}}",
         "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", files: {x: {path: ../a, blob: " + "0" * 40 + "}}}}",

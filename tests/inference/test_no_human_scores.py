@@ -16,7 +16,7 @@ from recuse.base.tables import read_table
 from recuse.check.check import page_of
 from recuse.check.facts import FINE, WARNING
 from recuse.cli import main
-from recuse.config.checks import check_inference
+from recuse.config.declared.settings import check
 from recuse.crosscheck.compare import check_engines
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
@@ -193,8 +193,8 @@ def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
 def test_a_stand_in_that_is_of_no_use_is_refused(stand_in, said):
     config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": stand_in}}}
     with pytest.raises(ConfigError, match=said):
-        check_inference(config)
-    check_inference(CONFIG)
+        check(config)
+    check(CONFIG)
 
 
 def test_the_doctor_says_what_is_left(rows, tmp_path):

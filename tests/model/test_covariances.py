@@ -8,10 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from conftest import CONFIG, SCHEMA, built, study_files
+from conftest import CONFIG, built, study_files
 from designs_on_rows import design_on_rows
 from recuse.base.errors import DesignError
-from recuse.config.checks import check
+from recuse.config.declared.settings import check
 from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells
@@ -230,4 +230,4 @@ def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
 
 def test_the_config_may_ask_for_them():
     for covariance in ("HC2", "HC3", "CR3", "two_way"):
-        check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}}, SCHEMA)
+        check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}})

@@ -7,10 +7,9 @@ from validity_figure import validity_figure
 
 from drawings import artists, on_paper, subject, texts
 from recuse.base.tables import VALIDITY
-from recuse.montecarlo.run import DIALS, SIZE, TABLES, dials_in_words, world_in_words
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.run import TABLES
+from recuse.montecarlo.world import DIALS, SIZE, ValidityWorld, dials_in_words, world_in_words
 from recuse.plot.montecarlo import STATISTICS, _stacked, validity
-from recuse.plot.style import Subject
 
 TITLES = {"taste": "taste of single judges", "prompts": "more prompts", "none": "not in the table"}
 TRIED = ["A_CR1", "A_bounds", "C_placebo", "C_randomisation"]
@@ -158,9 +157,9 @@ def test_script_draws_the_same_bytes(tmp_path):
     table("size").to_csv(tmp_path / "size.csv", index=False)
     settings = {
         "table": tmp_path / "size.csv", "statistic": "size", "grids": GRIDS, "world": "", "confidence": 0.9,
-        "subject": Subject.from_config(models={}, families={}, label="simulated worlds", kind="simulated"),
+        "subject": {"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
     }  # fmt: skip
     for number in (1, 2):
-        validity_figure(**settings, outputs=[tmp_path / f"{number}{suffix}" for suffix in (".svg", ".pdf", ".png")])
+        validity_figure(**settings, outputs={kind: tmp_path / f"{number}.{kind}" for kind in ("svg", "pdf", "png")})
     for suffix in (".svg", ".pdf", ".png"):
         assert (tmp_path / f"1{suffix}").read_bytes() == (tmp_path / f"2{suffix}").read_bytes()

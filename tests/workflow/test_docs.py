@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+
+from recuse.config.declared.montecarlo import MonteCarlo
+from recuse.config.declared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "workflow/data/README.md"]
@@ -32,8 +34,7 @@ def test_every_key_of_the_configuration_is_described():
 
 
 def sections():
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
-    return [(key, value, list(generate().keys_of(schema, value, key))) for key, value in schema["properties"].items()]
+    return [*generate().sections_of(Settings), *generate().sections_of(MonteCarlo)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

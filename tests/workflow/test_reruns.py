@@ -134,7 +134,6 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("inference: {replicates: 100}\n", after("leaderboard")),
         ("inference: {planner: {gamma: 0.05}}\n", after("check", "leaderboard")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
-        ("validity: {replicates: 10}\n", {}),
     ],
 )
 def test_changed_setting_reruns_what_reads_it(project, overlay, setting, jobs):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from recuse.base.log import logged
+from recuse.base.runner import run
 from recuse.plot.montecarlo import validity
 from recuse.plot.style import Subject, read, save
 
@@ -13,22 +13,14 @@ def validity_figure(
     statistic: str,
     grids: Mapping[str, Mapping],
     world: str,
-    subject: Subject,
+    subject: Mapping,
     confidence: float,
-    outputs: list[str],
+    outputs: Mapping[str, str],
 ) -> None:
-    figure = validity(read(table), statistic, subject, grids=grids, world=world, confidence=confidence)
-    save(figure, outputs, title=f"Estimators of self-bias on simulated worlds: {statistic}")
+    drawn = Subject.from_config(**subject)
+    figure = validity(read(table), statistic, drawn, grids=grids, world=world, confidence=confidence)
+    save(figure, list(outputs.values()), title=f"Estimators of self-bias on simulated worlds: {statistic}")
 
 
 if __name__ == "__main__":
-    with logged(snakemake.log[0]):
-        validity_figure(
-            table=snakemake.input.table,
-            statistic=snakemake.wildcards.statistic,
-            grids=snakemake.params.grids,
-            world=snakemake.params.world,
-            subject=Subject.from_config(**snakemake.params.subject),
-            confidence=snakemake.params.confidence,
-            outputs=list(snakemake.output),
-        )
+    run(validity_figure, snakemake)

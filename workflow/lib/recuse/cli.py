@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from recuse.base.database import bounded_memory
-from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, full_disk_named
+from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, check_known, full_disk_named
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def run_fit(arguments: Namespace) -> None:
 
     Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
     """
-    from recuse.config.checks import check_known
     from recuse.config.load import load
 
     check_output(arguments.output)

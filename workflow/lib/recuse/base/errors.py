@@ -1,8 +1,9 @@
 """The errors of this project: each says what was found, where, and what to write instead; a full disk is one of them."""
 
+import difflib
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -30,6 +31,20 @@ class DesignError(RecuseError):
 
 class DiskError(RecuseError):
     """A disk is full; names the place."""
+
+
+def check_known(where: str, names: Iterable[str], known: Collection[str], place: str) -> None:
+    """Raise ConfigError about the first of `names` that is not in `known`, which `place` describes."""
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"config: {where}: '{name}' is not one of {place}{did_you_mean(name, known)}")
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """The end of a message about a name that is not known: the one most like it, or all that there are."""
+    names = sorted(map(str, known))  # a key of YAML may be a number
+    close = difflib.get_close_matches(str(name), names, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT)

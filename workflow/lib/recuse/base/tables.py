@@ -112,10 +112,6 @@ RECOVERY = columns("study spec slice estimand quantity term planted estimate std
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
 
 VALIDITY = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
-VALIDITY_EXPECTED = columns(
-    "grid dial setting estimator estimand quantity term planted statistic",
-    "low high value mc_error replicates verdict",
-)
 
 OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whatever the order they were shown in
 LABELS = ("a", "b", "tie")  # of the humans

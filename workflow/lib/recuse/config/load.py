@@ -6,8 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from recuse.base.errors import ConfigError
-from recuse.config.checks import check, check_known, check_redefined, in_order_of
+from recuse.base.errors import ConfigError, check_known
 from recuse.data.registry import named_files, parts_of, raw_files
 
 PROJECT = Path(__file__).parents[4]  # where the library is used from a checkout
@@ -18,17 +17,33 @@ def project_settings() -> dict:
     return _read(PROJECT / "config.yaml")
 
 
+def montecarlo_settings() -> dict:
+    """The simulated worlds of montecarlo.yaml; ConfigError about a setting that does not fit."""
+    from recuse.config.declared.montecarlo import MonteCarlo
+    from recuse.config.declared.sections import validated
+
+    settings = _read(PROJECT / "montecarlo.yaml")
+    validated(MonteCarlo, settings, name="montecarlo.yaml")
+    return settings
+
+
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about a setting that does not fit."""
-    from recuse.config.checks import check_comparisons, check_imports, check_inference
+    from recuse.config.declared.settings import check
 
     settings = in_order_of(project, config)
-    check(settings, _read(PROJECT / "workflow" / "schemas" / "config.schema.yaml"))
-    check_redefined(settings["specs"], project["specs"])
-    check_inference(settings)
-    check_comparisons(settings)
-    check_imports(settings)
+    check(settings, project["specs"])
     return settings
+
+
+def in_order_of(base: Mapping, settings: Mapping) -> dict:
+    """Return `settings` with the keys of `base` in its order first, at every level: figures follow the order of models.
+
+    Snakemake puts the keys of `--configfile` before those of the file that they add to.
+    """
+    keys = [*(key for key in base if key in settings), *(key for key in settings if key not in base)]
+    nested = {key for key in keys if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)}
+    return {key: in_order_of(base[key], settings[key]) if key in nested else settings[key] for key in keys}
 
 
 def load(path: str | None) -> Mapping:

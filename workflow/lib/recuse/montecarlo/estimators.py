@@ -1,7 +1,4 @@
-"""The estimators and tests that are tried on simulated worlds: what each says of every self- and family-bias of one draw.
-
-One draw of a simulated world, and what several estimators read of it, computed once.
-"""
+"""The estimators and tests that are tried on simulated worlds: what each says of every self- and family-bias of one draw."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class Trial:
     seed: int  # of estimators that draw
     draws: int  # of each of them
     kept: dict = field(default_factory=dict)
-    _found: dict = field(default_factory=dict)
+    _computed: dict = field(default_factory=dict)
 
     @property
     def moments(self) -> Moments:
@@ -61,9 +58,9 @@ class Trial:
 
     def once(self, key: object, compute: Callable):
         """What `compute` returns, computed once for this draw."""
-        if key not in self._found:
-            self._found[key] = compute()
-        return self._found[key]
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]
 
     def of_world(self, key: object, compute: Callable):
         """What `compute` returns, computed once for all draws of the world: it may not depend on the ratings."""
@@ -82,8 +79,8 @@ class Trial:
     def add_prompts(self, spec: Spec, taker: Taker) -> Taker:
         """Add the sums of the prompts in the cells of a spec to what takes them, and return it."""
         design, block = self.design(spec), self.drawn.block
-        found = self.once(("prompt sums", spec.name), lambda: list(sum_by_prompt(block, design.cell, design.cells)))
-        for prompts, sums in found:
+        pieces = self.once(("prompt sums", spec.name), lambda: list(sum_by_prompt(block, design.cell, design.cells)))
+        for prompts, sums in pieces:
             taker.add(prompts, sums)
         return taker
 
@@ -105,7 +102,9 @@ class Trial:
     def with_rater_errors(self) -> Trial:
         """The same trial with the error variance that the raters show in the place of the length."""
         kept = self.of_world("with rater errors", dict)
-        return self.once("with rater errors", lambda: replace(self, drawn=self.drawn.with_rater_errors(), kept=kept, _found={}))
+        return self.once(
+            "with rater errors", lambda: replace(self, drawn=self.drawn.with_rater_errors(), kept=kept, _computed={})
+        )
 
 
 EQUATION = Spec.of("main")
@@ -144,16 +143,14 @@ def _white(spec: Spec, trial: Trial) -> Answers:
     return _by_t(design.terms, fit(trial.moments, design.regressors), trial.confidence)
 
 
-def _clustered(spec: Spec, trial: Trial) -> Answers:
-    design, solution = trial.design(spec), trial.solution(spec)
-    clusters = trial.add_prompts(spec, Clusters(design.layouts, solution))
-    return _by_t(design.terms, clustered(solution, clusters), trial.confidence)
+def _clustered(spec: Spec, trial: Trial, **by: Callable) -> Answers:
+    return _by_t(trial.design(spec).terms, _fit_by_prompt(spec, trial, **by), trial.confidence)
 
 
-def _jackknifed(spec: Spec, trial: Trial) -> Answers:
-    design, solution = trial.design(spec), trial.solution(spec)
-    clusters = trial.add_prompts(spec, Jackknife(design.layouts, solution))
-    return _by_t(design.terms, jackknifed(solution, clusters), trial.confidence)
+def _fit_by_prompt(spec: Spec, trial: Trial, sums: Callable = Clusters, errors: Callable = clustered) -> LeastSquares:
+    """Least squares with errors from sums over prompts: CR1, unless other sums and errors are given."""
+    solution = trial.solution(spec)
+    return errors(solution, trial.add_prompts(spec, sums(trial.design(spec).layouts, solution)))
 
 
 def _wild(spec: Spec, trial: Trial) -> Answers:
@@ -180,9 +177,8 @@ def _wild_tests(spec: Spec, trial: Trial) -> dict[int, WildTest]:
 
 def _max_t(spec: Spec, trial: Trial) -> Answers:
     """Adjusted p-values of all self- and family-biases, one family of tests; without intervals as those of `_wild`."""
-    design, solution = trial.design(spec), trial.solution(spec)
-    result = clustered(solution, trial.add_prompts(spec, Clusters(design.layouts, solution)))
-    fitted = fitted_by_least_squares("", design.terms, [0] * len(design.terms), result, [])
+    terms = trial.design(spec).terms
+    fitted = fitted_by_least_squares("", terms, [0] * len(terms), _fit_by_prompt(spec, trial), [])
     tests = _wild_tests(spec, trial)
     tested = [replace(fitted.coefficients[place], wild=test) for place, test in tests.items()]
     p_values = simultaneous(tested, confidence=trial.confidence)["max_t_p_value"]
@@ -199,8 +195,8 @@ def _corrected_by_raters(trial: Trial) -> Answers:
     raters, levels = trial.drawn.raters, np.unique(trial.drawn.factors["dimension"])
     reliability = {}
     for level, scores in zip(levels, np.moveaxis(raters, 1, 0).reshape(len(levels), -1, raters.shape[-1]), strict=True):
-        found = one_way(np.full(len(scores), scores.shape[1]), scores.sum(axis=1), (scores**2).sum(axis=1))
-        reliability[str(level)] = found.mean
+        shown = one_way(np.full(len(scores), scores.shape[1]), scores.sum(axis=1), (scores**2).sum(axis=1))
+        reliability[str(level)] = shown.mean
     return _errors_in_reference(KnownReliability.of(trial.moments, reliability), MOMENTS, trial)
 
 
@@ -220,14 +216,14 @@ def _errors_in_reference(noise: Noise, extrapolation: Extrapolation, trial: Tria
 
 def _complete_blocks(trial: Trial) -> Answers:
     whole = complete_blocks(trial.by_judges, trial.judges)
-    found = refit(EQUATION, whole, trial.blocks_by_judges(whole.factors))[0]
-    return _by_t(found.terms, found.result, trial.confidence)
+    refitted = refit(EQUATION, whole, trial.blocks_by_judges(whole.factors))[0]
+    return _by_t(refitted.terms, refitted.result, trial.confidence)
 
 
 def _bounds(trial: Trial) -> Answers:
     """From the lower end of the lowest by missing own ratings to the upper end of the highest; no estimate."""
-    found = bounds(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges, own=True)[0]
-    lowest, highest = (_by_t(each.terms, each.result, trial.confidence) for each in found)
+    ends = bounds(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges, own=True)[0]
+    lowest, highest = (_by_t(each.terms, each.result, trial.confidence) for each in ends)
     return {key: Answer(nan, lowest[key].ci_low, highest[key].ci_high, nan) for key in lowest}
 
 
@@ -239,16 +235,16 @@ def _completion_effects(trial: Trial) -> Answers:
 
 def _placebo(trial: Trial, *, length: bool = False) -> Answers:
     return {
-        (found.quantity, found.term): _answer(found.estimate, found.std_error, found.df, trial.confidence)
-        for found in _placebos(trial, length)
+        (excess.quantity, excess.term): _answer(excess.estimate, excess.std_error, excess.df, trial.confidence)
+        for excess in _placebos(trial, length)
     }
 
 
 def _randomised(trial: Trial) -> Answers:
     return {
-        (found.quantity, found.term): Answer(found.estimate, nan, nan, found.randomisation_p_value)
-        for found in _placebos(trial, length=False)
-        if found.term == ALL_JUDGES
+        (excess.quantity, excess.term): Answer(excess.estimate, nan, nan, excess.randomisation_p_value)
+        for excess in _placebos(trial, length=False)
+        if excess.term == ALL_JUDGES
     }
 
 
@@ -259,11 +255,11 @@ def _placebos(trial: Trial, length: bool) -> list[ExcessPreference]:
     return trial.once(("placebo", length), lambda: design.test(cells.mean))
 
 
-def _by_t(terms: Sequence[Term], found: LeastSquares, confidence: float) -> Answers:
+def _by_t(terms: Sequence[Term], result: LeastSquares, confidence: float) -> Answers:
     """What the t or the normal distribution says of each bias."""
     return {
-        (term.quantity, term.term): _answer(estimate, error, found.df, confidence)
-        for term, estimate, error in zip(terms, found.estimate, found.std_error, strict=True)
+        (term.quantity, term.term): _answer(estimate, error, result.df, confidence)
+        for term, estimate, error in zip(terms, result.estimate, result.std_error, strict=True)
         if term.quantity in BIASES
     }
 
@@ -276,7 +272,9 @@ def _answer(estimate: float, std_error: float, df: float, confidence: float) -> 
 ESTIMATORS: dict[str, Estimator] = {
     "A_HC0": Estimator(estimand_of(EQUATION), "Equation 1, HC0", partial(_white, EQUATION)),
     "A_CR1": Estimator(estimand_of(EQUATION), "Equation 1, CR1", partial(_clustered, EQUATION)),
-    "A_CR3": Estimator(estimand_of(EQUATION), "Equation 1, CR3", partial(_jackknifed, EQUATION)),
+    "A_CR3": Estimator(
+        estimand_of(EQUATION), "Equation 1, CR3", partial(_clustered, EQUATION, sums=Jackknife, errors=jackknifed)
+    ),
     "A_wild": Estimator(estimand_of(EQUATION), "Equation 1, wild bootstrap", partial(_wild, EQUATION)),
     "A_max_t": Estimator(estimand_of(EQUATION), "any of all, by max-t", partial(_max_t, EQUATION), at_once=True),
     "A_moments": Estimator(estimand_of(EQUATION), "corrected, known reliability", partial(_corrected, MOMENTS)),

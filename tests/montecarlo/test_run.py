@@ -1,18 +1,12 @@
 """Estimators tried on worlds: statistics over replicates, seeds, tables, and what the estimators are known for."""
 
-import copy
-from dataclasses import fields
-
 import numpy as np
 import pytest
-from test_validity_world import SMALL
+from test_world import SMALL
 
-from conftest import CONFIG, SCHEMA
-from recuse.base.errors import ConfigError
 from recuse.base.tables import VALIDITY, read_table, write_table
-from recuse.config.checks import check
 from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator
-from recuse.montecarlo.run import check_validity, compared, dials_of, table, try_estimators
+from recuse.montecarlo.run import table, try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
@@ -128,7 +122,7 @@ def test_errors_of_few_prompts():
     assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
 
 
-def test_tables_and_what_is_expected(tmp_path):
+def test_tables_share_out_the_rows(tmp_path):
     rows = tried(["A_HC0"], **SMALL, self_bias=0.05)
     write_table(tmp_path / "w.csv", VALIDITY, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
     found = read_table(tmp_path / "w.csv")
@@ -137,64 +131,3 @@ def test_tables_and_what_is_expected(tmp_path):
     assert {row["term"] for row in power} == {"", "Model 1", "Model 3", "Model 5"}
     assert {row["statistic"] for row in bias} == {"bias", "spread"}
     assert len(size) + len(power) + len(bias) + len(coverage) == len(found)
-    share = next(row for row in power if row["term"] == "" and row["statistic"] == "rejected")
-    entry = {"grid": "g", "value": 0.05, "estimator": "A_HC0", "statistic": "rejected", "planted": 0.05, "between": [0, 1]}
-    found_value, error = float(share["value"]), float(share["mc_error"])
-    within, beyond, near, last, whole, absent = compared(
-        [*found, *({**row, "grid": "whole", "setting": "30"} for row in found)],
-        [
-            entry,
-            {**entry, "between": [found_value + 2.1 * error, 3]},
-            {**entry, "between": [found_value + 1.9 * error, 3]},
-            {**entry, "term": "Model 3", "statistic": "bias_in_errors", "between": [-9, 9]},
-            {**entry, "grid": "whole", "value": 30.0},
-            {**entry, "value": 0.06},
-        ],
-    )
-    assert (within["verdict"], within["value"]) == ("as expected", found_value)
-    assert (beyond["verdict"], near["verdict"]) == ("not as expected", "too few replicates to tell")
-    of_last = next(row for row in bias if row["term"] == "Model 3" and row["statistic"] == "bias")
-    assert last["value"] == float(of_last["value"]) / float(of_last["mc_error"])
-    assert whole["verdict"] == "as expected"  # 30 is 30.0
-    assert absent["verdict"] == "not tried"
-
-
-def test_config_names_what_there_is():
-    assert SCHEMA["$defs"]["estimator"]["enum"] == list(ESTIMATORS)
-    dials = {field.name for field in fields(ValidityWorld)}
-    assert set(SCHEMA["$defs"]["world"]["properties"]) == dials
-    assert set(SCHEMA["$defs"]["dial"]["enum"]) == dials - {"families", "ceiling"}
-    check_validity(CONFIG["validity"])
-    for grid, settings in CONFIG["validity"]["grids"].items():
-        for setting in settings["values"]:
-            ValidityWorld(**dials_of(CONFIG["validity"], grid, str(setting)))
-
-
-@pytest.mark.parametrize(
-    ("grid", "expected", "message"),
-    [
-        ({"dial": "taste", "values": [0], "world": {"taste": 1}}, {}, "grids: mine: world: found taste, which is the dial"),
-        ({"dial": "taste", "values": [0]}, {"grid": "tast"}, "expected: 0: grid: 'tast' is not one of grids: taste"),
-        (
-            {"dial": "taste", "values": [0]},
-            {"estimator": "A_length_CR1"},
-            "expected: 0: estimator: 'A_length_CR1' is not one of",
-        ),
-        ({"dial": "taste", "values": [0]}, {"term": "Model 99"}, "0: term: 'Model 99' is not one of its worlds': Model 1, M"),
-    ],
-)
-def test_wrong_grid_is_named(grid, expected, message):
-    settings = copy.deepcopy(CONFIG["validity"])
-    settings["grids"]["mine"] = {"title": "t", **grid}
-    entry = {"grid": "taste", "value": 0, "estimator": "A_HC0", "statistic": "rejected", "between": [0, 1]}
-    settings["expected"] = [{**entry, **expected}]
-    check({**CONFIG, "validity": settings}, SCHEMA)
-    with pytest.raises(ConfigError, match=message):
-        check_validity(settings)
-
-
-def test_unknown_dial_is_named():
-    config = copy.deepcopy(CONFIG)
-    config["validity"]["world"]["tast"] = 0.1
-    with pytest.raises(ConfigError, match="validity: world: unknown key 'tast'; did you mean 'taste'"):
-        check(config, SCHEMA)

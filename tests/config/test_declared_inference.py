@@ -7,7 +7,7 @@ import pytest
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
 from recuse.base.tables import ESTIMATES, MISSINGNESS, MULTIPLICITY, NOISY_REFERENCE, PLACEBO, SENSITIVITY
-from recuse.config.checks import check_inference
+from recuse.config.declared.settings import check
 from recuse.config.load import checked
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS
@@ -33,7 +33,7 @@ def view(**settings):
 
 
 def test_the_projects_own_settings_are_right():
-    check_inference(CONFIG)
+    check(CONFIG)
     assert checked(CONFIG, CONFIG) == CONFIG
 
 
@@ -50,7 +50,7 @@ def test_the_projects_own_settings_are_right():
 )
 def test_a_table_is_of_specs_that_have_one(key, specs, message):
     with pytest.raises(ConfigError, match=message):
-        check_inference(config_with(key, specs))
+        check(config_with(key, specs))
 
 
 @pytest.mark.parametrize(
@@ -94,18 +94,18 @@ def test_a_table_is_of_specs_that_have_one(key, specs, message):
 )
 def test_a_view_is_of_rows_that_there_are(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check_inference(view(**settings))
+        check(view(**settings))
 
 
 def test_right_views_are_taken():
-    check_inference(view(specs=["gam"]))
-    check_inference(view(specs=["main"], table="missingness", methods=[ALL_ROWS]))
+    check(view(specs=["gam"]))
+    check(view(specs=["main"], table="missingness", methods=[ALL_ROWS]))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
-    check_inference(config_with("conclusions", {"mine": settings}, only_bootstrap))
+    check(config_with("conclusions", {"mine": settings}, only_bootstrap))
     settings["by"] = "simultaneous_ci"
     with pytest.raises(ConfigError, match="specs: drawn: found no wild, without which there is no simultaneous_ci"):
-        check_inference(config_with("conclusions", {"mine": settings}, only_bootstrap))
+        check(config_with("conclusions", {"mine": settings}, only_bootstrap))
 
 
 def test_tables_have_the_columns_and_methods_that_views_ask_for():

@@ -1,19 +1,16 @@
-# Estimators and tests tried on simulated worlds: `snakemake validity`. One job for each world of each grid.
+# Estimators and tests tried on the simulated worlds of montecarlo.yaml: `snakemake validity`. One job for each world of a grid.
+from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.run import TABLES as OF_VALIDITY
-from recuse.montecarlo.run import check_validity, dials_of, estimators_of
-from recuse.montecarlo.run import dials_in_words, world_in_words
+from recuse.montecarlo.run import dials_of, estimators_of
+from recuse.montecarlo.world import dials_in_words, world_in_words
 
-VALIDITY = config["validity"]
-try:
-    check_validity(VALIDITY)
-except ConfigError as error:
-    raise WorkflowError(str(error)) from None
-WORLDS = [(grid, str(value)) for grid, settings in VALIDITY["grids"].items() for value in settings["values"]]
+MONTECARLO = answer(lambda config: montecarlo_settings())
+WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() for value in settings["values"]]
 
 
 rule validity:
     input:
-        expand("results/validity/tables/{table}.csv", table=[*OF_VALIDITY, "expected"]),
+        expand("results/validity/tables/{table}.csv", table=OF_VALIDITY),
         expand("results/validity/figures/{statistic}{suffix}", statistic=OF_VALIDITY, suffix=(".pdf", ".svg", ".png")),
 
 
@@ -27,18 +24,18 @@ rule validity_world:
     benchmark:
         "results/validity/benchmarks/{grid}_{setting}.tsv"
     wildcard_constraints:
-        grid=one_of(VALIDITY["grids"]),
+        grid=one_of(MONTECARLO["grids"]),
         setting=one_of(sorted({setting for _, setting in WORLDS})),
     conda:
         "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=1000, runtime=60),
     params:
-        dial=lambda wildcards: VALIDITY["grids"][wildcards.grid]["dial"],
-        world=lambda wildcards: dials_of(VALIDITY, wildcards.grid, wildcards.setting),
-        estimators=lambda wildcards: estimators_of(VALIDITY, wildcards.grid),
-        replicates=VALIDITY["replicates"],
-        draws=VALIDITY["draws"],
+        dial=lambda wildcards: MONTECARLO["grids"][wildcards.grid]["dial"],
+        world=lambda wildcards: dials_of(MONTECARLO, wildcards.grid, wildcards.setting),
+        estimators=lambda wildcards: estimators_of(MONTECARLO, wildcards.grid),
+        replicates=MONTECARLO["replicates"],
+        draws=MONTECARLO["draws"],
         confidence=lookup("confidence", within=config),
         seed=lookup("seed", within=config),
     message:
@@ -52,14 +49,12 @@ rule validity_tables:
         worlds=[f"results/validity/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
         code=code_of("validity_tables.py"),
     output:
-        **{table: f"results/validity/tables/{table}.csv" for table in [*OF_VALIDITY, "expected"]},
+        **{table: f"results/validity/tables/{table}.csv" for table in OF_VALIDITY},
     log:
         "results/validity/logs/validity_tables.log",
     localrule: True
     conda:
         "../../envs/recuse.yaml"
-    params:
-        expected=VALIDITY.get("expected", []),
     message:
         "Tabulate size, power, bias and coverage of the estimators."
     script:
@@ -95,11 +90,11 @@ rule validity_figure:
             grid: {
                 "title": settings["title"],
                 "dials": dials_in_words(settings),
-                "estimators": estimators_of(VALIDITY, grid),
+                "estimators": estimators_of(MONTECARLO, grid),
             }
-            for grid, settings in VALIDITY["grids"].items()
+            for grid, settings in MONTECARLO["grids"].items()
         },
-        world=world_in_words(VALIDITY["world"]),
+        world=world_in_words(MONTECARLO["world"]),
         confidence=lookup("confidence", within=config),
     message:
         "Draw the {wildcards.statistic} of the estimators."

@@ -48,7 +48,7 @@ def test_the_named_file_goes_before_the_one_here_and_that_before_the_projects(fo
     [
         ("specs: {main: {length: prompt}}", "specs: main: length: found prompt; this spec is what the figures call it"),
         ("comparisons: {twin: {title: t, files: a.csv}}", "comparisons: twin: a study of ratings has this name"),
-        ("comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}", "comparisons: mine: files: '{b}.csv': braces mean"),
+        ("comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}", "comparisons: mine: files: 1: '{b}.csv': braces mean"),
         ("2: 3", "config: unknown key '2'; known: "),
         ("seed: [", "named.yaml: not YAML"),
         ("- seed", "named.yaml: holds no settings"),

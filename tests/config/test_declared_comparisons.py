@@ -5,9 +5,9 @@ import csv
 
 import pytest
 
-from conftest import CONFIG, DATA, SCHEMA
+from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
-from recuse.config.checks import check, check_comparisons
+from recuse.config.declared.settings import check
 from recuse.config.origins import kind_of_verdicts, origin_of_verdicts, with_stand_ins
 
 
@@ -21,8 +21,7 @@ WORLD = world()
 def checked(name, study):
     config = copy.deepcopy(CONFIG)
     config["comparisons"][name] = study
-    check(config, SCHEMA)
-    check_comparisons(config)
+    check(config)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def checked(name, study):
         ),
         ("mine", {"title": "t", "source": "cobbler", "simulate": WORLD}, "found source cobbler with simulate, of which only"),
         ("mine", {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}}, "pools: its source holds no single verdicts"),
-        ("mine", {"title": "t", "files": ["{a}.csv"]}, "files: '{a}.csv': braces mean a wildcard to Snakemake; rename"),
+        ("mine", {"title": "t", "files": ["{a}.csv"]}, "files: 0: '{a}.csv': braces mean a wildcard to Snakemake; rename"),
         ("mine", {"title": "t", "files": "v.csv", "worsening": ["x"]}, "worsening: only the analysis attacks reads it"),
         (
             "mine",
@@ -74,7 +73,7 @@ def test_wrong_study_is_named(name, study, message):
 
 
 def test_studies_of_the_project_and_a_users_are_valid():
-    check_comparisons(CONFIG)
+    check(CONFIG)
     checked("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False})
     checked("mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]})
 

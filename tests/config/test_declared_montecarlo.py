@@ -1,0 +1,49 @@
+"""What is said of wrong worlds in montecarlo.yaml, and that the declaration names what there is."""
+
+import copy
+from dataclasses import fields
+
+import pytest
+
+from recuse.base.errors import ConfigError
+from recuse.config.declared.montecarlo import MonteCarlo, World
+from recuse.config.declared.sections import validated
+from recuse.config.load import montecarlo_settings
+from recuse.montecarlo.run import dials_of, estimators_of
+from recuse.montecarlo.world import ValidityWorld
+
+SETTINGS = montecarlo_settings()
+
+
+def test_worlds_of_the_project_are_worlds():
+    assert list(World.model_fields) == [field.name for field in fields(ValidityWorld)]
+    for grid, settings in SETTINGS["grids"].items():
+        assert estimators_of(SETTINGS, grid)
+        for setting in settings["values"]:
+            ValidityWorld(**dials_of(SETTINGS, grid, str(setting)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["world", "tast"], 0.1, "world: unknown key 'tast'; did you mean 'taste'"),
+        (["world"], {"families": [2, 2]}, "world: 'dimensions' is a required property"),
+        (["world", "families"], [3], "world: families: [3] is too short; write 2 or more (Models of each family"),
+        (["world", "missing"], 0.3, "world: missing: 0.3 is greater than the maximum of 0.25 (Share missing"),
+        (["estimators"], ["A_HC0", "A_HC9"], "estimators: 1: 'A_HC9' is not one of 'A_HC0', 'A_CR1'"),
+        (["grids", "../x"], {"title": "t", "dial": "taste", "values": [0]}, "grids: '../x' does not match"),
+        (["grids", "taste", "dial"], "families", "grids: taste: dial: 'families' is not one of 'dimensions', 'prompts'"),
+        (["grids", "taste", "values"], [0, 0.0], "grids: taste: values: [0, 0.0] has non-unique elements (Its values.)"),
+        (["grids", "taste", "world"], {"taste": 1}, "grids: taste: world: found taste, which is the dial that differs"),
+    ],
+)
+def test_wrong_setting_is_named(path, value, message):
+    settings = copy.deepcopy(SETTINGS)
+    *parents, last = path
+    place = settings
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    with pytest.raises(ConfigError) as raised:
+        validated(MonteCarlo, settings, name="montecarlo.yaml")
+    assert str(raised.value).startswith(f"montecarlo.yaml: {message}")

@@ -1,0 +1,74 @@
+"""What montecarlo.yaml is to show: sizes, coverage and biases of the estimators on its worlds.
+
+`pytest tests/montecarlo/test_expected.py --replicates 1000` tries the worlds at their full size: every value is to be in its
+range. With fewer replicates a value may be outside by ERRORS Monte Carlo errors.
+"""
+
+from functools import cache
+
+import pytest
+
+from conftest import CONFIG
+from recuse.config.load import montecarlo_settings
+from recuse.montecarlo.run import dials_of, estimators_of, try_estimators
+from recuse.montecarlo.world import ValidityWorld
+
+SETTINGS = montecarlo_settings()
+ERRORS = 2
+IN_ERRORS = "bias_in_errors"  # the bias as a multiple of its Monte Carlo error
+# Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted bias), statistic, range.
+EXPECTED = [
+    ("taste", 0.018, "A_HC0", "self_bias", "", "rejected", 0.35, 0.47),
+    ("taste", 0.018, "C_placebo", "self_bias", "", "rejected", 0.08, 0.12),
+    ("shared_taste", 0.02, "A_HC0", "self_bias", "", "rejected", 0.4, 0.5),
+    ("shared_taste", 0.02, "B_CR1", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 30, "A_CR1", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 30, "A_CR3", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 30, "A_wild", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 30, "A_max_t", "biases", "", "any_rejected", 0.08, 0.12),
+    ("clusters", 100, "A_CR1", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 100, "A_CR3", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 100, "A_wild", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 100, "A_max_t", "biases", "", "any_rejected", 0.08, 0.12),
+    ("clusters", 600, "A_CR1", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 600, "A_CR3", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 600, "A_wild", "self_bias", "", "rejected", 0.08, 0.12),
+    ("clusters", 600, "A_max_t", "biases", "", "any_rejected", 0.08, 0.12),
+    ("reliability", 0.55, "A_CR1", "self_bias", "Model 9", "bias", 0.01, 0.1),
+    ("reliability", 0.55, "A_moments", "self_bias", "Model 9", "bias_in_errors", -2, 2),
+    ("reliability", 0.55, "A_moments", "self_bias", "", "covered", 0.88, 0.92),
+    ("missing", 0.2, "A_CR1", "self_bias", "Model 9", "covered", 0, 0.8),
+    ("missing", 0.2, "A_bounds", "self_bias", "Model 9", "covered", 0.9, 1),
+]
+
+
+@cache
+def tried(grid, value, replicates):
+    """The rows of the estimators of which something is expected in a world."""
+    (setting,) = [str(each) for each in SETTINGS["grids"][grid]["values"] if each == value]
+    names = [name for name in estimators_of(SETTINGS, grid) if (grid, value, name) in {entry[:3] for entry in EXPECTED}]
+    return try_estimators(
+        ValidityWorld(**dials_of(SETTINGS, grid, setting)),
+        names,
+        key=f"{grid} {setting}",
+        replicates=replicates,
+        draws=SETTINGS["draws"],
+        confidence=CONFIG["confidence"],
+        seed=CONFIG["seed"],
+    )
+
+
+@pytest.mark.parametrize(("grid", "value", "estimator", "quantity", "term", "statistic", "low", "high"), EXPECTED)
+def test_estimators_do_what_is_expected(grid, value, estimator, quantity, term, statistic, low, high, request):
+    replicates = request.config.getoption("replicates")
+    about = {
+        "estimator": estimator,
+        "quantity": quantity,
+        "term": term,
+        "statistic": "bias" if statistic == IN_ERRORS else statistic,
+    }
+    rows = tried(grid, value, replicates)
+    (row,) = [row for row in rows if row.items() >= about.items() and (term or row["planted"] == 0)]
+    found, error = (row["value"] / row["mc_error"], 1) if statistic == IN_ERRORS else (row["value"], row["mc_error"])
+    slack = 0 if replicates >= SETTINGS["replicates"] else ERRORS * error
+    assert low - slack <= found <= high + slack

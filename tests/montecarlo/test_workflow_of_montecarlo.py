@@ -1,0 +1,67 @@
+"""The target `validity` with few replicates of few worlds."""
+
+import pytest
+import yaml
+
+from recuse.base.tables import read_table
+from recuse.config.load import montecarlo_settings
+from workflow_runs import copy_project, planned, products, snakemake
+
+pytestmark = pytest.mark.workflow
+
+REPLICATES = {"replicates": 4, "draws": 19}
+WORLD = {"dimensions": 1, "prompts": 20}
+VALUES = {
+    "taste": 0.018, "shared_taste": 0.02, "prompts": 30, "clusters": 30, "reliability": 0.55, "ceiling": 0.5,
+    "length_taste": 0.1, "missing": 0.2, "self_bias": 0.04, "self_bias_with_taste": 0.04,
+}  # fmt: skip
+
+
+def declare(folder, **grids):
+    """Write few replicates of one world of each grid; grids: further settings by name."""
+    settings = montecarlo_settings() | REPLICATES
+    settings["world"] = settings["world"] | WORLD
+    for grid, value in VALUES.items():
+        settings["grids"][grid] |= {"values": [value]} | grids.get(grid, {})
+    (folder / "montecarlo.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    folder = copy_project(tmp_path_factory.mktemp("validity"))
+    (folder / "results").mkdir()
+    declare(folder)
+    result = snakemake(folder, "--cores", "2", "validity")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def test_tables_and_figures_of_all_worlds(quick):
+    tables = {path.stem: read_table(path) for path in (quick / "results" / "validity" / "tables").iterdir()}
+    assert set(tables) == {"size", "power", "bias", "coverage"}
+    assert len({row["grid"] for row in tables["bias"]}) == 10
+    assert {row["grid"] for row in tables["power"]} == {"self_bias", "self_bias_with_taste"}
+    assert {row["replicates"] for row in tables["size"]} == {"4"}
+    figures = {path.name for path in (quick / "results" / "validity" / "figures").iterdir()}
+    assert figures == {
+        f"{name}{suffix}" for name in ("size", "power", "bias", "coverage") for suffix in (".pdf", ".svg", ".png")
+    }
+
+
+def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same_bytes(quick):
+    before = products(quick)
+    world = "validity/worlds/ceiling/0.5.csv"
+    (quick / "results" / world).unlink()
+    declare(quick, reliability={"world": {"quality_gap": 0.1}})
+    assert planned(quick, "validity") == {"validity_world": 2, "validity_tables": 1, "validity_figure": 4, "validity": 1}
+    declare(quick)
+    result = snakemake(quick, "--cores", "1", f"results/{world}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert products(quick)[world] == before[world]
+
+
+def test_wrong_grid_stops_before_anything_runs(quick):
+    declare(quick, taste={"dial": "tast"})
+    result = snakemake(quick, "-n", "validity")
+    assert result.returncode == 1
+    assert "montecarlo.yaml: grids: taste: dial: 'tast' is not one of 'dimensions'," in result.stdout + result.stderr

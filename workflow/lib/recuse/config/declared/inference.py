@@ -1,0 +1,171 @@
+"""What the configuration says of inference: the specs of each table, and the checks of what is concluded."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from recuse.base.errors import ConfigError, check_known
+from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, refuse_unknown, required
+from recuse.config.declared.specs import SpecSettings
+from recuse.inference.robustness import ESTIMATES, TABLES
+from recuse.model.design import EQUATION_1
+
+OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")  # tables of specs
+Prompts = Some[Annotated[int, Field(ge=2)]]
+Numbers = Some[Annotated[int, Field(ge=1)]]
+
+
+class FewLabels(Section):
+    """Means of human scores from few labels and the ratings of all."""
+
+    labelled: Prompts = required("Numbers of prompts with human labels.")
+    draws: int = required("Random sets of so many prompts.", ge=2)
+
+
+class Planner(Section):
+    """Power of studies like this one."""
+
+    gamma: float = required("Self-bias to be detected, in points of the unit scale.", gt=0)
+    power: Share = required("Probability of detecting it.")
+    prompts: Prompts = required("Numbers of prompts.")
+    raters: Numbers = required("Numbers of human raters of a completion.")
+    copies: Numbers = required("How many times as many models, and judges, of the same families.")
+
+
+class Conclusion(Section):
+    """One view of what is concluded."""
+
+    title: Name = required("What figure and page call the view.")
+    specs: Names = required("Of which spec the rows are: of the whole study, by dimension, or one of each.")
+    table: Literal[*TABLES] = optional("The table that holds them; the estimates of the specs if not given.", default=ESTIMATES)
+    methods: Names = optional(
+        "The methods of the table, noisy_reference or missingness, whose rows count; of several, what all say."
+    )
+    by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
+        "What decides: an interval that leaves out 0, or a p-value of 1 less the confidence at most. Of estimates ci (default) "
+        "or, with `wild`, wild_ci; of multiplicity holm_p_value, bh_p_value or, with `wild`, simultaneous_ci; of sensitivity "
+        "as_length_ci, with `length`; of the other tables ci.",
+        default="ci",
+    )
+    asks: Name = required("What the view asks, without question mark.")
+    lost: Name = optional("What it means that a conclusion is lost in it.")
+
+    @model_validator(mode="after")
+    def _rows_of_the_table(self) -> "Conclusion":
+        table = TABLES[self.table]
+        if self.by not in table.by:
+            raise ValueError(f"by: found {self.by}, which the table {self.table} does not have; write {' or '.join(table.by)}")
+        if self.methods and not table.methods:
+            raise ValueError(f"methods: the table {self.table} has none; leave this key out")
+        refuse_unknown("methods", self.methods or (), table.methods, f"the methods of the table {self.table}")
+        if table.methods and not self.methods:
+            raise ValueError(
+                f"methods: the table {self.table} has several rows of a bias; write some of {', '.join(table.methods)}"
+            )
+        return self
+
+
+class Inference(Section):
+    """What is computed beside the estimates."""
+
+    without_human_scores: dict[str, Annotated[Name, Field(description="The spec in its place.")]] = required(
+        "Specs that compare judges with the other judges, by the name of the one whose place each takes in the tables of a "
+        "study without human scores, and in its report."
+    )
+    placebo: Names = required("Specs whose slices are tested against the cells that are neither self nor family.")
+    assignments: int = required("Random assignments of models to judges, of the randomisation test.", ge=99)
+    identifiability: Names = required("Specs of which is said which cells identify each coefficient.")
+    noisy_reference: Names = required("Specs that are corrected for errors of the human scores.")
+    raters: int = required("Human raters of a completion where their agreement is known from publication only.", ge=1)
+    sensitivity: Names = required("Specs of which is said how strong an omitted variable must be.")
+    missingness: Names = required("Specs that are refitted to complete blocks and with bounds for missing ratings.")
+    leaderboard: Names = required("Specs whose biases are taken off the models' scores.")
+    replicates: int = required("Replicates of the leaderboard's bootstrap by prompt.", ge=100)
+    few_labels: FewLabels = required("How few human labels would do.")
+    planner: Planner = required("What studies like this one would detect.")
+    conclusions: dict[Key, Conclusion] = required(
+        "Views of what is concluded of each judge and family, the first of which the others are held against.",
+        min_length=1,
+    )
+
+    @model_validator(mode="after")
+    def _first_spec_and_titles(self) -> "Inference":
+        if "main" not in self.without_human_scores:
+            raise ValueError("without_human_scores: 'main' is a required property")
+        titles: dict[str, str] = {}
+        for name, conclusion in self.conclusions.items():
+            first = titles.setdefault(conclusion.title, name)
+            if first != name:
+                raise ValueError(f"conclusions: {name}: title: '{conclusion.title}' is also that of {first}; write another")
+        return self
+
+
+def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+    """Raise ConfigError, naming the key, unless each table is of specs that have one, and each conclusion of its rows."""
+    for key in OF_SPECS:
+        check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
+        for name in getattr(inference, key):
+            _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key == "identifiability")
+    _check_stand_ins(inference.without_human_scores, specs)
+    for name, conclusion in inference.conclusions.items():
+        _check_rows(f"inference: conclusions: {name}", conclusion, inference, specs)
+
+
+def _check_stand_ins(instead: Mapping[str, str], specs: Mapping[str, SpecSettings]) -> None:
+    """Refuse a spec that is as little use without human scores as the one whose place it takes."""
+    for name, stand_in in instead.items():
+        where = f"inference: without_human_scores: {name}"
+        check_known("inference: without_human_scores", [name], specs, "specs")
+        check_known(where, [stand_in], specs, "specs")
+        spec = specs[stand_in]
+        _check_spec(where, spec, absorbs=False)
+        if not {"model", "model:dimension"} & {*(spec.terms or ())}:
+            raise ConfigError(
+                f"config: {where}: the spec {stand_in} needs human scores, too; take one with the term model or model:dimension"
+            )
+        if spec.slice != specs[name].slice:
+            raise ConfigError(f"config: {where}: the spec {stand_in} has other slices; take one with those of {name}")
+
+
+def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool) -> None:
+    """Refuse a spec that has no table beside its estimates."""
+    unfit = {
+        "estimator": spec.estimator not in (None, "least_squares"),
+        "reference": spec.reference is not None,
+        "absorb": spec.absorb is not None and not absorbs,
+    }
+    for key in (key for key, is_unfit in unfit.items() if is_unfit):
+        raise ConfigError(f"config: {where}: a spec with {key}, which has no such table; leave it out")
+    _check_biases(where, spec)
+
+
+def _check_biases(where: str, spec: SpecSettings) -> None:
+    if not {"self", "same_family"} & {*(spec.terms or EQUATION_1)}:
+        raise ConfigError(
+            f"config: {where}: a spec that estimates no self- or family-bias; take one with the term self or same_family"
+        )
+
+
+def _check_rows(where: str, conclusion: Conclusion, inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+    """Refuse specs that are not there or without such rows of judges' own models, in points of the unit scale."""
+    check_known(f"{where}: specs", conclusion.specs, specs, "specs")
+    for name in conclusion.specs:
+        place, spec = f"{where}: specs: {name}", specs[name]
+        if spec.slice not in (None, "dimension") or spec.reference or spec.estimator == "ordinal_logit":
+            raise ConfigError(f"config: {place}: found a slice not by dimension, a reference or log-odds; take another")
+        _check_biases(place, spec)
+        needed = TABLES[conclusion.table].by[conclusion.by].needs
+        if needed and not any(getattr(spec, key) for key in needed):
+            raise ConfigError(
+                f"config: {place}: found no {' and no '.join(needed)}, without which there is no {conclusion.by}; write it in "
+                "this spec, or take another"
+            )
+        if conclusion.table in OF_SPECS:
+            known = getattr(inference, conclusion.table)
+            check_known(f"{where}: specs", [name], known, f"inference: {conclusion.table}, where its table comes from")
+    slices = [specs[name].slice for name in conclusion.specs]
+    if len(set(slices)) < len(slices) or (None in slices and any(specs[name].whole for name in conclusion.specs)):
+        raise ConfigError(
+            f"config: {where}: specs: {' and '.join(conclusion.specs)} have rows of the same ratings; write a view for each"
+        )

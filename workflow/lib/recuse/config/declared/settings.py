@@ -1,0 +1,160 @@
+"""The configuration as a whole: its sections, and that their names refer to each other."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from recuse.base.errors import ConfigError, check_known
+from recuse.config.declared.comparisons import Comparisons
+from recuse.config.declared.inference import Inference, check_inference
+from recuse.config.declared.ratings import Study
+from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
+from recuse.config.declared.specs import SpecSettings, Subset, check_redefined
+from recuse.data.registry import HUMAN, Registry
+
+GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
+
+
+def _within_repository(path: str) -> str:
+    if not path or path.startswith("/") or ".." in path or "\n" in path:
+        raise ValueError(f"{path!r} leads out of the repository; write a path within it")
+    return path
+
+
+class Family(Section):
+    """A family of models."""
+
+    colour: str = optional("Colour as #rrggbb; without one, the next free colour of the palette.", pattern="^#[0-9a-fA-F]{6}$")
+
+
+class Model(Section):
+    """A judge or a model that is rated."""
+
+    family: str = required("The model's family; a key of `families`.")
+    ids: Names = optional("Spellings of the model in data files besides its display name.")
+
+
+class PublishedFile(Section):
+    """A file of a published repository."""
+
+    path: Annotated[str, AfterValidator(_within_repository)] = required("Path within the repository.")
+    blob: str = required("Git blob id.", pattern=GIT)
+
+
+class Source(Section):
+    """A published repository."""
+
+    repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
+    commit: str = required("The commit, in full.", pattern=GIT)
+    manifest: str = optional(
+        "A CSV file of workflow/data/sources with the columns path and blob (git blob id), for sources of comparisons.",
+        pattern=r"^[\w.-]+\.csv$",
+    )
+    files: dict[Annotated[str, Field(pattern="^[^/{}]+$")], PublishedFile] = optional(
+        "One file of ratings for each dimension.", min_length=1
+    )
+
+    @model_validator(mode="after")
+    def _files_or_manifest(self) -> "Source":
+        if (self.files is None) == (self.manifest is None):
+            raise ValueError("write either `files` or `manifest`")
+        return self
+
+
+class Settings(Section):
+    """The configuration of a run."""
+
+    build: Some[str] = required("Studies that a bare `snakemake --cores N` builds.")
+    mirror: Name = required(
+        "URL or folder from which published files are fetched, laid out <owner>/<repository>/<commit>/<path>; the environment "
+        "variable RECUSE_MIRROR goes before it."
+    )
+    memory_limit: str = required(
+        "How much memory DuckDB may take in a job, such as 4GB or 512MB; what is beyond it goes to files beside the job's log "
+        "meanwhile. The job itself takes some 200 MB more, up to 1 GB where it fits dozens of slices or models with a "
+        "bootstrap. DuckDB takes no more than 60 % of what the job asks of a cluster (`mem_mb`), if that is less.",
+        pattern=r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$",
+    )
+    seed: int = required("Seed of everything simulated and resampled.", ge=0)
+    confidence: Share = required("Level of every interval; Play Favorites uses 0.90.")
+    families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
+    models: dict[Name, Model] = required(
+        "Every judge and every model, by display name, in the order of the figures.", min_length=1
+    )
+    sources: dict[Name, Source] = optional("Published repositories; a file is accepted only with its git blob id.", default={})
+    studies: dict[Key, Study] = required(
+        "Sets of ratings. Each has one of `simulate`, `source`, `files`, `import`.", min_length=1
+    )
+    specs: dict[Key, SpecSettings] = required(
+        "Models to fit to every study; an empty entry is Equation 1 of Play Favorites.", min_length=1
+    )
+    inference: Inference = required(
+        "What is computed beside the estimates to say what they rest on. Specs named here are of least squares."
+    )
+    comparisons: dict[Key, Comparisons] = required(
+        "Sets of verdicts on pairs of answers. Each has `source`, `files`, `import` or `simulate`."
+    )
+
+    @model_validator(mode="after")
+    def _specs_of_the_workflow(self) -> "Settings":
+        for name in ("main", "by_dimension"):
+            if name not in self.specs:
+                raise ValueError(f"specs: '{name}' is a required property")
+        return self
+
+
+def check(config: Mapping, own: Mapping[str, Mapping] = MappingProxyType({})) -> None:
+    """Raise ConfigError, naming the key, unless `config` holds what is declared and its names are defined.
+
+    own: the project's specs, which may not become other models.
+    """
+    settings = validated(Settings, config)
+    check_known("build", settings.build, {**settings.studies, **settings.comparisons}, "studies")
+    if HUMAN in settings.models:
+        raise ConfigError(f"config: models: {HUMAN}: the name of the human scores; write another")
+    for name, model in settings.models.items():
+        check_known(f"models: {name}: family", [model.family], settings.families, "families")
+    Registry.from_config(config["models"])
+    for name, study in settings.studies.items():
+        _check_study(f"studies: {name}", study, settings)
+    for name, spec in settings.specs.items():
+        _check_subset(f"specs: {name}: subset", spec.subset, settings)
+    check_redefined(config["specs"], own)
+    check_inference(settings.inference, settings.specs)
+    readable = [name for name, source in settings.sources.items() if source.manifest is not None]
+    for name, study in settings.comparisons.items():
+        where = f"comparisons: {name}"
+        if name in settings.studies:
+            raise ConfigError(f"config: {where}: a study of ratings has this name; choose another")
+        if study.source is not None:
+            check_known(f"{where}: source", [study.source], readable, "sources with a manifest")
+
+
+def _check_study(where: str, study: Study, settings: Settings) -> None:
+    if study.simulate is not None and study.simulate.quality is not None:
+        quality = study.simulate.quality
+        check_known(f"{where}: simulate: quality", quality, settings.models, "models")
+        families = {settings.models[model].family for model in quality}
+        planted = study.simulate.family_bias or {}
+        check_known(f"{where}: simulate: family_bias", planted, families, "the families of these models")
+    if study.source is not None:
+        check_known(f"{where}: source", [study.source], settings.sources, "sources")
+        files = settings.sources[study.source].files or {}
+        check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
+
+
+def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
+    studies = settings.studies.values()
+    own = {model for study in studies for models in (study.families or {}).values() for model in models}
+    known = {
+        "models_dropped": {*settings.models, *own},
+        "dimension": {dimension for study in studies for dimension in study.scales},
+    }
+    if all(study.task_types is not None for study in studies):  # a study without them may hold any dataset
+        known["task_type"] = {task_type for study in studies for task_type in study.task_types}
+        known["dataset"] = {d for study in studies for group in study.task_types.values() for d in group}
+    for key, values in (subset.given() if subset is not None else {}).items():
+        if key in known:
+            check_known(f"{where}: {key}", values, known[key], "models" if key == "models_dropped" else f"any study's {key}s")

@@ -9,7 +9,7 @@ import duckdb
 from recuse.base.database import text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, fault_number, raise_first_fault
-from recuse.data.imports.rows import RATING_COLUMNS, Rows, create_objects, selected, there
+from recuse.data.imports.rows import RATING_COLUMNS, Rows, case_of, create_objects, rows_of, there
 
 WORDS = "an Inspect log"
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
@@ -80,17 +80,19 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
     judge = _judge(connection, path, settings["judge"])
     dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
     _check_one_scorer(connection, path, judge, dimension)
-    grades = " ".join(f"when {text(word)} then {text(number)}" for word, number in GRADES.items())
     failure = "case " + " ".join(f"when {condition} then {words}" for condition, words in FAILURES.items()) + " end"
     columns = {
-        "judge": judge, "model": "model", "dataset": "dataset",
+        "judge": judge,
+        "model": "model",
+        "dataset": "dataset",
         "dimension": dimension,
-        "prompt_id": f"id || case when epoch = '1' then '' else '{EPOCH}' || epoch end", "failure": failure,
-        "rating": f"case when {failure} is null then case lower(shown) {grades} else shown end end",
-    }  # fmt: skip
+        "prompt_id": f"id || case when epoch = '1' then '' else '{EPOCH}' || epoch end",
+        "failure": failure,
+        "rating": f"case when {failure} is null then {case_of('lower(shown)', GRADES, 'shown')} end",
+    }
     named = {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"}
-    source = f"(select * from scores where {judge} is not null)"
-    return Rows(selected(columns, RATING_COLUMNS, {column: column for column in KEPT}, source), named, KEPT)
+    kept = {column: column for column in KEPT}
+    return rows_of(f"(from scores where {judge} is not null)", columns, RATING_COLUMNS, kept=kept, named=named)
 
 
 def _judge(connection: duckdb.DuckDBPyConnection, path: str, judge: str | Mapping[str, str]) -> str:
@@ -103,7 +105,7 @@ def _judge(connection: duckdb.DuckDBPyConnection, path: str, judge: str | Mappin
             f"{path}: its scorers are {', '.join(scorers) or 'none'}; found {', '.join(judge)} under `judge:` in config, write "
             "the judge of one of these"
         )
-    return "case scorer " + " ".join(f"when {text(scorer)} then {text(name)}" for scorer, name in judge.items()) + " end"
+    return case_of("scorer", judge)
 
 
 def _check_one_scorer(connection: duckdb.DuckDBPyConnection, path: str, judge: str, dimension: str) -> None:

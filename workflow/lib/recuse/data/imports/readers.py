@@ -1,6 +1,6 @@
-"""The files of an import, each read by the reader of its format, as one view.
+"""The files of an import, each read by the reader of its format, as one view; tables of any columns are read here.
 
-Which format a file of judgments is in: told by its name and by the keys of its first object.
+The format of a file is told by its name and by the keys of its first object.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,29 +8,75 @@ from pathlib import Path
 
 import duckdb
 
+from recuse.base.database import text
 from recuse.base.errors import DataError
 from recuse.data.files import reading
-from recuse.data.imports.alpaca_eval import verdicts_of_alpaca_eval
-from recuse.data.imports.arena_hard import verdicts_of_arena_hard
-from recuse.data.imports.formats import COMPARED, FORMATS, TABLES, check_name
+from recuse.data.imports.benchmarks import (
+    ratings_of_mt_bench,
+    verdicts_of_alpaca_eval,
+    verdicts_of_arena_hard,
+    verdicts_of_mt_bench,
+)
+from recuse.data.imports.formats import COMPARED, FORMATS, RATED, TABLES, check_name
 from recuse.data.imports.inspect import ratings_of_inspect
-from recuse.data.imports.rows import Rows, first_object
-from recuse.data.imports.tables import ratings_of_mt_bench, ratings_of_table, verdicts_of_mt_bench, verdicts_of_table
+from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_object, rows_of
+
+# What config calls the columns of ratings -> (column of the table, other names that a file may give it).
+RATED_BY = {"judge": ("judge", ()), "model": ("model", ()), "prompt": ("prompt_id", ("prompt_id",)), "rating": ("rating", ())}
+BESIDES = {
+    "dimension": ("dimension", ()),
+    "dataset": ("dataset", ()),
+    "human": ("gt", ("gt",)),
+    "length": ("pred_length", ("pred_length",)),
+}
+COMPARED_BY = ("judge", "item", "model_a", "model_b", "outcome")
+LENGTHS = ("length_a", "length_b")
 
 
-def format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, kind: str) -> str:
+def create_imported(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
+) -> tuple[Mapping[str, str], list[str]]:
+    """Create the view `imported` of the rows of all files, as `Rows` has them; returns what the files call its columns, and
+    the further columns of any file.
+
+    settings: config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers
+    do, for files of two formats, and for a file without rows that is no part of many.
+    """
+    formats = {path: _format_of(connection, path, settings, kind) for path in paths}
+    (first, name), *others = formats.items()
+    for path, other in others:
+        if other != name:
+            raise DataError(
+                f"{path}: {FORMATS[other].words}, but {first}: {FORMATS[name].words}; import files of one format, and write a "
+                "study for each"
+            )
+    read = []
+    for place, path in enumerate(paths):
+        rows = READERS[kind][name](connection, path, settings, scales)
+        with reading(path):
+            connection.execute(f"create temp table rows_{place} as {rows.sql}")
+        if connection.execute(f"select count(*) from rows_{place}").fetchone() == (0,) and not path.endswith(".parquet"):
+            raise DataError(f"{path}: the file holds no rows; it needs one for each judgment")
+        read.append(rows)
+    tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
+    connection.execute(f"create temp view imported as {tables}")
+    return read[0].named, [*dict.fromkeys(column for rows in read for column in rows.kept)]
+
+
+def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, kind: str) -> str:
     """The format of a file, one of FORMATS, that config's `import` (`settings`) says or that the file shows.
 
     kind: RATED or COMPARED, what is to be read. Raises DataError naming the file and what to write where it is in another
     format than config says, in none that is known, or in one that holds something else.
     """
-    said = settings.get("format") or ("table" if "columns" in settings else None)
-    found = _shown_by(connection, path)
-    if said is not None and said != found and (said != "table" or found == "inspect"):
+    declared = settings.get("format") or ("table" if "columns" in settings else None)
+    shown = _shown_by(connection, path)
+    if declared is not None and declared != shown and (declared != "table" or shown == "inspect"):
         raise DataError(
-            f"{path}: this is {FORMATS[found].words}, not {FORMATS[said].words}; write `format: {found}`, or name another file"
+            f"{path}: this is {FORMATS[shown].words}, not {FORMATS[declared].words}; write `format: {shown}`, or name another "
+            "file"
         )
-    name = said or found
+    name = declared or shown
     if kind not in FORMATS[name].holds:
         held = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
         words = FORMATS[name].words
@@ -48,57 +94,64 @@ def _shown_by(connection: duckdb.DuckDBPyConnection, path: str) -> str:
         return "table"
     if suffix == ".eval":
         return "inspect"
-    keys = first_object(connection, path)
-    for name, known in FORMATS.items():
-        if known.signs and known.signs <= keys.keys():
-            return name
-    return "table"
+    keys = first_object(connection, path).keys()
+    return next((name for name, each in FORMATS.items() if each.signs and each.signs <= keys), "table")
 
 
-OF_RATINGS: Mapping[str, Callable] = {
-    "table": ratings_of_table,
-    "mt_bench_single": ratings_of_mt_bench,
-    "inspect": ratings_of_inspect,
-}
-OF_VERDICTS: Mapping[str, Callable] = {
-    "table": verdicts_of_table,
-    "mt_bench_pair": verdicts_of_mt_bench,
-    "alpaca_eval": verdicts_of_alpaca_eval,
-    "arena_hard": verdicts_of_arena_hard,
-}
+def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read a table in columns that config names: judge, model, prompt, rating, and if there dimension, dataset, human, length.
 
-
-def create_imported(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
-) -> tuple[dict[str, str], list[str]]:
-    """Create the view `imported` of the rows of all files, as `Rows` has them; returns what the files call its columns, and
-    the further columns of any file.
-
-    settings: config's `import`. kind: `studies` or `comparisons`. scales: the dimensions of the study. Raises DataError, as the
-    readers do, for files of two formats, and for a file without rows that is no part of many.
+    settings: config's `import`. scales: the dimensions of the study; where the file has no column for them, the only one.
     """
-    formats = {path: format_of(connection, path, settings, kind) for path in paths}
-    (first, said), *others = formats.items()
-    for path, other in others:
-        if other != said:
-            raise DataError(
-                f"{path}: {FORMATS[other].words}, but {first}: {FORMATS[said].words}; import files of one format, and write a "
-                "study for each"
-            )
-    found = [_read(connection, path, said, settings, scales, place=place) for place, path in enumerate(paths)]
-    tables = " union all by name ".join(f"select * from rows_{place}" for place in range(len(paths)))
-    connection.execute(f"create temp view imported as {tables}")
-    return dict(found[0].named), [*dict.fromkeys(column for rows in found for column in rows.kept)]
+    file, named = Table(connection, path, table="objects"), settings.get("columns", {})
+    own = {column: file.needed(named, key, or_else=names) for key, (column, names) in RATED_BY.items()}
+    own |= {column: file.column(named, key, or_else=names) for key, (column, names) in BESIDES.items()}
+    if own["dimension"] is None and len(scales) != 1:
+        own["dimension"] = file.needed(named, "dimension")
+    own = {column: name for column, name in own.items() if name is not None}
+    texts = {"dimension": text(scales[0]), "dataset": text(ALL)}
+    for column, name in own.items():
+        if column in ("rating", "gt"):
+            texts[column], failure = file.score(name, settings.get("missing", ()))
+            texts |= {"failure": failure} if column == "rating" else {}
+        else:
+            texts[column] = file.number(name) if column == "pred_length" else file.name(name)
+    return rows_of(file.source, texts, RATING_COLUMNS, kept=file.kept(own.values(), RATING_COLUMNS), named=own)
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, path: str, said: str, settings: Mapping, scales: Sequence[str], *, place: int
-) -> Rows:
-    """Read a file once, into the temporary table `rows_<place>`."""
-    of_ratings = said in OF_RATINGS and scales
-    rows = OF_RATINGS[said](connection, path, settings, scales) if of_ratings else OF_VERDICTS[said](connection, path, settings)
-    with reading(path):
-        connection.execute(f"create temp table rows_{place} as {rows.sql}")
-    if connection.execute(f"select count(*) from rows_{place}").fetchone() == (0,) and not path.endswith(".parquet"):
-        raise DataError(f"{path}: the file holds no rows; it needs one for each judgment")
-    return rows
+def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read a table in columns that config names: judge, item, model_a, model_b, outcome, and if there the other ones.
+
+    outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or ba, or the name of the
+    model that was shown first; without that column, model_a was. settings: config's `import`.
+    """
+    file, named = Table(connection, path, table="objects"), settings.get("columns", {})
+    own = {column: file.needed(named, column) for column in COMPARED_BY}
+    own |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in COMPARED_BY}
+    own = {column: name for column, name in own.items() if name is not None}
+    texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in own.items()}
+    failure = failure_of(file.text(own["outcome"]), settings.get("missing", ()))
+    texts["failure"] = f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error' end)"
+    texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
+    shown = texts.get("order", "'ab'")
+    texts["order"] = f"case {shown} when {texts['model_a']} then 'ab' when {texts['model_b']} then 'ba' else lower({shown}) end"
+    if "human" in texts:
+        texts["human"] = winner(texts["human"], texts)
+    return rows_of(file.source, texts, VERDICT_COLUMNS, kept=file.kept(own.values(), VERDICT_COLUMNS), named=own)
+
+
+def winner(value: str, texts: Mapping[str, str]) -> str:
+    """SQL for a or b of a winner (SQL) named by either letter, by model_a or model_b, or by its model."""
+    letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' else lower({value}) end"
+    return f"case {value} when {texts['model_a']} then 'a' when {texts['model_b']} then 'b' else {letter} end"
+
+
+READERS: Mapping[str, Mapping[str, Callable[[duckdb.DuckDBPyConnection, str, Mapping, Sequence[str]], Rows]]] = {
+    RATED: {"table": ratings_of_table, "mt_bench_single": ratings_of_mt_bench, "inspect": ratings_of_inspect},
+    COMPARED: {
+        "table": verdicts_of_table,
+        "mt_bench_pair": verdicts_of_mt_bench,
+        "alpaca_eval": verdicts_of_alpaca_eval,
+        "arena_hard": verdicts_of_arena_hard,
+    },
+}

@@ -1,12 +1,10 @@
-"""Objects of JSON Lines files, of JSON files that hold one list, and of JSON files that are one object, read by DuckDB.
-
-What a reader of a format gives: the rows of a file as texts, under the names that the project's tables have.
-"""
+"""Files of judgments as rows of text: JSON objects, and tables in columns of any names, under the names of the project."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path
 
@@ -17,13 +15,28 @@ from recuse.base.database import literal_path, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 from recuse.data.faults import Check, fault_number, raise_first_fault
-from recuse.data.files import SOURCE, is_utf16
+from recuse.data.files import (
+    MISSING,
+    SOURCE,
+    columns_of,
+    header_of,
+    is_utf16,
+    missing_as_null,
+    read_as_texts,
+    reading,
+    whole_as_text,
+    with_commas,
+)
+from recuse.data.imports.formats import check_name
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, as long as others of any name stand beside it
 ALL = "all"  # the dataset of judgments that name none
 FAILURE = "failure"  # column of an imported table: what went wrong with this judgment, empty if nothing did
+MISSING_IN_SHEETS = (*MISSING, "#n/a")
+LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
+NO_OBJECT = Check("json", "json_type(json) <> 'OBJECT'", "which is no JSON object", "'write one object, in braces, for each'")
 
 
 @dataclass(frozen=True)
@@ -36,8 +49,21 @@ class Rows:
     """
 
     sql: str
-    named: Mapping[str, str] = field(default_factory=dict)
-    kept: Sequence[str] = ()
+    named: Mapping[str, str]
+    kept: Sequence[str]
+
+
+def rows_of(
+    source: str, columns: Mapping[str, str], table: Sequence[str], *, kept: Mapping[str, str], named: Mapping[str, str]
+) -> Rows:
+    """Rows of a `source`, a relation (SQL) with file and record.
+
+    columns: SQL for the columns of the `table` and for `failure`; NULL where not given. kept: name -> SQL.
+    """
+    values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
+    values |= {f"{KEPT}{column}": value for column, value in kept.items()}
+    picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
+    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept))
 
 
 def kept_names(columns: Iterable[str], table: Sequence[str]) -> dict[str, str]:
@@ -56,38 +82,41 @@ def kept_names(columns: Iterable[str], table: Sequence[str]) -> dict[str, str]:
     return named
 
 
+def kept_fields(keys: Iterable[str], table: Sequence[str], *, used: Collection[str]) -> dict[str, str]:
+    """The keys of objects that are not `used`, to be kept beside the columns of a `table`: name there -> SQL as text."""
+    others = [key for key in keys if key not in used]
+    return {free: field_text(key) for key, free in kept_names(others, table).items()}
+
+
 def further(table: str, kept: Sequence[str]) -> str:
     """SQL that goes on with the `kept` columns of a `table` of rows, under the names that they are to have."""
     return "".join(f", {table}.{name(KEPT + column)} as {name(column)}" for column in kept)
 
 
-def selected(columns: Mapping[str, str], table: Sequence[str], kept: Mapping[str, str], source: str) -> str:
-    """SQL for Rows: `columns` of the `table`, each an SQL expression, NULL if not given; `kept`: name -> expression.
-
-    columns may also give `failure`; `source` is a relation with file and record.
-    """
-    given = {column: columns.get(column, "null") for column in (*table, FAILURE)} | {
-        f"{KEPT}{column}": value for column, value in kept.items()
-    }
-    picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in given.items())
-    return f"select file, record, {picked} from {source}"
+def field_text(key: str) -> str:
+    """SQL for the value of a key of an object as text."""
+    pointer = "/" + key.replace("~", "~0").replace("/", "~1")
+    return f"json_extract_string(json, {text(pointer)})"
 
 
-NEWLINE = b"\n"
-LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
-NO_OBJECT = Check("json", "json_type(json) <> 'OBJECT'", "which is no JSON object", "'write one object, in braces, for each'")
+def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
+    """SQL for the word that stands for a value (SQL), `otherwise` (SQL) where none does."""
+    whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
+    return f"case {value} {whens} else {otherwise} end"
+
+
+def there(field: str, words: str) -> Check:
+    """A check that every object has the key `field`, as `words` do."""
+    return Check(field, f"not json_exists(json, '/{field}')", "which is not there", f"'write {field}, as {words} have it'")
 
 
 def first_object(connection: duckdb.DuckDBPyConnection, path: str) -> dict:
     """The keys of the first object of a file, in its order; {} of an empty file; DataError if it is not there or is no JSON."""
-    with reading_json(path):
+    with _reading_json(path):
         row = connection.execute(f"select json from {_objects(path)} limit 1").fetchone()
-    if row is None:
+    if row is None or connection.execute("select json_type(?::json)", row).fetchone() != ("OBJECT",):
         return {}
-    (found,) = row
-    if connection.execute("select json_type(?::json)", [found]).fetchone() != ("OBJECT",):
-        return {}
-    return dict.fromkeys(connection.execute("select json_keys(?::json)", [found]).fetchone()[0])
+    return dict.fromkeys(connection.execute("select json_keys(?::json)", row).fetchone()[0])
 
 
 def create_objects(
@@ -100,7 +129,7 @@ def create_objects(
     may read `json` and the fields.
     """
     picked = "".join(f", json_extract_string(json, {text(at)}) as {name(field)}" for field, at in fields.items())
-    with reading_json(path):
+    with _reading_json(path):
         lines = _lines_of_objects(path)  # which SQL reads by this name
         record = "row_number() over () as record" if lines is None else "record"
         numbered = f"select {record}, json from {_objects(path)}" + (" positional join lines" if lines else "")
@@ -114,37 +143,15 @@ def create_objects(
     return [key for (key,) in keys]
 
 
-def there(field: str, words: str) -> Check:
-    """A check that every object has the key `field`, as `words` do."""
-    return Check(field, f"not json_exists(json, '/{field}')", "which is not there", f"'write {field}, as {words} have it'")
-
-
-def pointer(key: str) -> str:
-    """The JSON pointer of a key."""
-    return "/" + key.replace("~", "~0").replace("/", "~1")
-
-
-def kept_fields(keys: Iterable[str], table: Sequence[str]) -> dict[str, str]:
-    """Further keys of objects, to be kept beside the columns of a `table`: name there -> SQL for its value as text."""
-    return {free: f"json_extract_string(json, {text(pointer(key))})" for key, free in kept_names(keys, table).items()}
-
-
 @contextmanager
-def reading_json(path: str) -> Iterator[None]:
-    """Turn DuckDB's complaint about a JSON file into the project's own, with the line."""
+def _reading_json(path: str) -> Iterator[None]:
     if not isfile(path):
         raise DataError(f"{path}: no such file; name an existing one under `import: files` in config")
-    try:
+    with reading(path, _wrong_in_json):
         yield
-    except duckdb.OutOfMemoryException:
-        raise
-    except duckdb.Error as error:
-        if "No space left" in str(error):
-            raise
-        raise DataError(_what_is_wrong(path, str(error))) from error
 
 
-def _what_is_wrong(path: str, complaint: str) -> str:
+def _wrong_in_json(path: str, complaint: str) -> str:
     """Where a file is no JSON, and why; it is read again to tell the line, of which DuckDB counts neither blank ones nor those
     of a list.
     """
@@ -160,9 +167,8 @@ def _what_is_wrong(path: str, complaint: str) -> str:
             except json.JSONDecodeError as error:
                 return f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg}); {mend}"
             except UnicodeDecodeError as error:
-                return (
-                    f"{path}, line {first + piece[: error.start].count(NEWLINE)}: not UTF-8 ({error.reason}); save it as UTF-8"
-                )
+                line = first + piece[: error.start].count(b"\n")
+                return f"{path}, line {line}: not UTF-8 ({error.reason}); save it as UTF-8"
             except RecursionError:
                 return f"{path}, line {first}: lists within lists beyond what can be read; {mend}"
     return f"{path}: cannot be read: {complaint.strip().splitlines()[0]}"
@@ -194,3 +200,92 @@ def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
     with open(path, "rb") as file:
         lines = np.fromiter((number for number, line in enumerate(file, start=1) if line.strip()), np.int64)
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
+
+
+class Table:
+    """A file of rows, CSV, parquet or JSON: attribute `columns`, its names; `source`, SQL for file, record and its columns."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: str, *, table: str) -> None:
+        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read."""
+        check_name(path)
+        self.path = path
+        if path.endswith((".jsonl", ".json")):
+            self.columns = create_objects(connection, path, {}, (), table=table)
+            self.source = table
+            self._sql = {column: field_text(column) for column in self.columns}
+            return
+        self.columns = columns_of(connection, path, ("the names of its columns",))
+        relation, own = read_as_texts(path, self.columns)
+        # By place: a column may be called as one of the two that are added.
+        listed = ", ".join(f"{own[column]} as c{place}" for place, column in enumerate(self.columns))
+        self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
+        as_text = whole_as_text if path.endswith(".parquet") else str
+        self._sql = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
+
+    def column(self, named: Mapping[str, str], key: str, *, or_else: Sequence[str] = ()) -> str | None:
+        """The file's name of what config calls `key`: as `named` there, or the key itself or a name of `or_else`, if there.
+
+        DataError about a name that config gives and the file does not have, or has twice.
+        """
+        column = named[key] if key in named else next((each for each in (key, *or_else) if each in self.columns), None)
+        if column is not None and self.columns.count(column) != 1:
+            problem = "not there" if column not in self.columns else "stands twice"
+            raise DataError(
+                f"{header_of(self.path)}, column {column}: {problem}; found {', '.join(self.columns)}; write the name of "
+                f"one of them under `columns: {key}` in config"
+            )
+        return column
+
+    def needed(self, named: Mapping[str, str], key: str, *, or_else: Sequence[str] = ()) -> str:
+        """The same; DataError if there is no such column."""
+        column = self.column(named, key, or_else=or_else)
+        if column is None:
+            mend = with_commas(self.columns[0]) if len(self.columns) == 1 else ""
+            mend = mend or f"write which of them it is under `columns:` in config, as in `{{{key}: <its name here>}}`"
+            raise DataError(f"{header_of(self.path)}, column {key}: not there; found {', '.join(self.columns)}; {mend}")
+        return column
+
+    def kept(self, used: Collection[str], table: Sequence[str]) -> dict[str, str]:
+        """The columns of the file that are not `used`, to be kept beside those of a `table`: name there -> SQL as text."""
+        others = (column for column in dict.fromkeys(self.columns) if column not in used)
+        return {free: self._sql[column] for column, free in kept_names(others, table).items()}
+
+    def text(self, column: str) -> str:
+        """SQL for a column as text, as it stands."""
+        return self._sql[column]
+
+    def name(self, column: str) -> str:
+        """SQL for a column of names, trimmed: NULL where empty."""
+        return f"trim({missing_as_null(f'({self._sql[column]})', ('',))})"
+
+    def number(self, column: str) -> str:
+        """SQL for a column of numbers: NULL where missing, however spelled."""
+        return missing_as_null(f"({self._sql[column]})", MISSING_IN_SHEETS)
+
+    def score(self, column: str, given_up: Sequence[str]) -> tuple[str, str]:
+        """SQL for a column of scores, trimmed, and for what its value says of a failure: each NULL where the other is not.
+
+        given_up: values that stand for a failure.
+        """
+        value = self._sql[column]
+        failure = failure_of(value, given_up)
+        return f"case when {failure} is null then trim({value}) end", failure
+
+
+def failure_of(value: str, given_up: Sequence[str]) -> str:
+    """SQL for what a value (SQL, text) says of a failure: that there is none, or that it is one of `given_up`; else NULL."""
+    shown = f"'value ''' || trim({value}) || ''''"
+    words = ", ".join(text(str(word).strip().lower()) for word in given_up)
+    numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if _is_finite(word))
+    conditions = [f"lower(trim({value})) in ({words})"] if words else []
+    conditions += [f"try_cast({value} as double) in ({numbers})"] if numbers else []
+    listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
+    return f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
+
+
+def _is_finite(word: object) -> bool:
+    """Whether a word is a number, which a file may spell otherwise: nan and inf are words."""
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False

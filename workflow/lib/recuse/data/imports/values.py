@@ -1,7 +1,4 @@
-"""Values on a scale, in the units of the files: what must hold of them, and how they become whole numbers of steps.
-
-Prompts of one id in several datasets: other prompts, which are told apart by the dataset.
-"""
+"""Values on a scale, in the units of the files: what must hold of them, and how they become whole numbers of steps."""
 
 from collections.abc import Mapping
 
@@ -39,11 +36,6 @@ def between_steps(column: str) -> str:
     return f"abs({column} / step - round({column} / step)) > {NEAR}"
 
 
-def number(column: str) -> str:
-    """SQL for a text as a number; NULL if it is none."""
-    return f"try_cast({column} as double)"
-
-
 def in_steps(column: str, step: float) -> str:
     """SQL for a number in steps, without the dust of a division by 0.1."""
     return f"round({column} / {step!r}::double, 9)"
@@ -60,52 +52,24 @@ def value_checks(column: str, *, stepped: bool = True, under: str = "`missing:`"
     Over a relation that has the column as text and as <column>_number, and OF_SCALE. A value that is to be rounded need not be
     one of steps. under: the key of config that may list values.
     """
-    found = f"{column}_number"
+    value = f"{column}_number"
     steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""
     scale = f"""'write a number' || case when observed then ', 0 or more' else
                 ' from ' || printf('%g', scale_low) || ' to ' || printf('%g', scale_high) end{steps}"""
     failed = f"{scale} || ', leave it empty if missing, or, if it stands for a failure, name it under {under} in config'"
     checks = (
-        Check(column, f"{column} is not null and {found} is null", "which is not a number", failed, listed="missing"),
+        Check(column, f"{column} is not null and {value} is null", "which is not a number", failed, listed="missing"),
         Check(
             column,
-            f"{found} is not null and not {found} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))",
+            f"{value} is not null and not {value} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))",
             "which is off the scale of the dimension",
             failed,
         ),
     )
     between = Check(
         column,
-        f"not rounded and {between_steps(found)}",
+        f"not rounded and {between_steps(value)}",
         "which is between two steps of the scale",
         f"{scale} || ', or write the step under `step:`{NEAREST}",
     )
     return (*checks, between) if stepped else checks
-
-
-REPEATED = "repeated"  # table of ids
-# SQL for the id of a prompt, over prompt_id and dataset.
-PROMPT = f"""prompt_id || case when prompt_id in (select prompt_id from {REPEATED})
-                                then ' (' || coalesce(dataset, '') || ')' else '' end"""
-
-
-def create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Create REPEATED, of the prompts of the view `typed` whose id stands in several datasets; a line about them, None of none.
-
-    It is empty unless a judge rates answers of one model to such prompts in several datasets: else a prompt that goes by two
-    datasets is one prompt.
-    """
-    several = "having min(dataset) <> max(dataset)"
-    twice = f"select 1 from typed group by judge_name, model_name, dimension, prompt_id {several} limit 1"
-    needed = connection.execute(twice).fetchone() is not None
-    found = f"select prompt_id, min(dataset) as one, max(dataset) as other from typed group by prompt_id {several} order by all"
-    connection.execute(f"create temp table {REPEATED} as {found} {'' if needed else 'limit 0'}")
-    first = connection.execute(f"select * from {REPEATED} limit 1").fetchone()
-    if first is None:
-        return None
-    prompt, one, other = first
-    (count,) = connection.execute(f"select count(*) from {REPEATED}").fetchone()
-    return (
-        f"prompts in several datasets, told apart by these: {count}, the first is '{prompt}', now '{prompt} ({one})' and "
-        f"'{prompt} ({other})'"
-    )

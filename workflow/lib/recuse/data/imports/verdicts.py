@@ -1,7 +1,4 @@
-"""Human verdicts on pairs of answers in a file of their own, joined by item and the two models.
-
-From judges' logs in any known format to the raw verdicts of a study of comparisons, and what went wrong.
-"""
+"""From judges' logs in any known format to the raw verdicts of a study of comparisons, with human labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,9 +11,8 @@ from recuse.data.faults import Check, fault_number, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.imports.formats import COMPARED
 from recuse.data.imports.ratings import counts_of
-from recuse.data.imports.readers import create_imported
-from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, further
-from recuse.data.imports.tables import Table, winner
+from recuse.data.imports.readers import create_imported, winner
+from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
@@ -31,7 +27,32 @@ CHECKS = (
 )
 
 
-def create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
+def import_verdicts(
+    study: str, paths: Sequence[str], references: Sequence[str], *, settings: Mapping, outputs: Mapping[str, str]
+) -> None:
+    """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
+
+    paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
+    paths of `verdicts` and `imported`.
+    Verdicts have the columns that `recuse.pairwise.table` reads, `failure`, source_file, source_record, and every
+    other column of the files, as text. What else is to hold of them is checked there, and named by their source.
+    Raises DataError naming file, line and column for what is wrong in a file.
+    """
+    connection = connect()
+    _, kept = create_imported(connection, paths, settings, COMPARED)
+    _create_labels(connection, references, settings.get("references", {}))
+    columns = ", ".join(
+        "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
+        for column in (*VERDICT_COLUMNS, FAILURE)
+    )
+    connection.execute(f"""
+        copy (select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
+              left join labels using (item, model_a, model_b))
+        to {text(outputs["verdicts"])} (format parquet, compression zstd)""")
+    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))
+
+
+def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
     """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair both ways round; empty without any.
 
     paths: files of human verdicts, a row for each. references: what config says of their columns item, model_a, model_b and
@@ -60,7 +81,7 @@ def create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], r
 def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, str]) -> None:
     file = Table(connection, path, table="references_found")
     own = {column: file.needed(named, column) for column in COLUMNS}
-    texts = {column: f"trim({file.name_text(found)})" for column, found in own.items()}
+    texts = {column: file.name(found) for column, found in own.items()}
     texts["human"] = winner(texts["human"], texts)
     picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
     rows = f"select *, {fault_number(CHECKS)} as fault from (select file, record, {picked} from {file.source})"
@@ -68,28 +89,3 @@ def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, 
         connection.execute(f"create or replace temp table votes_found as {rows}")
     raise_first_fault(connection, "votes_found", CHECKS, named=own)
     connection.execute(f"insert into votes select {', '.join(COLUMNS)} from votes_found")
-
-
-def import_verdicts(
-    study: str, paths: Sequence[str], references: Sequence[str], *, settings: Mapping, outputs: Mapping[str, str]
-) -> None:
-    """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
-
-    paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
-    paths of `verdicts` and `imported`.
-    Verdicts have the columns that `recuse.pairwise.table` reads, `failure`, source_file, source_record, and every
-    other column of the files, as text. What else is to hold of them is checked there, and named by their source.
-    Raises DataError naming file, line and column for what is wrong in a file.
-    """
-    connection = connect()
-    _, kept = create_imported(connection, paths, settings, COMPARED)
-    create_labels(connection, references, settings.get("references", {}))
-    columns = ", ".join(
-        "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
-        for column in (*VERDICT_COLUMNS, FAILURE)
-    )
-    connection.execute(f"""
-        copy (select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
-              left join labels using (item, model_a, model_b))
-        to {text(outputs["verdicts"])} (format parquet, compression zstd)""")
-    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))

@@ -1,0 +1,203 @@
+"""Judgments of the benchmarks that judge by models: MT-Bench, AlpacaEval and Arena-Hard, in the files that these write."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import numpy as np
+
+from recuse.base.database import text
+from recuse.base.errors import DataError
+from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.files import place_of
+from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, kept_fields, rows_of, there
+
+MT_BENCH_JUDGE = {"judge": "/judge/0", "plain_judge": "/judge"}  # a name and a prompt template, or a name alone
+MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
+WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
+
+
+def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are `turn 1` and `turn 2`.
+
+    Each line has question_id, model, judge ([name, prompt template]), score (-1: the judge's answer held none) and turn.
+    """
+    words, used = "MT-Bench single judgments", ("question_id", "model", "score", "turn")
+    checks = [there(field, words) for field in ("question_id", "model", "judge", "score")]
+    no_number = "score is not null and try_cast(score as double) is null"
+    checks.append(Check("score", no_number, "which is no number", "'write a number, or -1 if the judge gave none'"))
+    keys = create_objects(connection, path, MT_BENCH_JUDGE | _pointers(used), checks, table="objects")
+    failure = """case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
+                      when coalesce(try_cast(score as double), -1) = -1 then 'no score in the judgment (-1)' end"""
+    columns = {
+        "judge": "coalesce(judge, plain_judge)",
+        "model": "model",
+        "prompt_id": "question_id",
+        "dataset": "'mt-bench'",
+        "dimension": "'turn ' || coalesce(turn, '1')",
+        "failure": failure,
+        "rating": f"case when {failure} is null then score end",
+    }
+    kept = kept_fields(keys, RATING_COLUMNS, used=(*used, "judge")) | MT_BENCH_PROMPT
+    named = {"prompt_id": "question_id", "rating": "score", "dimension": "turn"}
+    return rows_of("objects", columns, RATING_COLUMNS, kept=kept, named=named)
+
+
+def verdicts_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers turned.
+
+    Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and g2_winner (model_1, model_2,
+    tie or error), and turn; the second turn of question 81 is the item `81, turn 2`.
+    """
+    words, games = "MT-Bench pair judgments", ("g1_winner", "g2_winner")
+    used = ("question_id", "model_1", "model_2", *games, "turn")
+    checks = [there(field, words) for field in ("judge", *used[:-1])]
+    made = "made of the scores of single answers: no pair was shown"
+    checks.append(
+        Check("m1_score", "m1_score is not null", made, "'import the file of single judgments, <judge>_single.jsonl'")
+    )
+    listed = f"{', '.join([*WINNERS][:-1])} or {[*WINNERS][-1]}"
+    unknown, mend = "{0} is null or {0} not in " + str(tuple(WINNERS)), text(f"write {listed}")
+    checks += [Check(game, unknown.format(game), "which is no winner", mend) for game in games]
+    keys = create_objects(connection, path, MT_BENCH_JUDGE | _pointers((*used, "m1_score")), checks, table="objects")
+    winner = "case game when 'g1_winner' then g1_winner else g2_winner end"
+    columns = {
+        "judge": "coalesce(judge, plain_judge)",
+        "model_a": "model_1",
+        "model_b": "model_2",
+        "order": "shown",
+        "item": "question_id || case when coalesce(turn, '1') = '1' then '' else ', turn ' || turn end",
+        "failure": f"case when {winner} = 'error' then 'no winner in the judgment (error)' end",
+        "outcome": case_of(winner, WINNERS),
+    }
+    kept = kept_fields(keys, VERDICT_COLUMNS, used=(*used, "judge")) | {"turn": "turn"} | MT_BENCH_PROMPT
+    source = "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown, game))"
+    return rows_of(source, columns, VERDICT_COLUMNS, kept=kept, named={"outcome": "g1_winner"})
+
+
+ALPACA_EVAL = ("instruction", "output_1", "output_2", "generator_1", "generator_2", "annotator", "preference")
+SEED = "0"  # of alpaca_eval's annotators, if they are not started with another
+LONGEST_ITEM = 80  # characters of an instruction that is its own name
+NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 stands in its own store of annotations
+PREFERENCE = "try_cast(preference as double)"
+WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
+
+
+def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the answers.
+
+    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, which annotators
+    that read token probabilities give, is 1 + the probability of output_2: it counts for the likelier answer, as in
+    alpaca_eval's discrete win rate, and is kept as it stands. Each pair is judged in one order, which the file does not say:
+    it is what `referenced_models` tells, else as alpaca_eval draws it, from the instruction and the seed of its annotators.
+    """
+    checks = [there(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
+    none = f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)"
+    mend = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
+    checks.append(Check("preference", none, "which is no preference", text(mend)))
+    keys = create_objects(connection, path, _pointers(ALPACA_EVAL), checks, table="objects")
+    connection.register("drawn", _orders(connection))
+    shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"  # m is the answer that is shown first
+    short = f"length(instruction) <= {LONGEST_ITEM}"
+    named = {"judge": "annotator", "model_a": "generator_1", "model_b": "generator_2"}
+    columns = named | {
+        "failure": f"case when {NO_PREFERENCE} then 'no preference' end",
+        "item": f"case when {short} then instruction else left(instruction, 60) || '... #' || left(md5(instruction), 8) end",
+        "order": f"case {shown} when 'output_1' then 'ab' else 'ba' end",
+        "outcome": f"""case when {NO_PREFERENCE} then 'error' when {PREFERENCE} in (0, 1.5) then 'tie'
+                            when {PREFERENCE} < 1.5 then 'a' else 'b' end""",
+        "length_a": WORD_COUNT.format("output_1"),
+        "length_b": WORD_COUNT.format("output_2"),
+    }
+    kept = kept_fields(keys, VERDICT_COLUMNS, used=named.values())
+    source = "(from objects join drawn using (instruction))"
+    return rows_of(source, columns, VERDICT_COLUMNS, kept=kept, named=named | {"outcome": "preference"})
+
+
+def _orders(connection: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
+    """For each instruction, which output its judge was shown first.
+
+    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor: random.Random(column + instruction + seed) chooses whether
+    the two are switched.
+    """
+    rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
+    drawn = {of: random.Random(f"is_switched_outputs{of}{SEED}").choices(["output_1", "output_2"], k=1)[0] for (of,) in rows}
+    return {"instruction": np.array([*drawn], dtype=object), "shown_first": np.array([*drawn.values()], dtype=object)}
+
+
+ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")
+LABELS = {
+    "A>>B": "A",
+    "A>B": "A",
+    "A=B": "tie",
+    "B>A": "B",
+    "B>>A": "B",
+    "A<<B": "B",
+    "A<B": "B",
+    "B=A": "tie",
+    "B<A": "A",
+    "B<<A": "A",
+}
+# What its pattern [[...]] also takes from a judge's answer, such as [[A]] or [[A>>>B]].
+UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
+NO_VERDICT = f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)} and {UNREADABLE})"
+GAMES = """
+    create or replace temp table games as
+    select objects.*, number, game, json_extract_string(game, '/score') as score, json_type(game, '/score') as kind
+    from (select *, unnest([1, 2]) as number, json_array_length(json, '/games') as many from objects) as objects,
+         lateral (select json_extract(json, '/games/' || (number - 1)) as game)
+    order by record, number"""
+OF_LINE = (
+    *(there(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
+    Check("question_id", "coalesce(question_id, uid) is null", "and no uid either", "'write the id of the question'"),
+    Check(
+        "games",
+        "coalesce(json_array_length(json, '/games') <> 2, true)",
+        "which are not two games",
+        "'write the game with the baseline first and the one with the model first; ratings of one answer are another format'",
+    ),
+)
+NO_BASELINE = (
+    "column baseline: not there, as in version 0.1; write the name of the model that all others were compared with under "
+    "`import` in config, such as `baseline: gpt-4-0314`"
+)
+
+
+def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2 (uid, category, baseline).
+
+    In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
+    verdict (>> or >) is kept as `score`. settings: config's `import`, whose `baseline` is the name of the baseline where the
+    file does not say it; DataError if neither does.
+    """
+    keys = create_objects(connection, path, _pointers(ARENA_HARD), OF_LINE, table="objects")
+    if "baseline" in settings:
+        connection.execute("update objects set baseline = coalesce(baseline, ?)", [settings["baseline"]])
+    (without,) = connection.execute("select min(record) from objects where baseline is null").fetchone()
+    if without is not None:
+        raise DataError(f"{place_of(path, without)}, {NO_BASELINE}")
+    connection.execute(GAMES)
+    mend = text(f"write one of {', '.join(LABELS)}, or null if there is none")
+    of_game = [Check("score", f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}", "which is no verdict", mend)]
+    raise_first_fault(connection, f"(select *, {fault_number(of_game)} as fault from games)", of_game)
+    letter = case_of("score", LABELS)
+    columns = {
+        "judge": "judge",
+        "item": "coalesce(question_id, uid)",
+        "model_a": "model",
+        "model_b": "baseline",
+        "order": "case number when 1 then 'ba' else 'ab' end",
+        "failure": f"""case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
+                            when score is null then 'no verdict in the judgment (null)'
+                            when {NO_VERDICT} then 'no verdict in the judgment (' || score || ')' end""",
+        "outcome": f"""case when {NO_VERDICT} then 'error' when {letter} = 'tie' then 'tie'
+                            when ({letter} = 'B') = (number = 1) then 'a' else 'b' end""",
+    }
+    kept = kept_fields(keys, VERDICT_COLUMNS, used=ARENA_HARD)
+    kept |= {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
+    named = {"item": "question_id", "outcome": "score", "model_a": "model", "model_b": "baseline"}
+    return rows_of("games", columns, VERDICT_COLUMNS, kept=kept, named=named)
+
+
+def _pointers(fields: Sequence[str]) -> dict[str, str]:
+    return {field: f"/{field}" for field in fields}

@@ -199,6 +199,8 @@ def test_one_question_has_no_interval(tmp_path):
     first = table(rows, tmp_path)[0]
     assert (first["bias"], first["share"], first["left_out"]) == ("order_first", 1, 1)
     assert np.isnan([first["ci_low"], first["ci_high"]]).all()
+    rows = both("j", "1", ("a", "b")) + both("j", "1", ("a", "a"), vote=2) + both("j", "2", ("a", "b"), condition="compassion")
+    assert all(np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]) for row in table(rows, tmp_path))
 
 
 def test_judges_without_answers_of_their_own(tmp_path, capsys):
@@ -214,11 +216,6 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
         "egocentric bias: these judges are no models here: gpt-4",
         "egocentric bias: these judges are no models of experiment 'e' here: x",
     ]
-
-
-def test_one_question_gives_no_interval(tmp_path):
-    rows = both("j", "1", ("a", "b")) + both("j", "1", ("a", "a"), vote=2) + both("j", "2", ("a", "b"), condition="compassion")
-    assert all(np.isnan(row["ci_low"]) and np.isnan(row["ci_high"]) for row in table(rows, tmp_path))
 
 
 def test_no_condition_tests_a_bias(tmp_path):

@@ -256,19 +256,10 @@ BLIND = {  # statistic of the judges: that of the systems as listed, with the sa
 DECIMALS = 3  # to which the published code rounds the mean of each pair of rankers
 
 
-@dataclass(frozen=True)
-class Release:
-    """One release of rankings: the annotators' files and the judges' folder, of what judges, of what systems."""
-
-    annotations: str
-    judges_folder: str
-    judges: tuple[str, ...]
-    systems: tuple[str, ...]
-
-
+# Of each release of rankings the annotators' files, the folder of the judges', the judges, and the systems that they rank.
 RELEASES = (
-    Release("annot_{}.json", "model_annotations", JUDGES_OF_15, SYSTEMS),
-    Release("annot_{}_new.json", "model_annotations/new", JUDGES_OF_13, NEWER_SYSTEMS),
+    ("annot_{}.json", "model_annotations", JUDGES_OF_15, SYSTEMS),
+    ("annot_{}_new.json", "model_annotations/new", JUDGES_OF_13, NEWER_SYSTEMS),
 )
 
 
@@ -293,13 +284,12 @@ def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]
     with the same annotators, with its percentile interval by a bootstrap over the instructions (the annotators are kept).
     """
     rows = []
-    for release in RELEASES:
-        numbers = range(1, ANNOTATORS + 1)
-        paths = [f"{folder}/{BATCHES}/human_annotations/{release.annotations.format(number)}" for number in numbers]
-        ranked = [read_wins(path, release.systems) for path in paths]
+    for annotations, judges_folder, judged_by, systems in RELEASES:
+        paths = [f"{folder}/{BATCHES}/human_annotations/{annotations.format(number + 1)}" for number in range(ANNOTATORS)]
+        ranked = [read_wins(path, systems) for path in paths]
         listed = ranked[0].systems
         annotators = np.stack([wins.of(listed) for wins in ranked])
-        judges = np.stack([wins_of_judge(folder, release.judges_folder, judge).of(listed) for judge in release.judges])
+        judges = np.stack([wins_of_judge(folder, judges_folder, judge).of(listed) for judge in judged_by])
         for ties in (LISTED, BY_NAME):
             columns = np.arange(len(listed)) if ties == LISTED else np.argsort(listed)
             for form in FORMS:
@@ -307,7 +297,7 @@ def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]
                 overlaps = _overlaps(*wins, columns, extrapolated=form == "extrapolated")
                 setting = {"form": form, "systems": len(listed), "ties": ties}
                 above = {name: _above(overlaps, name, confidence=confidence, seed=seed) for name in BLIND}
-                rows += [{**setting, **row} for row in _rows(overlaps, above, [JUDGES[judge] for judge in release.judges])]
+                rows += [{**setting, **row} for row in _rows(overlaps, above, [JUDGES[judge] for judge in judged_by])]
     return rows
 
 

@@ -46,23 +46,23 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
     of_job: megabytes of the whole job, where it asks for so many: a cluster kills one that takes more, so that DuckDB takes
     no more than its SHARE of them. Raises ConfigError where the work cannot be done in so little.
     """
-    said, bound = f"config: memory_limit: {limit}", limit
+    setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
         bound = f"{SHARE * of_job:.0f}MB"
-        said = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
+        setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder):
         bounds = {"memory_limit": bound, "temp_directory": str(folder)}
         _databases.append(duckdb.connect(":memory:", config=SETTINGS | bounds))
         try:
             yield
         except duckdb.OutOfMemoryException as error:
-            found = str(error).splitlines()[0]  # advice of DuckDB that settings here do not follow comes after it
-            if "offload" in found:
+            problem = str(error).splitlines()[0]  # advice of DuckDB that settings here do not follow comes after it
+            if "offload" in problem:
                 raise DiskError(
-                    f"{folder}: no room on the disk for what {bound} of memory do not hold ({found}); make room there, or "
+                    f"{folder}: no room on the disk for what {bound} of memory do not hold ({problem}); make room there, or "
                     "write a larger `memory_limit:` in config"
                 ) from error
-            raise ConfigError(f"{said}: too little for this study ({found}); write more") from error
+            raise ConfigError(f"{setting}: too little for this study ({problem}); write more") from error
         finally:
             _databases.pop().close()
 

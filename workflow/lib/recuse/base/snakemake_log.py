@@ -24,22 +24,22 @@ class Failure:
         return bool(self.outputs) and all(Path(path).exists() for path in self.outputs)
 
 
-def failures_in_short(said: str) -> Iterator[str]:
-    """Lines on what failed for good in a run that said `said`: rule, path of the log, and the log's last lines.
+def failures_in_short(output: str) -> Iterator[str]:
+    """Lines on what failed for good in a run, from its `output`: rule, path of the log, and the log's last lines.
 
     Of a group of rules in one cluster job Snakemake blames every rule, run or not. The log of the cluster job knows which
-    one failed; where it names none, as after a kill, its own errors are told.
+    one failed; where it names none, as after a kill, its own errors are given.
     """
-    left = [failure for failure in _failures(said.splitlines()) if not failure.was_mended()]
+    left = [failure for failure in _failures(output.splitlines()) if not failure.was_mended()]
     for failure in {(failure.name, frozenset(failure.outputs)): failure for failure in left}.values():  # their last attempts
-        yield from _told(failure)
+        yield from _lines_on(failure)
 
 
-def _told(failure: Failure) -> Iterator[str]:
+def _lines_on(failure: Failure) -> Iterator[str]:
     of_job = [path for path in failure.logs if "slurm_logs" in path]
     rules = [rule for path in of_job for rule in _failures(_lines(path)) if rule.logs]
     for rule in rules:
-        yield from _told(rule)
+        yield from _lines_on(rule)
     logs = [] if rules else of_job or failure.logs or list(filter(_lines, failure.logs_of_rules))
     if not rules and not logs:
         yield f"Failed: {failure.name}, before any of its rules wrote a log"
@@ -51,7 +51,7 @@ def _told(failure: Failure) -> Iterator[str]:
 
 
 def _failures(lines: list[str]) -> list[Failure]:
-    """Every failure that a run tells of, in its order."""
+    """Every failure that a run names, in its order."""
     failures, failure = [], None
     for line in lines:
         if heading := HEADING.match(line):

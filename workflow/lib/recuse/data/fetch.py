@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from recuse.base.errors import ConfigError, FetchError
 from recuse.base.log import steps
+from recuse.base.words import counted
 
 MIRROR_ADVICE = (
     "set `mirror:` in config or the environment variable RECUSE_MIRROR to a folder or URL "
@@ -27,10 +28,10 @@ CACHE_ADVICE = "mend that place, or set the environment variable RECUSE_CACHE to
 
 
 class _Failure(Exception):
-    """One attempt failed: what was found, and whether another attempt may fare better."""
+    """One attempt failed: what there was instead of the file, and whether another attempt may fare better."""
 
-    def __init__(self, found: str, *, transient: bool) -> None:
-        super().__init__(found)
+    def __init__(self, instead: str, *, transient: bool) -> None:
+        super().__init__(instead)
         self.transient = transient
 
 
@@ -71,18 +72,15 @@ def fetch(
             _repeat(attempt, attempts, wait)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
-        tried = f"tried {place} ({made} attempt{'' if made == 1 else 's'})"
-        message = f"{repository}: {path}: {tried}; {_complaint(failure, place, cached)}"
-        raise FetchError(_without_password(message)) from failure
-
-
-def _complaint(failure: _Failure | OSError, place: str | Path, cached: Path) -> str:
-    """What was expected, what was found, and what to do."""
-    expected = f"blob {cached.name}" if isinstance(place, Path) else f"status 200 and blob {cached.name}"
-    if isinstance(failure, _Failure):
-        return f"expected {expected}, found {failure}; {MIRROR_ADVICE}"
-    found = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"  # of a copy, the second
-    return f"expected {expected}, found {found}; {CACHE_ADVICE}"
+        expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
+        instead, advice = failure, MIRROR_ADVICE
+        if isinstance(failure, OSError):  # of a copy, the second name
+            instead = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"
+            advice = CACHE_ADVICE
+        message = (
+            f"{repository}: {path}: tried {place} ({counted(made, 'attempt')}); expected {expected}, found {instead}; {advice}"
+        )
+        raise FetchError(re.sub(r"://[^/\s@]*@", "://", message)) from failure  # without the password in a URL
 
 
 def git_blob_id(path: Path) -> str:
@@ -127,17 +125,13 @@ def _place(mirror: str, inside: str) -> str | Path:
     return Path(mirror).expanduser().absolute() / inside
 
 
-def _without_password(message: str) -> str:
-    return re.sub(r"://[^/\s@]*@", "://", message)
-
-
 def _repeat(attempt: Callable[[], None], attempts: int, wait: float) -> None:
     """Call `attempt` until it succeeds, fails for good, or has been called `attempts` times."""
     import tenacity
 
     def announce(state: tenacity.RetryCallState) -> None:
-        found, pause = state.outcome.exception(), state.next_action.sleep
-        print(f"attempt {state.attempt_number} of {attempts}: {found}; next in {pause:.1f} s", file=sys.stderr)
+        failure, pause = state.outcome.exception(), state.next_action.sleep
+        print(f"attempt {state.attempt_number} of {attempts}: {failure}; next in {pause:.1f} s", file=sys.stderr)
 
     tenacity.Retrying(
         stop=tenacity.stop_after_attempt(attempts),
@@ -162,9 +156,9 @@ def _replacing(target: Path) -> Iterator[Path]:
 
 
 def _verify(file: Path, blob: str, *, transient: bool) -> None:
-    found = git_blob_id(file)
-    if found != blob:
-        raise _Failure(f"blob {found} of {file.stat().st_size} bytes", transient=transient)
+    actual = git_blob_id(file)
+    if actual != blob:
+        raise _Failure(f"blob {actual} of {file.stat().st_size} bytes", transient=transient)
 
 
 def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
@@ -185,13 +179,7 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
 
 
 def _obtain(
-    place: str | Path,
-    cached: Path,
-    destination: Path,
-    blob: str,
-    *,
-    timeout: tuple[float, float],
-    deadline: float,
+    place: str | Path, cached: Path, destination: Path, blob: str, *, timeout: tuple[float, float], deadline: float
 ) -> None:
     """One attempt to bring the file at `place` into the cache and to `destination`."""
     with _replacing(destination) as copy, _replacing(cached) as download:
@@ -220,7 +208,7 @@ def _download(url: str, target: Path, timeout: tuple[float, float], deadline: fl
                 requests.exceptions.ChunkedEncodingError,
                 requests.exceptions.ContentDecodingError,
             )
-            raise _Failure(_found(error, timeout), transient=isinstance(error, transient)) from error
+            raise _Failure(_what_went_wrong(error, timeout), transient=isinstance(error, transient)) from error
         except TimeoutError as error:
             raise _Failure(f"an answer still incomplete after {deadline:g} s", transient=True) from error
 
@@ -257,7 +245,7 @@ def _stream(url: str, file: BinaryIO, timeout: tuple[float, float]) -> None:
             file.write(chunk)
 
 
-def _found(error: Exception, timeout: tuple[float, float]) -> str:
+def _what_went_wrong(error: Exception, timeout: tuple[float, float]) -> str:
     """What the network gave instead of the file, in words, from the first of a chain of exceptions."""
     import requests
 

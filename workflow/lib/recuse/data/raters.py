@@ -1,7 +1,4 @@
-"""Agreement of the human raters, with a gold team and with one another: Table 4 of Play Favorites (arXiv 2508.06709).
-
-From a file of single raters' scores to the canonical table `raters.parquet`, checked row by row.
-"""
+"""Human raters: their file, checked row by row, and their agreement, Table 4 of Play Favorites (arXiv 2508.06709)."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -15,16 +12,110 @@ from recuse.data.faults import (
     KNOWN_MODEL,
     NAMES_MODEL,
     NAMES_PROMPT,
+    NAMES_RATER,
     RATING_ON_SCALE,
     Check,
     fault_number,
     first_twice,
     raise_first_fault,
 )
-from recuse.data.files import MISSING, check_columns, columns_of, missing_as_null, read_as_texts, reading
+from recuse.data.files import check_columns, columns_of, read_as_texts, reading, texts_of
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
-Found = tuple[float | None, int]  # a statistic, None where the scores do not allow it, and its n
+REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
+KEY = ("model_name", "dimension", "prompt_id", "team", "rater")
+CHECKS = (
+    NAMES_MODEL,
+    NAMES_PROMPT,
+    NAMES_RATER,
+    KNOWN_MODEL,
+    Check(
+        "dimension",
+        "scale_high is null",
+        "a dimension that the ratings of the study do not have",
+        "'write one of ' || known_dimensions",
+    ),
+    Check(
+        "dataset",
+        "known_dataset is null",
+        "a dataset that the ratings of the study do not have",
+        "'write one of ' || known_datasets",
+    ),
+    Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
+    *RATING_ON_SCALE,
+)
+Statistic = tuple[float | None, int]  # None where the scores do not allow it, and its n
+
+
+def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], output: str) -> None:
+    """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
+
+    path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
+    of a human, and `team` where a gold team rated some completions again: `raters`, the default, or `gold`. The dimensions with
+    their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
+
+    Raises DataError naming file, line and column for: a missing file or column, an empty file, an id, dimension, dataset or
+    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice, and
+    prompts that are all others than those of the ratings.
+    """
+    connection = connect()
+    columns = columns_of(connection, path, REQUIRED)
+    check_columns(path, columns, REQUIRED, ["team"])
+    create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
+    connection.execute(f"create temp view rated as select * from {files(ratings)}")
+    with reading(path):
+        count = _create_typed(connection, path, columns)
+    if count == 0:
+        raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
+    raise_first_fault(connection, "typed", CHECKS)
+    twice = first_twice(connection, "typed", KEY)
+    if twice is not None:
+        (model, dimension, prompt, team, rater), first, second = twice
+        raise DataError(
+            f"{second}, column rater: rater '{rater}' of the team '{team}' rates model '{model}', "
+            f"dimension '{dimension}' and prompt '{prompt}' already in {first}; keep one of the two rows"
+        )
+    _check_same_prompts(connection, path)
+    connection.execute(f"""
+        copy (select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
+              from typed where rating_number is not null order by dimension, record)
+        to {text(output)} (format parquet, compression zstd)""")
+
+
+def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Sequence[str]) -> int:
+    """Create the table `typed`: the texts of the file, what they mean, and the number of each row's fault; how many rows."""
+    relation, expressions = read_as_texts(path, columns)
+    texts = texts_of(expressions, REQUIRED, ("rating",))
+    team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
+    texts["team"] = f"coalesce({team}, {text(RATERS)})"
+    picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
+    query = f"""
+        create temp table typed as
+        with scales as (
+                select dimension, any_value(scale_low) as scale_low, any_value(scale_high) as scale_high
+                from rated group by all),
+             datasets as (select distinct dataset, dataset as known_dataset from rated),
+             texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation}),
+             looked_up as (
+                select texts.*, model_name, scale_low, scale_high, known_dataset, try_cast(rating as double) as rating_number,
+                       (select string_agg(dimension, ', ' order by dimension) from scales) as known_dimensions,
+                       (select string_agg(dataset, ', ' order by dataset) from datasets) as known_datasets
+                from texts
+                left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
+        select *, {fault_number(CHECKS)} as fault from looked_up"""
+    return connection.execute(query).fetchone()[0]
+
+
+def _check_same_prompts(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """DataError unless a prompt of the raters is one of the ratings: humans may have rated more than judges, but not others."""
+    shared = "select 1 from typed join rated using (dimension, prompt_id) limit 1"
+    if connection.execute(shared).fetchone() is None:
+        first = "select min(prompt_id) from "
+        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
+        raise DataError(
+            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
+            f"'{ours}'; write the same ids in both files"
+        )
 
 
 def agreement(path: str) -> Iterator[dict]:
@@ -52,7 +143,7 @@ def agreement(path: str) -> Iterator[dict]:
         yield {"dimension": "", "statistic": name, "value": mean, "n": sum(row["n"] for row in found)}
 
 
-def accuracy(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
+def accuracy(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
     """Return the share of ratings within the gold range; completion, rating, gold (of bool): (ratings,) of both teams."""
     size = completion.max() + 1
     lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
@@ -64,7 +155,7 @@ def accuracy(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Fo
     return _share(inside.sum(), ranged.sum())
 
 
-def gold_correlation(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
+def gold_correlation(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
     """Return the rank correlation of the teams' mean ratings of a completion; arrays as of `accuracy`."""
     size = completion.max() + 1
     of_teams = [np.bincount(completion[mask], minlength=size) for mask in (~gold, gold)]
@@ -80,7 +171,7 @@ def gold_correlation(completion: np.ndarray, rating: np.ndarray, gold: np.ndarra
     return (None if np.isnan(value) else value), int(both.sum())
 
 
-def observed_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
+def observed_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
     """Return the share of pairs of raters of one completion whose ratings are equal; arrays as of `accuracy`.
 
     >>> observed_agreement(np.array([0, 0, 0]), np.array([4, 4, 3]), np.zeros(3, dtype=bool))
@@ -91,20 +182,20 @@ def observed_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndar
     return _share((counts * (counts - 1)).sum() // 2, (raters * (raters - 1)).sum() // 2)
 
 
-def full_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
+def full_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
     """Return the share of completions of two raters or more whose ratings are all equal; arrays as of `accuracy`."""
     counts, _ = _counts(completion, rating, gold)
     return _share((counts.max(axis=1, initial=0) == counts.sum(axis=1)).sum(), len(counts))
 
 
-def krippendorff_alpha(level: str) -> Callable[..., Found]:
+def krippendorff_alpha(level: str) -> Callable[..., Statistic]:
     """Return the function of Krippendorff's alpha at a level of measurement, interval or ordinal; arrays as of `accuracy`.
 
     1 - D_o / D_e, observed by expected disagreement of two ratings of one completion. Source: Krippendorff (2011), Computing
     Krippendorff's Alpha-Reliability. There is none where all ratings are equal.
     """
 
-    def alpha(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Found:
+    def alpha(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
         import krippendorff
 
         counts, levels = _counts(completion, rating, gold)
@@ -117,7 +208,7 @@ def krippendorff_alpha(level: str) -> Callable[..., Found]:
 
 
 # The statistics of Table 4, in the order of the table of a study.
-STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Found]] = {
+STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Statistic]] = {
     "accuracy": accuracy,
     "gold_correlation": gold_correlation,
     "observed_agreement": observed_agreement,
@@ -149,107 +240,5 @@ def _counts(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> tup
     return counts, levels
 
 
-def _share(part: int, whole: int) -> Found:
+def _share(part: int, whole: int) -> Statistic:
     return (float(part / whole) if whole else None), int(whole)
-
-
-REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
-KEY = ("model_name", "dimension", "prompt_id", "team", "rater")
-CANONICAL = """
-    select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
-    from typed where rating_number is not null order by dimension, record"""
-
-CHECKS = (
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
-    KNOWN_MODEL,
-    Check(
-        "dimension",
-        "scale_high is null",
-        "a dimension that the ratings of the study do not have",
-        "'write one of ' || known_dimensions",
-    ),
-    Check(
-        "dataset",
-        "known_dataset is null",
-        "a dataset that the ratings of the study do not have",
-        "'write one of ' || known_datasets",
-    ),
-    Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
-    *RATING_ON_SCALE,
-)
-
-
-def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], output: str) -> None:
-    """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
-
-    path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
-    of a human, and `team` where a gold team rated some completions again: `raters`, the default, or `gold`. The dimensions with
-    their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
-
-    Raises DataError naming file, line and column for: a missing file or column, an empty file, an id, dimension, dataset or
-    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice, and
-    prompts that are all others than those of the ratings.
-    """
-    connection = connect()
-    columns = columns_of(connection, path, REQUIRED)
-    check_columns(path, columns, REQUIRED, ["team"])
-    create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
-    connection.execute(f"create temp view rated as select * from {files(ratings)}")
-    with reading(path):
-        count = connection.execute(_typed(path, columns)).fetchone()[0]
-    if count == 0:
-        raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
-    raise_first_fault(connection, "typed", CHECKS)
-    _check_unique(connection)
-    _check_same_prompts(connection, path)
-    connection.execute(f"copy ({CANONICAL}) to {text(output)} (format parquet, compression zstd)")
-
-
-def _check_same_prompts(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """DataError unless a prompt of the raters is one of the ratings: humans may have rated more than judges, but not others."""
-    shared = "select 1 from typed join rated using (dimension, prompt_id) limit 1"
-    if connection.execute(shared).fetchone() is None:
-        first = "select min(prompt_id) from "
-        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
-        raise DataError(
-            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
-            f"'{ours}'; write the same ids in both files"
-        )
-
-
-def _typed(path: str, columns: Sequence[str]) -> str:
-    """SQL that creates the table `typed`: the texts of the file, what they mean, and the number of the fault of each row."""
-    rows = f"select {text(path)} as file, row_number() over () as record, * from ({_texts(path, columns)})"
-    return f"""
-        create temp table typed as
-        with scales as (
-                select dimension, any_value(scale_low) as scale_low, any_value(scale_high) as scale_high
-                from rated group by all),
-             datasets as (select distinct dataset, dataset as known_dataset from rated),
-             found as (
-                select rows.*, model_name, scale_low, scale_high, known_dataset, try_cast(rating as double) as rating_number,
-                       (select string_agg(dimension, ', ' order by dimension) from scales) as known_dimensions,
-                       (select string_agg(dataset, ', ' order by dataset) from datasets) as known_datasets
-                from ({rows}) as rows
-                left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
-        select *, {fault_number(CHECKS)} as fault from found"""
-
-
-def _texts(path: str, columns: Sequence[str]) -> str:
-    """SQL for the columns that are read, as texts; an empty one, or a missing rating however spelled, is NULL."""
-    relation, own = read_as_texts(path, columns)
-    picked = [f"{missing_as_null(own[c], MISSING if c == 'rating' else ('',))} as {c}" for c in REQUIRED]
-    team = f"coalesce(nullif(trim({own['team']}::varchar), ''), {text(RATERS)})" if "team" in own else text(RATERS)
-    return f"select {', '.join(picked)}, {team} as team from {relation}"
-
-
-def _check_unique(connection: duckdb.DuckDBPyConnection) -> None:
-    twice = first_twice(connection, "typed", KEY)
-    if twice is not None:
-        (model, dimension, prompt, team, rater), first, second = twice
-        raise DataError(
-            f"{second}, column rater: rater '{rater}' of the team '{team}' rates model '{model}', "
-            f"dimension '{dimension}' and prompt '{prompt}' already in {first}; keep one of the two rows"
-        )

@@ -1,9 +1,4 @@
-"""What `files:` of a study names: one file, or one for each dimension, each of which may be a folder of parts.
-
-The models of a study: which spelling in a file is which model, and which family a model belongs to.
-
-The two teams of human raters, as the column `team` of the raters' table names them.
-"""
+"""Names in the configuration that the data are read by: files of a study, models and their spellings, teams of raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +6,12 @@ from os.path import isdir
 from pathlib import Path
 
 from recuse.base.errors import ConfigError
+
+NO_HUMAN_SCORE = "no row has a human score"  # of a study, which then says less
+HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
+RATERS = "raters"  # those whose mean score is the reference of the study
+GOLD = "gold"  # a second team of more training, on a random subset of the completions
+TEAMS = (RATERS, GOLD)
 
 
 def named_files(files: str | Sequence[str] | Mapping[str, str]) -> list[tuple[str, str | None]]:
@@ -25,13 +26,13 @@ def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | 
 
     Whether a file is there, and is one, is for its reader to say.
     """
-    found = []
+    files = []
     for path, dimension in named:
         parts = parts_of(path)
         if not parts:
             raise ConfigError(f"'{path}': the folder holds no *.parquet; put the parts into it")
-        found += [(part, dimension) for part in parts]
-    return found
+        files += [(part, dimension) for part in parts]
+    return files
 
 
 def parts_of(path: str) -> list[str]:
@@ -39,10 +40,6 @@ def parts_of(path: str) -> list[str]:
     if not isdir(path):  # a name that is too long to be one is no folder, either
         return [path]
     return [str(part) for part in sorted(Path(path).glob("[!.]*.parquet"))]
-
-
-NO_HUMAN_SCORE = "no row has a human score"  # of a study, which then says less
-HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,3 @@ def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]
         if set(entry.get("ids", ())) & own.keys():
             known[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in own]}
     return {**own, **known}
-
-
-RATERS = "raters"  # those whose mean score is the reference of the study
-GOLD = "gold"  # a second team of more training, on a random subset of the completions
-TEAMS = (RATERS, GOLD)

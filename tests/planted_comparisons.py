@@ -10,10 +10,20 @@ from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import write_comparisons
 
 BIASED = {
-    "first": 0.2, "second": 0.05, "tie": 0.1, "error_shorter": 0.4, "error_longer": 0.15, "own": 0.7,
-    "compassion": {"first": 0.1, "second": 0.3, "own": 0.55}, "bandwagon": 0.6, "attentional": 0.15, "invalid": 0.04,
-    "attacks": {"factual_error": 0.2, "fake_reference": 0.6, "rich_content": 0.35}, "votes_first": 0.4, "votes_second": 0.1,
-}  # fmt: skip
+    "first": 0.2,
+    "second": 0.05,
+    "tie": 0.1,
+    "error_shorter": 0.4,
+    "error_longer": 0.15,
+    "own": 0.7,
+    "compassion": {"first": 0.1, "second": 0.3, "own": 0.55},
+    "bandwagon": 0.6,
+    "attentional": 0.15,
+    "invalid": 0.04,
+    "attacks": {"factual_error": 0.2, "fake_reference": 0.6, "rich_content": 0.35},
+    "votes_first": 0.4,
+    "votes_second": 0.1,
+}
 
 
 def recovered(drawn, planted, folder, *, seed=1):

@@ -107,8 +107,13 @@ def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
     assert differ == {("InstructGPT", "compassion"), ("Vicuna", "model_annotations")}
     assert sum(row["agrees"] == "yes" for row in rows.values()) == 80
     assert {prompt for (_, prompt), row in rows.items() if row["agrees"]} == {
-        "bandwagon", "compassion", "distraction", "order", "model_annotations", "model_annotations/new",
-    }  # fmt: skip
+        "bandwagon",
+        "compassion",
+        "distraction",
+        "order",
+        "model_annotations",
+        "model_annotations/new",
+    }
     assert "random" not in {judge for judge, _ in rows}
 
 

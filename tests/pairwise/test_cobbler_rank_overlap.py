@@ -38,16 +38,12 @@ OF_PACKAGE = [
     ([0, 7, 4, 6, 2, 5, 1, 3], [0, 3, 2, 1, 6, 5, 4, 7], 0.5, 0.7220610119047619, 0.7259672619047619),
     ([0], [0], 0.9, 0.1, 1.0),
 ]
-JUDGES_OF_15 = [
-    "GPT-4", "ChatGPT", "InstructGPT", "LLaMA", "Cohere", "Falcon", "Alpaca", "Vicuna", "OpenAssist", "DollyV2", "Baize",
-    "Koala", "WizardLM", "MPT", "RedPajama",
-]  # fmt: skip
-JUDGES_OF_13 = [
-    "GPT-4", "ChatGPT", "InstructGPT", "LLaMAv2", "LLaMA", "Cohere", "Falcon", "Alpaca", "Vicuna", "OpenAssist", "Baize",
-    "Koala", "WizardLM", "MPT", "Mistral", "OLMo",
-]  # fmt: skip
-
-
+COMMON = [
+    *("GPT-4", "ChatGPT", "InstructGPT", "LLaMA", "Cohere", "Falcon", "Alpaca", "Vicuna", "OpenAssist", "Baize", "Koala"),
+    *("WizardLM", "MPT"),
+]
+JUDGES_OF_15 = [*COMMON, "DollyV2", "RedPajama"]
+JUDGES_OF_13 = [*COMMON, "LLaMAv2", "Mistral", "OLMo"]
 SAMPLING = {"confidence": 0.9, "seed": 5}
 
 

@@ -187,8 +187,11 @@ def test_experiments_are_not_merged(tmp_path):
     rows += [row for item in "123" for row in both("j", item, ("b", "a"), experiment="two")]
     found = {(row["experiment"], row["bias"]): row for row in table(rows, tmp_path)}
     assert {key: row["share"] for key, row in found.items()} == {
-        ("one", "order_first"): 1, ("one", "order_last"): 0, ("two", "order_first"): 0, ("two", "order_last"): 1,
-    }  # fmt: skip
+        ("one", "order_first"): 1,
+        ("one", "order_last"): 0,
+        ("two", "order_first"): 0,
+        ("two", "order_last"): 1,
+    }
     end = 0.05 ** (1 / 3)  # exact, for 3 of 3 questions
     first = found["one", "order_first"]
     assert (first["ci_low"], first["ci_high"]) == pytest.approx((end, 1), abs=1e-12)

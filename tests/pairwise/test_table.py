@@ -32,17 +32,40 @@ def test_canonical_rows_and_completeness(tmp_path):
     rows = select(comparisons)
     assert tuple(rows[0]) == COMPARISONS
     assert rows[0] == {
-        "judge": "J", "item": "q1", "model_a": "GPT", "model_b": "Bard", "order": "ab", "outcome": "a", "human": "b",
-        "length_a": 120.0, "length_b": 80.0, "condition": "", "experiment": "", "favoured": None, "vote": 1,
-    }  # fmt: skip
+        "judge": "J",
+        "item": "q1",
+        "model_a": "GPT",
+        "model_b": "Bard",
+        "order": "ab",
+        "outcome": "a",
+        "human": "b",
+        "length_a": 120.0,
+        "length_b": 80.0,
+        "condition": "",
+        "experiment": "",
+        "favoured": None,
+        "vote": 1,
+    }
     assert [(row["item"], row["order"], row["outcome"]) for row in rows[1:]] == [
-        ("q1", "ba", "tie"), ("q2", "ab", "b"), ("q2", "ba", "error"),
-    ]  # fmt: skip
+        ("q1", "ba", "tie"),
+        ("q2", "ab", "b"),
+        ("q2", "ba", "error"),
+    ]
     assert (rows[2]["human"], rows[2]["length_a"], rows[2]["length_b"]) == (None, None, 40.0)
     assert completeness == [
-        {"study": "mine", "experiment": "", "condition": "", "judge": "J", "comparisons": "2", "verdicts": "4", "errors": "1",
-         "one_order": "0", "no_human": "1", "no_length": "1"},
-    ]  # fmt: skip
+        {
+            "study": "mine",
+            "experiment": "",
+            "condition": "",
+            "judge": "J",
+            "comparisons": "2",
+            "verdicts": "4",
+            "errors": "1",
+            "one_order": "0",
+            "no_human": "1",
+            "no_length": "1",
+        },
+    ]
 
 
 def test_all_columns_and_their_order(tmp_path):
@@ -62,9 +85,13 @@ def test_all_columns_and_their_order(tmp_path):
     assert keys[:3] == [("one", "order", "J", "ab", 2), ("one", "order", "J", "ab", 10), ("one", "order", "J", "ba", 2)]
     assert {(row["order"], row["favoured"]) for row in rows} == {("ab", None), ("ba", "b")}
     assert [tuple(row.values())[1:6] for row in completeness] == [
-        ("one", "order", "J", "2", "4"), ("one", "order", "K", "2", "4"), ("two", "bandwagon", "J", "2", "4"),
-        ("two", "bandwagon", "K", "2", "4"), ("two", "order", "J", "2", "4"), ("two", "order", "K", "2", "4"),
-    ]  # fmt: skip
+        ("one", "order", "J", "2", "4"),
+        ("one", "order", "K", "2", "4"),
+        ("two", "bandwagon", "J", "2", "4"),
+        ("two", "bandwagon", "K", "2", "4"),
+        ("two", "order", "J", "2", "4"),
+        ("two", "order", "K", "2", "4"),
+    ]
 
 
 def test_several_files_gzip_and_parquet_say_the_same(tmp_path):

@@ -26,9 +26,15 @@ CONTRADICTED = {
 }
 # What the paper states and does not publish numbers of.
 UNPUBLISHED = {
-    "all_three_raters_agree", "length_goes_with_ratings", "length_effect_disappears", "global_length_comparable",
-    "gam_same_conclusions", "helm_positive", "helm_gpt_4_larger", "helm_gpt_family",
-}  # fmt: skip
+    "all_three_raters_agree",
+    "length_goes_with_ratings",
+    "length_effect_disappears",
+    "global_length_comparable",
+    "gam_same_conclusions",
+    "helm_positive",
+    "helm_gpt_4_larger",
+    "helm_gpt_family",
+}
 
 
 def interval(value, half=0.002):

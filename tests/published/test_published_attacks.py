@@ -67,10 +67,14 @@ def printed(*rows):
 
 def test_wrong_ranks_averages_and_differences_are_called_impossible():
     rows = printed(
-        ("A", "x", "asr", "0.10", "2"), ("B", "x", "asr", "0.11", "2"),
-        ("A", "", "average_rank", "2.00", ""), ("B", "", "average_rank", "2.00", ""),
-        ("A", "First", "first", "0.500", ""), ("A", "Second", "second", "0.300", ""), ("A", "Diff", "difference", "0.202", ""),
-    )  # fmt: skip
+        ("A", "x", "asr", "0.10", "2"),
+        ("B", "x", "asr", "0.11", "2"),
+        ("A", "", "average_rank", "2.00", ""),
+        ("B", "", "average_rank", "2.00", ""),
+        ("A", "First", "first", "0.500", ""),
+        ("A", "Second", "second", "0.300", ""),
+        ("A", "Diff", "difference", "0.202", ""),
+    )
     assert [row["verdict"] for row in published_ranks(rows)] == ["impossible", "equal", "impossible", "equal", "impossible"]
 
 

@@ -46,10 +46,16 @@ def row(columns, **values):
 def own_tables(attacks):
     """Tables of a study that finds exactly what Chen et al. print."""
     keys = ("experiment", "condition", "judge", "model_a", "model_b")
-    asr = [row(ASR, **{k: r[k] for k in keys}, asr=r["value"], n=60, rank=r["printed_rank"] or None)
-           for r in attacks if r["quantity"] == "asr"]  # fmt: skip
-    ranks = [row(RANKS, experiment=r["experiment"], judge=r["judge"], average_rank=r["value"])
-             for r in attacks if r["quantity"] == "average_rank"]  # fmt: skip
+    asr = [
+        row(ASR, **{k: r[k] for k in keys}, asr=r["value"], n=60, rank=r["printed_rank"] or None)
+        for r in attacks
+        if r["quantity"] == "asr"
+    ]
+    ranks = [
+        row(RANKS, experiment=r["experiment"], judge=r["judge"], average_rank=r["value"])
+        for r in attacks
+        if r["quantity"] == "average_rank"
+    ]
     shares, by_place = {}, {}
     for r in attacks:
         if r["table"] == "6":
@@ -57,8 +63,11 @@ def own_tables(attacks):
         if r["table"] == "7":
             shares.setdefault(r["judge"], {})[r["quantity"]] = float(r["value"])
     weak = {"experiment": "weak", "model_a": "GPT-3.5-Turbo"}
-    votes = [row(VOTE_SHARES, **weak, judge=judge, model_b=f"LLaMA2-Chat-{size}", a=s["a"] + shift, b=s["b"] - shift)
-             for judge, s in shares.items() for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))]  # fmt: skip
+    votes = [
+        row(VOTE_SHARES, **weak, judge=judge, model_b=f"LLaMA2-Chat-{size}", a=s["a"] + shift, b=s["b"] - shift)
+        for judge, s in shares.items()
+        for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))
+    ]
     votes += [row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3) for judge in shares]
     main = {"experiment": "perturbations"}
     places_of = [row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()]
@@ -186,8 +195,10 @@ def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor(publis
 
 def test_other_data_are_shown_but_not_judged(published, attacks):
     base = {"condition": "", "judge": "GPT-4", "order": "debiased"}
-    rules = [row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
-             for draws, value in (("disagreement", 0.1), ("excluded", 0.44))]  # fmt: skip
+    rules = [
+        row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
+        for draws, value in (("disagreement", 0.1), ("excluded", 0.44))
+    ]
     found = {("GPT-4", "debiased"): 0.7, ("GPT-4", "pooled"): 0.6425, ("Claude", "pooled"): 0.6069}
     agree = [row(AGREEMENT, condition="", judge=judge, order=order, value=value) for (judge, order), value in found.items()]
     rows = judged(published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published")
@@ -208,8 +219,10 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
 def test_overlap_is_that_of_the_first_release(published, attacks):
     told = {"form": "truncated", "systems": 15, "ties": "listed"}
     right = row(RBO, statistic="aggregate", **told, value=0.49630142557)
-    wrong = [row(RBO, statistic="aggregate", **(told | other), value=0.7)
-             for other in ({"form": "extrapolated"}, {"systems": 13}, {"ties": "by name"})]  # fmt: skip
+    wrong = [
+        row(RBO, statistic="aggregate", **(told | other), value=0.7)
+        for other in ({"form": "extrapolated"}, {"systems": 13}, {"ties": "by name"})
+    ]
     rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
     assert len(rows) == 17
     assert (rows[0]["quantity"], rows[0]["verdict"], rows[0]["ours"]) == ("aggregate", "match", 0.49630142557)

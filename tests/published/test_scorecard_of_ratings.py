@@ -225,9 +225,14 @@ def test_the_published_ratings_give_the_published_values(published, paper):
     rows = values(paper, results_of(published, {"main", "by_dimension", "ordinal_as_coded"}))
     counts = Counter((row["figure"], row["verdict"]) for row in rows if row["verdict"] != ABSENT)
     assert counts == {
-        ("Figure 4", MATCH): 18, ("Figure 5", MATCH): 18, ("Pearson", MATCH): 18, ("Goodman–Kruskal gamma", MATCH): 18,
-        ("Figure 6", MATCH): 180, ("Figure 8", MATCH): 17, ("Figure 8", DIFFERS): 1,
-    }  # fmt: skip
+        ("Figure 4", MATCH): 18,
+        ("Figure 5", MATCH): 18,
+        ("Pearson", MATCH): 18,
+        ("Goodman–Kruskal gamma", MATCH): 18,
+        ("Figure 6", MATCH): 180,
+        ("Figure 8", MATCH): 17,
+        ("Figure 8", DIFFERS): 1,
+    }
     halves = [row for row in rows if row["cause"] == EXACT_HALF]
     assert len(halves) == 9
     (differing,) = (row for row in rows if row["verdict"] == DIFFERS)

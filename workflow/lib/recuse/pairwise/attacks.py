@@ -70,14 +70,14 @@ COUNTS = f"""
                     coalesce(control.errors, 0) + coalesce(perturbed.errors, 0) as errors
              from (select * from groups join control using (experiment, model_a, model_b, judge)) as control
              full join perturbed using (experiment, condition, model_a, model_b, judge, item)),
-         told as (select *, before is not null and after is not null as complete from paired),
-         moved as (select *, condition in (select unnest(?::varchar[])) as worsening from told)
+         judged as (select *, before is not null and after is not null as complete,
+                           condition in (select unnest(?::varchar[])) as worsening from paired)
     select experiment, condition, model_a, model_b, judge,
            count(*) filter (complete and before <> if(worsening, 'a', 'b')) as n,
            count(*) filter (complete and if(worsening, 'a' not in (before, after), before <> 'b' and after = 'b')) as shifted,
            count(*) filter (complete) as samples, count(*) filter (not complete) as left_out,
            coalesce(sum(votes) filter (complete), 0)::bigint as votes, sum(errors)::bigint as errors
-    from moved group by all order by experiment, condition, model_a, model_b, judge"""
+    from judged group by all order by experiment, condition, model_a, model_b, judge"""
 
 
 def success_rates(connection: duckdb.DuckDBPyConnection, *, worsening: Sequence[str], confidence: float) -> list[dict]:
@@ -93,9 +93,9 @@ def success_rates(connection: duckdb.DuckDBPyConnection, *, worsening: Sequence[
     worsening: conditions of the second kind; all others are of the first. confidence: level of the intervals. Source: Chen et
     al., Humans or LLMs as the Judge?, section 4.5.
     """
-    found = connection.execute(COUNTS, [list(worsening)])
-    names = [column[0] for column in found.description]
-    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    counts = connection.execute(COUNTS, [list(worsening)])
+    names = [column[0] for column in counts.description]
+    rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
     for row in rows:
         low, high = exact_interval(row["shifted"], row["n"], confidence)
         row |= {"asr": row["shifted"] / row["n"] if row["n"] else np.nan, "ci_low": low, "ci_high": high}

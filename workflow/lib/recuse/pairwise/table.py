@@ -123,15 +123,15 @@ def _place(row: Mapping) -> str:
 
 def check_names(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if a judge of an experiment with human labels has the name that stands for these in tables and figures."""
-    found = connection.execute(
+    row = connection.execute(
         """
         select file, record, experiment from verdicts
         where judge = ? and experiment in (select experiment from verdicts where human is not null)
         order by file, record limit 1""",
         [HUMAN],
     ).fetchone()
-    if found is not None:
-        file, record, experiment = found
+    if row is not None:
+        file, record, experiment = row
         raise DataError(
             f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment, '')}, which stands for the labels of "
             f"the column human in tables and figures; write another name, such as '{HUMAN} judge'"

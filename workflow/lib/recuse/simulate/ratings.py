@@ -153,15 +153,15 @@ def _judge_scores(world: World, d: int, gt: np.ndarray, generator: np.random.Gen
     return lowest + (generator.random(mean.shape)[..., None] >= below).sum(axis=-1)
 
 
-def _draw_lengths(known: Lengths, dataset_of: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def _draw_lengths(lengths: Lengths, dataset_of: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Tokens (models, prompts)."""
-    task = known.task_of[dataset_of]
-    shared = np.sqrt(known.correlation[task])
-    own = np.sqrt(1 - known.correlation[task])
+    task = lengths.task_of[dataset_of]
+    shared = np.sqrt(lengths.correlation[task])
+    apart = np.sqrt(1 - lengths.correlation[task])
     of_prompt = generator.standard_normal(task.size)
-    normal = shared * of_prompt + own * generator.standard_normal((known.location.shape[1], task.size))
-    tokens = known.location[task].T + known.spread[task].T * normal
-    return np.clip(np.rint(tokens), 1, known.maximum).astype(np.int64)
+    normal = shared * of_prompt + apart * generator.standard_normal((lengths.location.shape[1], task.size))
+    tokens = lengths.location[task].T + lengths.spread[task].T * normal
+    return np.clip(np.rint(tokens), 1, lengths.maximum).astype(np.int64)
 
 
 def _texts(values) -> np.ndarray:

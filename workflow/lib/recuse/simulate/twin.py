@@ -88,8 +88,8 @@ def fit_gold(
     sum of squared misfits, in the units above. Both numbers are the expected ones, exact: see `gold_agreement`.
     """
     both = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
-    found = np.array(both)  # (dispersions, 2, insights)
-    misfit = ((found[:, 0] - accuracy) / MEAN_UNIT) ** 2 + ((found[:, 1] - correlation) / CORRELATION_UNIT) ** 2
+    accuracies, correlations = np.moveaxis(np.array(both), 1, 0)  # (dispersions, insights) each
+    misfit = ((accuracies - accuracy) / MEAN_UNIT) ** 2 + ((correlations - correlation) / CORRELATION_UNIT) ** 2
     at_dispersion, at_insight = np.unravel_index(misfit.argmin(), misfit.shape)
     return float(INSIGHTS[at_insight]), float(GOLD_DISPERSIONS[at_dispersion])
 
@@ -138,7 +138,7 @@ def gt_variance(mean: np.ndarray, quality: float, rater: float, maximum: int) ->
 
 
 def fit_judges(
-    known: Dimension, *, means: np.ndarray, pearson: np.ndarray, std_error: np.ndarray
+    dimension: Dimension, *, means: np.ndarray, pearson: np.ndarray, std_error: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Intercept, slope and dispersion of each judge, (judges,) each, by a search over slopes and dispersions.
 
@@ -147,15 +147,15 @@ def fit_judges(
     `pearson` and of the logarithm of the self-bias's `std_error`, (judges,) both.
     """
     slope = SLOPES[:, None]  # the axes of the search: (judges, slopes, dispersions)
-    centre = known.human_mean.mean()
-    bias = known.bias[:, None, None, :]
-    tilt = slope[..., None] * (known.human_mean - centre) + bias  # (judges, slopes, 1, models)
-    level = _feasible_level(known, means.mean(axis=1) - known.bias.mean(axis=1), slope, tilt)
+    centre = dimension.human_mean.mean()
+    bias = dimension.bias[:, None, None, :]
+    tilt = slope[..., None] * (dimension.human_mean - centre) + bias  # (judges, slopes, 1, models)
+    level = _feasible_level(dimension, means.mean(axis=1) - dimension.bias.mean(axis=1), slope, tilt)
     cell = level[..., None] + tilt  # expected score of each model
-    variance = _rating_variance(known, cell)
+    variance = _rating_variance(dimension, cell)
     misfit = (((cell - means[:, None, None, :]) / MEAN_UNIT) ** 2).mean(axis=-1)
-    misfit = misfit + ((_pearson(known, cell, variance) - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
-    error = _self_bias_error(known, variance)
+    misfit = misfit + ((_pearson(dimension, cell, variance) - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
+    error = _self_bias_error(dimension, variance)
     misfit += (np.log(error / std_error[:, None, None]) / ERROR_UNIT) ** 2
     best = np.nanargmin(misfit.reshape(len(means), -1), axis=1)
     at_slope, at_dispersion = np.unravel_index(best, misfit.shape[1:])
@@ -163,54 +163,54 @@ def fit_judges(
     return chosen - SLOPES[at_slope] * centre, SLOPES[at_slope], DISPERSIONS[at_dispersion]
 
 
-def _feasible_level(known: Dimension, wanted: np.ndarray, slope: np.ndarray, tilt: np.ndarray) -> np.ndarray:
+def _feasible_level(dimension: Dimension, wanted: np.ndarray, slope: np.ndarray, tilt: np.ndarray) -> np.ndarray:
     """The level at the average gt nearest to `wanted` (judges,) that keeps the bounds; NaN where none does.
 
     Shape (judges, slopes, dispersions).
     """
-    centre = known.human_mean.mean()
-    highest = known.bias.max(axis=1)[:, None, None] + slope * (1 - centre)
-    lowest = known.bias.min(axis=1)[:, None, None] - slope * centre
-    own = np.arange(len(known.bias))
+    centre = dimension.human_mean.mean()
+    highest = dimension.bias.max(axis=1)[:, None, None] + slope * (1 - centre)
+    lowest = dimension.bias.min(axis=1)[:, None, None] - slope * centre
+    own = np.arange(len(dimension.bias))
     own_tilt = tilt[own, :, :, own]  # of the judge's own cell, (judges, slopes, 1)
-    ceiling = np.minimum(HIGHEST_MEAN - highest, _highest_own_mean(known) - own_tilt)
+    ceiling = np.minimum(HIGHEST_MEAN - highest, _highest_own_mean(dimension) - own_tilt)
     floor = LOWEST_MEAN - lowest
     level = np.maximum(np.minimum(wanted[:, None, None], ceiling), floor)
     return np.where(floor <= ceiling, level, np.nan)
 
 
-def _highest_own_mean(known: Dimension) -> np.ndarray:
+def _highest_own_mean(dimension: Dimension) -> np.ndarray:
     """Largest mean of an own cell with IMPERFECT_RATINGS expected below the top, (dispersions,)."""
     low, high = np.zeros(DISPERSIONS.size), np.ones(DISPERSIONS.size)
     for _ in range(40):
         middle = (low + high) / 2
-        imperfect = known.prompts * (1 - beta_binomial(middle, DISPERSIONS, known.maximum)[:, -1])
+        imperfect = dimension.prompts * (1 - beta_binomial(middle, DISPERSIONS, dimension.maximum)[:, -1])
         enough = imperfect >= IMPERFECT_RATINGS
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
     return low
 
 
-def _rating_variance(known: Dimension, cell: np.ndarray) -> np.ndarray:
+def _rating_variance(dimension: Dimension, cell: np.ndarray) -> np.ndarray:
     """Average variance of rating / K given gt, (judges, slopes, dispersions, models)."""
-    unit = (1 + (known.maximum - 1) / (DISPERSIONS[:, None] + 1)) / known.maximum
-    return unit * (cell * (1 - cell) - SLOPES[:, None, None] ** 2 * known.gt_variance)
+    unit = (1 + (dimension.maximum - 1) / (DISPERSIONS[:, None] + 1)) / dimension.maximum
+    return unit * (cell * (1 - cell) - SLOPES[:, None, None] ** 2 * dimension.gt_variance)
 
 
-def _pearson(known: Dimension, cell: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def _pearson(dimension: Dimension, cell: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Correlation of gt and rating over all rows of a judge, (judges, slopes, dispersions)."""
-    slope, within = SLOPES[:, None], known.gt_variance.mean()
-    apart = known.human_mean - known.human_mean.mean()
+    slope, within = SLOPES[:, None], dimension.gt_variance.mean()
+    apart = dimension.human_mean - dimension.human_mean.mean()
     covariance = slope * within + (cell * apart).mean(axis=-1)
     of_rating = slope**2 * within + cell.var(axis=-1) + variance.mean(axis=-1)
     return covariance / np.sqrt(of_rating * (within + (apart**2).mean()))
 
 
-def _self_bias_error(known: Dimension, variance: np.ndarray) -> np.ndarray:
+def _self_bias_error(dimension: Dimension, variance: np.ndarray) -> np.ndarray:
     """Standard error of a mean of the own cell less a mean of the others, near that of self-bias."""
-    judges = np.arange(len(known.bias))
+    judges = np.arange(len(dimension.bias))
     own = variance[judges, :, :, judges]
     others = (variance.sum(axis=-1) - own) / (len(judges) - 1) ** 2
-    return np.sqrt((own + others) / known.prompts)
+    return np.sqrt((own + others) / dimension.prompts)
 
 
 POOLED_FIGURE = "self_and_family_preference_bias"
@@ -242,13 +242,13 @@ def published_world(
     human = means[:, 0]
 
     alpha, agreed = numbers("facts", "value", fact=["krippendorff_alpha", "observed_agreement"], dimension=dimensions)
-    raters = np.array([fit_raters(*known) for known in zip(human, maxima, alpha, agreed, strict=True)]).T
+    raters = np.array([fit_raters(*targets) for targets in zip(human, maxima, alpha, agreed, strict=True)]).T
     kinds = {"statistic": ["accuracy", "gold_correlation"], "dimension": dimensions}
     accuracy, correlation = numbers("agreement", "value", **kinds)
     gold = np.array(
         [
-            fit_gold(*known, accuracy=share, correlation=rho)
-            for *known, share, rho in zip(human, *raters, maxima, accuracy, correlation, strict=True)
+            fit_gold(*scores, accuracy=share, correlation=rho)
+            for *scores, share, rho in zip(human, *raters, maxima, accuracy, correlation, strict=True)
         ]
     ).T
 
@@ -260,8 +260,8 @@ def published_world(
     for d, maximum in enumerate(maxima):
         prompts = int(study["prompts"][study["rated"][d]].sum())
         variance = gt_variance(human[d], *raters[:, d], maximum)
-        known = Dimension(maximum, prompts, human[d], variance, bias[d])
-        judges.append(fit_judges(known, means=means[d, 1:], pearson=pearson[d], std_error=std_error[d]))
+        dimension = Dimension(maximum, prompts, human[d], variance, bias[d])
+        judges.append(fit_judges(dimension, means=means[d, 1:], pearson=pearson[d], std_error=std_error[d]))
     intercept, slope, dispersion = np.stack(judges, axis=1)
     return World(
         dimensions=dimensions,
@@ -312,8 +312,7 @@ def _lengths(facts: Sequence[Mapping[str, str]], numbers: Numbers, names: tuple)
     """Lengths of the published means and deviations: those of the normals after the cut to 1..maximum."""
     types = [row["task_type"] for row in facts if row["fact"] == "prompts"]  # of each dataset
     tasks = tuple(dict.fromkeys(types))
-    known = {"task_type": tasks, "term": names}
-    mean, deviation = numbers("facts", "value", fact=["length_mean", "length_sd"], **known)
+    mean, deviation = numbers("facts", "value", fact=["length_mean", "length_sd"], task_type=tasks, term=names)
     correlation = numbers("facts", "value", fact=["length_correlation"], task_type=tasks)[0]
     maximum = int(numbers("facts", "value", fact=["length_maximum"])[0])
     quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / 500) for i in range(500)])

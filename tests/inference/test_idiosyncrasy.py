@@ -51,7 +51,7 @@ def by_statsmodels(cells, mean, among):
     from statsmodels.api import OLS
 
     x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
-    chosen = ~cells.own & ~cells.same_family
+    chosen = ~cells.is_self & ~cells.is_family
     fit = OLS(mean[chosen], x[chosen]).fit()
     row = x[among].mean(axis=0)
     spread = fit.scale / among.sum() + row @ fit.cov_params() @ row
@@ -65,7 +65,7 @@ def test_gaps_and_their_errors_equal_statsmodels(whole):
     found = {row.term: row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)}
     assert sum(not row.reason for row in found.values()) >= 10
     for term, row in found.items():
-        among = cells.same_family & (cells.judge_family == term) if row.quantity == "family_bias" else cells.own
+        among = cells.is_family & (cells.judge_family == term) if row.quantity == "family_bias" else cells.is_self
         among = among & (cells.judge == term) if row.quantity == "self_bias" and term != ALL_JUDGES else among
         if not row.reason:
             gap, error, df = by_statsmodels(cells, mean, among)
@@ -84,7 +84,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
     assert len(tested) >= 6
     for found in tested:
         mine = cells.judge == found.term
-        chosen = (~cells.own & ~cells.same_family) | (cells.own & mine)
+        chosen = (~cells.is_self & ~cells.is_family) | (cells.is_self & mine)
         x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
         sizes = {}
         for cell in np.flatnonzero(chosen & mine):
@@ -92,7 +92,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
             fit = OLS(mean[rest], x[rest]).fit()
             error = np.sqrt(fit.scale + x[cell] @ fit.cov_params() @ x[cell])
             sizes[cell] = abs(mean[cell] - x[cell] @ fit.params) / error
-        own = sizes[np.flatnonzero(cells.own & mine)[0]]
+        own = sizes[np.flatnonzero(cells.is_self & mine)[0]]
         assert found.randomisation_p_value == np.mean([size >= own * (1 - 1e-12) for size in sizes.values()])
         assert found.draws == len(sizes) - 1
         assert own == pytest.approx(abs(found.estimate / found.std_error), rel=1e-9)
@@ -100,7 +100,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
 
 def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
     cells = grid()
-    mean, chosen = taste(3, cells), np.flatnonzero(~cells.own & ~cells.same_family)
+    mean, chosen = taste(3, cells), np.flatnonzero(~cells.is_self & ~cells.is_family)
     x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)[chosen]
     leftover = np.eye(60) - x @ np.linalg.pinv(x)
     place = np.full((9, 9), -1)
@@ -127,7 +127,7 @@ def test_size_under_taste_alone_and_power_against_bias():
         p_values = np.array([[row.p_value for row in found[rows]] for found in null])
         assert abs((p_values < 0.1).mean() - 0.1) < width
     assert abs(np.mean([found[-1].randomisation_p_value < 0.1 for found in null]) - 0.1) < 0.055
-    biased = [design.test(taste(seed, cells) + 0.03 * cells.own) for seed in range(20)]
+    biased = [design.test(taste(seed, cells) + 0.03 * cells.is_self) for seed in range(20)]
     assert np.mean([found[-1].randomisation_p_value < 0.1 for found in biased]) > 0.9
     assert np.mean([row.estimate for found in biased for row in found[:9]]) == pytest.approx(0.03, abs=0.006)
 
@@ -253,7 +253,7 @@ def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
     cells = cell_means(moments)
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
-    placebo = ~cells.own & ~cells.same_family
+    placebo = ~cells.is_self & ~cells.is_family
     spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
     for place, row in enumerate(rows):
         kept = placebo & (np.arange(len(rows)) != place)

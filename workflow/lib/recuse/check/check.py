@@ -74,24 +74,26 @@ def check_study(
 def page_of(study: str, findings: Sequence[Finding]) -> str:
     """Lay out the findings of a study, in their order."""
     parts = [f"{study}: what these ratings support", ""]
-    verdicts, rest = ([found for found in findings if (found.topic == "verdict") == is_verdict] for is_verdict in (True, False))
-    parts += [_wrapped(found.words, "  ", "    ") for found in verdicts]
-    parts += [_wrapped(f"-> {found.advice}", "    ", "       ") for found in verdicts if found.advice]
+    verdicts, rest = (
+        [finding for finding in findings if (finding.topic == "verdict") == is_verdict] for is_verdict in (True, False)
+    )
+    parts += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
+    parts += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
     parts += ["", _wrapped(ESTIMANDS, "  ", "  ")]
     for title, level in (("Warnings, what matters most first", WARNING), ("Notes", NOTE)):
         groups: dict[tuple[str, str], list[Finding]] = {}  # those that call for the same stand together
-        for found in rest:
-            if found.level == level:
-                groups.setdefault((found.topic, found.advice), []).append(found)
+        for finding in rest:
+            if finding.level == level:
+                groups.setdefault((finding.topic, finding.advice), []).append(finding)
         if groups:
             parts += ["", title]
         for number, group in enumerate(groups.values(), 1):
             parts += _entry(f"{number:>3}. ", group)
     parts += ["", "What is there"]
     for topic in ("contents", "range", "names", "families"):
-        there = [found for found in rest if found.topic == topic and found.level == FINE]
+        there = [finding for finding in rest if finding.topic == topic and finding.level == FINE]
         # A family of no judge and sibling is not worth a line.
-        parts += [_wrapped(f"- {found.words}", "  ", "    ") for found in there if topic != "families" or found.value]
+        parts += [_wrapped(f"- {finding.words}", "  ", "    ") for finding in there if topic != "families" or finding.value]
     return "\n".join([*parts, "", *_by_judge(rest)]) + "\n"
 
 
@@ -111,20 +113,20 @@ def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
 def _names(findings: Sequence[Finding]) -> list[str]:
     """What they are about, with the value, or with the estimands of which they are."""
     names: dict[str, list[str]] = {}
-    for found in findings:
-        subject, shown = found.subject, SHOWN.get(found.topic)
-        if found.topic == "estimable":
+    for finding in findings:
+        subject, shown = finding.subject, SHOWN.get(finding.topic)
+        if finding.topic == "estimable":
             letter, _, term = subject.partition(": ")
             names.setdefault(term, []).append(letter)
         else:
-            share = isinstance(found.value, float)  # and not a count
-            names[subject or "all ratings"] = [shown(found.value)] if shown and share else []
+            share = isinstance(finding.value, float)  # and not a count
+            names[subject or "all ratings"] = [shown(finding.value)] if shown and share else []
     return [f"{name} ({', '.join(details)})" if details else name for name, details in names.items()]
 
 
 def _by_judge(findings: Sequence[Finding]) -> list[str]:
     """A line for each judge."""
-    value = {(found.topic, found.subject): found.value for found in findings}
+    value = {(finding.topic, finding.subject): finding.value for finding in findings}
     self_bias = f"{LETTERS[0]}: self-bias of "
     subjects = [subject for topic, subject in value if topic == "estimable" and self_bias in subject]
     lines = [f"{'By judge':{NAME}} {'self':>5} {'lacks':>6} {'top':>5} {'bottom':>6} {'A':>7} {'C':>7} {'floor':>7}"]

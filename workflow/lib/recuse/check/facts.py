@@ -166,10 +166,9 @@ class Finding:
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort: the verdict, then by level, by topic and by weight; the order in which they came breaks ties."""
-    return sorted(
-        findings,
-        key=lambda found: (found.topic != "verdict", LEVELS.index(found.level), TOPICS.index(found.topic), -found.weight),
-    )
+    by_weight = sorted(findings, key=lambda finding: -finding.weight)
+    by_topic = sorted(by_weight, key=lambda finding: (LEVELS.index(finding.level), TOPICS.index(finding.topic)))
+    return sorted(by_topic, key=lambda finding: finding.topic != "verdict")
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

@@ -21,9 +21,9 @@ TYPING = 0.9  # likeness from which one name may be the other mistyped, if all d
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, a letter makes another model
 
 
-def alike(name: str, known: Iterable[str]) -> str | None:
-    """The one of the `known` names that `name` may be another spelling of: the longest, or None."""
-    candidates = [other for other in known if other != name and _alike(_parts(name), _parts(other))]
+def alike(name: str, names: Iterable[str]) -> str | None:
+    """The one of the `names` that `name` may be another spelling of: the longest, or None."""
+    candidates = [other for other in names if other != name and _alike(_parts(name), _parts(other))]
     return max(candidates, key=lambda other: (len(other), other), default=None)
 
 
@@ -74,11 +74,11 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
 
 def families_of_none(facts: Facts) -> Iterator[Finding]:
     """Say which names in config's `families` are none of the ratings, and which name there may be meant."""
-    known = facts.rows_of("judge").keys() | facts.rows_of("model").keys()
+    in_ratings = facts.rows_of("judge").keys() | facts.rows_of("model").keys()
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
-        for name in sorted(set(names) - known):
-            close = difflib.get_close_matches(name, sorted(known - named), n=1)
+        for name in sorted(set(names) - in_ratings):
+            close = difflib.get_close_matches(name, sorted(in_ratings - named), n=1)
             meant = f"; did you mean '{close[0]}', which stands in no family there?" if close else ""
             words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
             yield Finding("spelling", f"families {name}", words, None, WARNING, WRITE)
@@ -150,9 +150,9 @@ def _model_of(name: str, models: Mapping[str, Mapping]) -> str | None:
 def _family_of(name: str, models: Mapping[str, Mapping]) -> str:
     """A family of config whose first word is in the name, or the place to write one in."""
     families = sorted({entry["family"] for entry in models.values()})
-    own = next((family for family in families if family.split()[0].lower() in name.lower()), None)
-    if own is not None:
-        return f"{{family: {_quoted(own)}}}"
+    meant = next((family for family in families if family.split()[0].lower() in name.lower()), None)
+    if meant is not None:
+        return f"{{family: {_quoted(meant)}}}"
     return f"{{family: <its family>}}  # {', '.join(families)}, or a new one under `families:` with its colour"
 
 

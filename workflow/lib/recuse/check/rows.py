@@ -60,10 +60,10 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
     Told from chance by the standard error of a difference of two shares, sqrt(p (1 - p) (1 / n_own + 1 / n_others)).
     """
     table = facts.completeness
-    rated, own = facts.judged > 0, table["judge"] == table["model"]
+    rated, is_self = facts.judged > 0, table["judge"] == table["model"]
     for judge in facts.rows_of("judge"):
         of = rated & (table["judge"] == judge)
-        (lost_own, due_own), (lost, due) = (_lost(facts, of & kind) for kind in (own, ~own))
+        (lost_own, due_own), (lost, due) = (_lost(facts, of & kind) for kind in (is_self, ~is_self))
         if not due_own or not due:
             continue
         gap, pooled = lost_own / due_own - lost / due, (lost_own + lost) / (due_own + due)
@@ -83,9 +83,9 @@ def _lost(facts: Facts, of: np.ndarray) -> tuple[int, int]:
 
 def _pairs(facts: Facts, rated: np.ndarray) -> Iterator[Finding]:
     """Say which pairs of a judge and a model of a dimension have no rating at all."""
-    known = list(zip(*(facts.completeness[factor][rated].tolist() for factor in ("judge", "model")), strict=True))
-    judges, models = (sorted(set(names)) for names in zip(*known, strict=True))
-    pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in known]
+    rated_pairs = list(zip(*(facts.completeness[factor][rated].tolist() for factor in ("judge", "model")), strict=True))
+    judges, models = (sorted(set(names)) for names in zip(*rated_pairs, strict=True))
+    pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in rated_pairs]
     if pairs:
         every = len(judges) * len(models)
         words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
@@ -142,9 +142,9 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
     """
     table, spelt = facts.completeness, {(factor, name) for factor, *names in alike for name in names}
     for factor in ("judge", "model", "dimension"):
-        known = facts.names(factor)
+        complete = facts.names(factor)
         for name, rows in facts.rows_of(factor).items():
-            if name in known:
+            if name in complete:
                 continue
             counts = {column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT_CAUSES}
             causes = enumerated([f"{number:,} with {LEFT_OUT_CAUSES[column]}" for column, number in counts.items() if number])

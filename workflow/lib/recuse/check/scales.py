@@ -58,7 +58,7 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
             words = f"{judge} gives one value always: its biases would be 0 whatever they are"
             yield Finding("one value", judge, words, of.used, WARNING, LEAVE_OUT)
         for topic in ENDS:
-            yield _at_end(topic, judge, _rated_by(facts, judge), told=of.constant)
+            yield _at_end(topic, judge, _rated_by(facts, judge), of_constant_judge=of.constant)
         words = f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings are at the most used one"
         level = graded(of.inner, **ONE_LEVEL)
         yield Finding("scale use", judge, words, of.most_used, level, HARDLY, weight=of.inner)
@@ -102,11 +102,8 @@ def _of_dimension(facts: Facts, dimension: str, cells: Cells) -> Iterator[Findin
         yield Finding(topic, f"humans, {dimension}", words, share, level, BEYOND.format(name), weight=share)
 
 
-def _at_end(topic: str, judge: str, cells: Cells, *, told: bool) -> Finding:
-    """Say how much of a judge's ratings is at an end of the scale, among those of itself and by human score.
-
-    told: whether it is said already that the judge gives one value.
-    """
+def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
+    """Say how much of a judge's ratings is at an end of the scale, among those of itself and by human score."""
     name, end = ENDS[topic]
     at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
     share = float(at_end.sum() / cells.n.sum())
@@ -117,7 +114,7 @@ def _at_end(topic: str, judge: str, cells: Cells, *, told: bool) -> Finding:
     shares = [f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}" for kind, of in kinds.items() if of.any()]
     words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
     words += f": in {enumerated(shares)}" if shares else ""
-    level = FINE if told else graded(share, **AT_END)
+    level = FINE if of_constant_judge else graded(share, **AT_END)
     return Finding(topic, judge, words, share, level, BEYOND.format(name), weight=share)
 
 

@@ -53,7 +53,7 @@ class CellWords:
 
     @staticmethod
     def _judges(phrase: str, phrases: dict[str, str], order: list[str], of_all: bool, named: bool) -> str:
-        judges = [judge for judge, own in phrases.items() if own == phrase]
+        judges = [judge for judge, words in phrases.items() if words == phrase]
         if len(judges) > FEW and of_all and len(order) == 1:
             return f"all {len(judges)} judges"
         if not named:
@@ -149,9 +149,9 @@ def _tied(terms: list[Term], solution: Solution, place: int) -> str:
 def _of_target(cells: CellMeans, target: Target) -> dict:
     if target.reason:
         return {"words": target.reason, "cells": target.cells}
-    words = CellWords(cells.judge, cells.model, ~cells.unrelated)
+    words = CellWords(cells.judge, cells.model, ~cells.is_unrelated)
     carried = target.contrast > 0  # of the unrelated cells, some have a weight above 0 too
-    carried &= cells.own if target.quantity == "self_bias" else cells.same_family
+    carried &= cells.is_self if target.quantity == "self_bias" else cells.is_family
     described = _described(words, carried, target.contrast**2, cells.n, named=True)
     return {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum()), **described}
 

@@ -35,24 +35,24 @@ class CellMeans:
     without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
 
     @property
-    def own(self) -> np.ndarray:
+    def is_self(self) -> np.ndarray:
         """Cells of a judge and itself, (cells,) of bool."""
         return self.judge == self.model
 
     @property
-    def same_family(self) -> np.ndarray:
+    def is_family(self) -> np.ndarray:
         """Cells of a judge and another model of its family, (cells,) of bool."""
-        return (self.judge_family == self.model_family) & ~self.own
+        return (self.judge_family == self.model_family) & ~self.is_self
 
     @property
-    def unrelated(self) -> np.ndarray:
+    def is_unrelated(self) -> np.ndarray:
         """Cells of a judge and a model of another family, (cells,) of bool."""
         return self.judge_family != self.model_family
 
     @property
     def relation(self) -> np.ndarray:
         """What the model of each cell is to its judge: SELF, FAMILY or UNRELATED, (cells,) of str."""
-        return np.select([self.own, self.same_family], [SELF, FAMILY], UNRELATED)
+        return np.select([self.is_self, self.is_family], [SELF, FAMILY], UNRELATED)
 
 
 def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
@@ -240,14 +240,14 @@ class IdiosyncrasyDesign:
         Without draws there are no randomisation tests.
         """
         self.cells = cells
-        self._fit = AdditiveFit.of(cells.judge, cells.model, cells.unrelated)
-        self._leftover = self._fit.leftover(cells.unrelated)
-        self.df = int(cells.unrelated.sum()) - self._fit.rank
+        self._fit = AdditiveFit.of(cells.judge, cells.model, cells.is_unrelated)
+        self._leftover = self._fit.leftover(cells.is_unrelated)
+        self.df = int(cells.is_unrelated.sum()) - self._fit.rank
         self.targets = list(self._targets())
         judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
         self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
-        own = cells.own & np.isin(cells.judge, judges)
-        self._mean = self._target("self_bias", ALL_JUDGES, own) if own.any() else None
+        estimable = cells.is_self & np.isin(cells.judge, judges)
+        self._mean = self._target("self_bias", ALL_JUDGES, estimable) if estimable.any() else None
         self._assignments = draw_assignments(self._places(judges), self._leftover, draws=draws, seed=seed)
 
     def test(self, mean: np.ndarray) -> list[ExcessPreference]:
@@ -263,14 +263,14 @@ class IdiosyncrasyDesign:
         tests = [self._tested(target, mean, spread) for target in self.targets]
         if self._mean is None:
             return tests
-        own = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
-        drawn = self._assignments.means(self._leftover @ mean[self.cells.unrelated])
-        share = (1 + (np.abs(drawn) >= abs(own)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
+        standardised = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
+        drawn = self._assignments.means(self._leftover @ mean[self.cells.is_unrelated])
+        share = (1 + (np.abs(drawn) >= abs(standardised)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
         return [*tests, self._tested(self._mean, mean, spread, (float(share), len(drawn)))]
 
     def spread(self, mean: np.ndarray) -> float:
         """Standard deviation s that the unrelated cells leave, of means (cells,); NaN where they leave no residual."""
-        residuals = self._leftover @ mean[self.cells.unrelated]
+        residuals = self._leftover @ mean[self.cells.is_unrelated]
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
     def of_cell(self, place: int) -> Target:
@@ -279,14 +279,14 @@ class IdiosyncrasyDesign:
         alone = np.arange(len(self.cells.n)) == place
         if relation != UNRELATED:
             return self._target(relation, judge, alone)
-        number = int(self.cells.unrelated[:place].sum())
+        number = int(self.cells.is_unrelated[:place].sum())
         free = self._leftover[number, number]
         if self.df <= 0:
             return Target(relation, judge, alone, 1, NO_SPREAD)
         if free <= ALONE:
             return Target(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
         contrast = np.zeros(len(alone))
-        contrast[self.cells.unrelated] = self._leftover[number] / free
+        contrast[self.cells.is_unrelated] = self._leftover[number] / free
         return Target(relation, judge, contrast, 1)
 
     def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:
@@ -303,18 +303,18 @@ class IdiosyncrasyDesign:
     def _targets(self) -> Iterator[Target]:
         cells = self.cells
         for judge in map(str, np.unique(cells.judge)):
-            yield self._target("self_bias", judge, cells.own & (cells.judge == judge))
+            yield self._target("self_bias", judge, cells.is_self & (cells.judge == judge))
         for judge, reason in cells.without_slope.items():
             yield Target("self_bias", judge, np.zeros(0), 0, reason)
         for family in map(str, np.unique(cells.judge_family)):
-            yield self._target("family_bias", family, cells.same_family & (cells.judge_family == family))
+            yield self._target("family_bias", family, cells.is_family & (cells.judge_family == family))
 
     def _target(self, quantity: str, term: str, among: np.ndarray) -> Target:
         """The mean of the cells `among`, (cells,) of bool, against the unrelated cells."""
         count = int(among.sum())
         contrast = among / max(1, count)
         row = contrast @ self._fit.rows
-        contrast[self.cells.unrelated] -= row @ self._fit.inverse
+        contrast[self.cells.is_unrelated] -= row @ self._fit.inverse
         return Target(quantity, term, contrast, count, self._why_not(quantity, among, row))
 
     def _why_not(self, quantity: str, among: np.ndarray, row: np.ndarray) -> str:
@@ -323,7 +323,7 @@ class IdiosyncrasyDesign:
             return NO_ROWS[quantity]
         for factor in ("judge", "model"):
             names = getattr(self.cells, factor)
-            lacking = sorted(set(names[among]) - set(names[self.cells.unrelated]))
+            lacking = sorted(set(names[among]) - set(names[self.cells.is_unrelated]))
             if lacking:
                 return NO_CELL.format(what=f"{factor} {', '.join(lacking)}")
         if not self._fit.determined(row[None])[0]:
@@ -332,8 +332,8 @@ class IdiosyncrasyDesign:
 
     def _with_own_cell(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Places of the unrelated cells and, last, the own one, I - H of an additive fit to them, and which are the judge's."""
-        own = np.flatnonzero(self.cells.own & (self.cells.judge == judge))
-        places = np.concatenate([np.flatnonzero(self.cells.unrelated), own])
+        own = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
+        places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), own])
         judges, models = self.cells.judge[places], self.cells.model[places]
         every = np.ones(len(places), dtype=bool)
         return places, AdditiveFit.of(judges, models, every).leftover(every), judges == judge
@@ -342,7 +342,7 @@ class IdiosyncrasyDesign:
         """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""
         judges, models = np.array(names, dtype=str), np.unique(self.cells.model)
         place = np.full((len(judges), len(models)), -1)
-        pairs = zip(self.cells.judge[self.cells.unrelated], self.cells.model[self.cells.unrelated], strict=True)
+        pairs = zip(self.cells.judge[self.cells.is_unrelated], self.cells.model[self.cells.is_unrelated], strict=True)
         for number, (judge, model) in enumerate(pairs):
             place[judges == judge, np.searchsorted(models, model)] = number
         return place

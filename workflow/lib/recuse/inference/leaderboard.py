@@ -236,12 +236,12 @@ def leaderboard(
     prompts: how many the slice has.
     """
     there = ~np.isnan(means[0])
-    own = pairs.judges[:, None] == pairs.models
+    is_self = pairs.judges[:, None] == pairs.models
     kinds = {
         RAW: (means, there),
         DEBIASED: (means - bias, there & ~np.isnan(bias[0])),
-        WITHOUT_SELF: (means, there & ~own),
-        WITHOUT_FAMILY: (means, there & ~own & ~family),
+        WITHOUT_SELF: (means, there & ~is_self),
+        WITHOUT_FAMILY: (means, there & ~is_self & ~family),
     } | ({} if human is None else {HUMAN: (human, there)})
     scores = {kind: _scores(values, kept) for kind, (values, kept) in kinds.items()}
     for kind, (_, kept) in kinds.items():

@@ -109,8 +109,7 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit. But for what the slopes add,
     noise / sqrt(n) has the same factor. t has as many degrees of freedom as the fit leaves.
     """
-    own = np.array(plan.judges)[:, None] == np.array(plan.models)
-    weights = _of_cells(plan, own, judge) if estimand == C else _of_rows(plan, own, judge, TERMS[estimand])
+    weights = _of_cells(plan, judge) if estimand == C else _of_rows(plan, judge, TERMS[estimand])
     if weights is None:
         return Expected(*[math.nan] * 5)
     k, slant, df = weights  # (J, M) each, and the degrees of freedom
@@ -132,33 +131,34 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
 Weights = tuple[np.ndarray, np.ndarray, float]  # k and l of each cell, (J, M) each, and degrees of freedom
 
 
-def _of_rows(plan: BalancedStudy, own: np.ndarray, judge: str, names: Sequence[str]) -> Weights | None:
+def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> Weights | None:
     """Row of the judge's self-bias in (X'X)^-1 X'."""
     terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
     place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
-    layout = regressors_of(terms, own.size, 2)  # (cells, 2, terms)
+    cells = len(plan.judges) * len(plan.models)
+    layout = regressors_of(terms, cells, 2)  # (cells, 2, terms)
     quality = np.tile(plan.quality, len(plan.judges))
-    gram = np.ones((own.size, 2, 2))
+    gram = np.ones((cells, 2, 2))
     gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
     gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
     inverse, null = inverted(plan.prompts * plan.dimensions * np.einsum("cak,cab,cbl->kl", layout, gram, layout, optimize=True))
     if not place or not determined(null)[place[0]]:
         return None
-    k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, *own.shape)
+    k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, len(plan.judges), len(plan.models))
     return k, slant, math.inf
 
 
-def _of_cells(plan: BalancedStudy, own: np.ndarray, judge: str) -> Weights | None:
+def _of_cells(plan: BalancedStudy, judge: str) -> Weights | None:
     """Own cell less the additive prediction, and what the slopes within cells add."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
     unrelated = factors["judge_family"] != factors["model_family"]
     fit = AdditiveFit.of(factors["judge"], factors["model"], unrelated)
-    cell = own.ravel() & (factors["judge"] == judge)
+    cell = (factors["judge"] == judge) & (factors["model"] == judge)
     if not cell.any() or unrelated.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
         return None
     contrast = cell.astype(float)
     contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
-    contrast = contrast.reshape(own.shape)
+    contrast = contrast.reshape(len(plan.judges), -1)
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
     slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
@@ -361,6 +361,6 @@ def _preference(moments: Moments, noise: Mapping[str, float]) -> float:
     """The standard deviation of unrelated cells about their additive fit, less what the noise gives them; NaN without any."""
     cells = cell_means(moments)
     spread = IdiosyncrasyDesign(cells).spread(cells.mean)
-    pairs = zip(cells.judge[cells.unrelated], cells.n[cells.unrelated], strict=True)
+    pairs = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
     of_noise = [noise[judge] ** 2 / n for judge, n in pairs]
     return spread if math.isnan(spread) else math.sqrt(max(0.0, spread**2 - float(np.mean(of_noise))))

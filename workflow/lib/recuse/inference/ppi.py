@@ -83,17 +83,19 @@ def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, fol
     part, shares = scores.part, scores.shares
     size = scores.completions.astype(float)
     labels = _Weighed(scores.human[labelled], size[labelled])
-    judged, own, rest = (_Weighed(scores.judged[rows], size[rows][:, part]) for rows in (slice(None), labelled, ~labelled))
+    judged, shown, others = (_Weighed(scores.judged[rows], size[rows][:, part]) for rows in (slice(None), labelled, ~labelled))
     if (labels.count < 2).any():
         return PoweredMean(*[np.nan] * 4, np.full(len(part), np.nan))
     # The variance of f_U - f_L from all prompts, as they vary alike: they are more than those with labels.
-    factor = (own.count / own.total**2 + rest.count / rest.total**2) / np.maximum(judged.count - 1, 1)
-    moved = np.where((own.count > 1) & (rest.count > 1), judged.beyond * shares[part] * np.sqrt(factor), 0.0)
+    factor = (shown.count / shown.total**2 + others.count / others.total**2) / np.maximum(judged.count - 1, 1)
+    moved = np.where((shown.count > 1) & (others.count > 1), judged.beyond * shares[part] * np.sqrt(factor), 0.0)
     tuning = _cross_fitted(scores, np.flatnonzero(labelled), moved, folds)  # (labelled, strata)
-    believed = (own.share * tuning).sum(axis=0)
-    estimate = shares @ labels.mean + shares[part] @ (believed * (rest.mean - own.mean) - (own.added * tuning).sum(axis=0))
-    human, shown, others = (each.added * _small_sample(each.count, folds) for each in (labels, own, rest))
-    of_labelled, of_rest = human @ shares - (shown * tuning) @ shares[part], others @ (shares[part] * believed)
+    believed = (shown.share * tuning).sum(axis=0)
+    estimate = shares @ labels.mean + shares[part] @ (
+        believed * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0)
+    )
+    of_labels, of_shown, of_others = (each.added * _small_sample(each.count, folds) for each in (labels, shown, others))
+    of_labelled, of_rest = of_labels @ shares - (of_shown * tuning) @ shares[part], of_others @ (shares[part] * believed)
     error = np.sqrt(of_labelled @ of_labelled + of_rest @ of_rest)
     reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
     return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), believed)

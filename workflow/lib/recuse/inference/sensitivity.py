@@ -44,19 +44,19 @@ def bias_in_errors(strength: Strength, df: float) -> float:
     return math.sqrt(df * strength.with_rating * strength.with_term / (1 - strength.with_term))
 
 
-def as_strong_as(known: Strength) -> Strength | None:
+def as_strong_as(covariates: Strength) -> Strength | None:
     """Bound the strength of what is left out, and is as strong as known covariates that the fit has; R2 at most 1.
 
     As strong means that it explains as much of the term and of the rating as these do, given all other covariates. None where
     these explain half of the term or more: nothing else can explain as much.
     Source: Cinelli and Hazlett (2020), section 4.4 and appendix B.1 (k = 1), as in their sensemakr.
     """
-    ratio = known.with_term / (1 - known.with_term)
+    ratio = covariates.with_term / (1 - covariates.with_term)
     if ratio >= 1:
         return None
     # The R2 of what is left out with these covariates, given the term, is ratio^2.
     excess = (1 + ratio) / math.sqrt(1 - ratio**2)
-    return Strength(ratio, min(1.0, excess**2 * known.with_rating / (1 - known.with_rating)))
+    return Strength(ratio, min(1.0, excess**2 * covariates.with_rating / (1 - covariates.with_rating)))
 
 
 def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -110,10 +110,10 @@ def _robustness(estimate: float, half: float, df: int) -> dict:
     return row | {"robustness_value_significance": robustness_value((abs(estimate) - half) / math.sqrt(df))}
 
 
-def _as_length(known: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
+def _as_length(length: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
     """Columns of what is left out and is as strong as length; half the width of the interval may be NaN."""
-    row = {"length_with_term": known.with_term, "length_with_rating": known.with_rating}
-    if (strength := as_strong_as(known)) is None:
+    row = {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
+    if (strength := as_strong_as(length)) is None:
         return row | {"reason": LENGTH_IS_HALF}
     row["bias_as_length"] = moved = bias_in_errors(strength, df) * classical
     if math.isnan(half):
@@ -130,7 +130,7 @@ def _strength_of_length(rows: Moments, terms: Sequence[Term], place: int, soluti
     kept = [number for number, term in enumerate(terms) if term.quantity != "length" or term.term not in judges]
     cross = solution.gram @ solution.estimate  # X'y
     inverse, _ = inverted(solution.gram[np.ix_(kept, kept)])
-    own = kept.index(place)
-    with_term = 1 - inverse[own, own] / solution.inverse[place, place]
+    row = kept.index(place)
+    with_term = 1 - inverse[row, row] / solution.inverse[place, place]
     explained = solution.estimate @ cross - cross[kept] @ inverse @ cross[kept]
     return Strength(max(0.0, float(with_term)), max(0.0, float(explained / (residual + explained))))

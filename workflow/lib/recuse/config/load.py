@@ -1,4 +1,4 @@
-"""The configuration: how it is checked, for the workflow too, and how a command reads the same without Snakemake."""
+"""The configuration: read and checked as Snakemake would, and the study that files on a command line belong to."""
 
 from collections.abc import Mapping, Sequence
 from os.path import isfile, normpath
@@ -62,16 +62,16 @@ def load(path: str | None) -> Mapping:
 
 
 def study_of(
-    config: Mapping, name: str | None, given: Sequence[tuple[str, str | None]]
+    config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
 ) -> tuple[str, list[tuple[str, str | None]]]:
-    """The study of that name, or, without one, the study whose files are `given`; and (path, dimension) of each of these.
+    """The study of that name, or, without one, the study with the files that are `named`; and (path, dimension) of each.
 
-    given: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
+    named: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
     ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
     or not that of the file in config.
     """
-    _check_rated(config, name, given)
-    files = raw_files(given)
+    _check_rated(config, name, [normpath(path) for path, _ in named])
+    files = raw_files(named)
     paths = {normpath(path) for path, _ in files}
     if name is not None:
         check_known("--study", [name], config["studies"], "studies")
@@ -84,34 +84,35 @@ def study_of(
             if added
             else "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
         )
-        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in given)}; {mend}")
-    known = _files_of(config, name)
-    return name, [(path, _dimension(config, name, path, said, known.get(normpath(path)))) for path, said in files]
+        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {mend}")
+    in_config = _files_of(config, name)
+    return name, [(path, _dimension(config, name, path, stated, in_config.get(normpath(path)))) for path, stated in files]
 
 
-def _check_rated(config: Mapping, name: str | None, given: Sequence[tuple[str, str | None]]) -> None:
-    """Raise ConfigError where the study of that name, or without one that of the files `given`, is one of comparisons."""
-    paths = {normpath(path) for path, _ in given}
+def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
+    """Raise ConfigError where the study of that name, or without one that of the files at `paths`, is one of comparisons."""
     for study, settings in config.get("comparisons", {}).items():
         named = [*named_files(settings.get("files", ())), *named_files(settings.get("import", {}).get("files", ()))]
-        known = [normpath(path) for path, _ in named]
-        found = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in known)]
-        if study == name or (name is None and found):
-            where = ": ".join(["config: comparisons", study, *found[:1]])
+        places = [normpath(path) for path, _ in named]  # of files, or of folders of files
+        its_own = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
+        if study == name or (name is None and its_own):
+            where = ": ".join(["config: comparisons", study, *its_own[:1]])
             raise ConfigError(
                 f"{where}: these are verdicts on pairs of answers, and this command is for ratings; what there is for "
                 f"verdicts, tables and a report, the workflow makes (`snakemake {study}`), see docs/comparisons.md"
             )
 
 
-def _dimension(config: Mapping, study: str, path: str, said: str | None, known: str | None) -> str | None:
-    """The dimension of a file, `said` on the command line or `known` from config."""
-    if said is None:
-        return known
-    check_known(f"studies: {study}: {said}={path}", [said], config["studies"][study]["scales"], "its scales")
-    if known not in (None, said):
-        raise ConfigError(f"config: studies: {study}: files: {path} is of {known}; found {said}={path}, write {known}={path}")
-    return said
+def _dimension(config: Mapping, study: str, path: str, stated: str | None, declared: str | None) -> str | None:
+    """The dimension of a file, `stated` on the command line or `declared` in config."""
+    if stated is None:
+        return declared
+    check_known(f"studies: {study}: {stated}={path}", [stated], config["studies"][study]["scales"], "its scales")
+    if declared not in (None, stated):
+        raise ConfigError(
+            f"config: studies: {study}: files: {path} is of {declared}; found {stated}={path}, write {declared}={path}"
+        )
+    return stated
 
 
 def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
@@ -130,10 +131,10 @@ def _read(path: Path) -> dict:
     if not isfile(path):  # where the name is too long to be one, too
         raise ConfigError(f"{path}: no such file; name a configuration by --config")
     try:
-        found = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
+        settings = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
     # A date or a tagged value that is none is met with whatever PyYAML's own conversion raises.
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: not YAML ({' '.join(str(error).split())}); see config.yaml of the project") from error
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise ConfigError(f"{path}: holds no settings; write keys and values, as in config.yaml of the project")
-    return found
+    return settings

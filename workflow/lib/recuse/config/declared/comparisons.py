@@ -116,16 +116,16 @@ class Comparisons(Section):
     @model_validator(mode="after")
     def _possible_origins(self) -> "Comparisons":
         keys = self.given().keys()
-        others = [key for key in ("files", "source", "simulate") if key in keys]
-        if "import" in keys and others:
-            raise ValueError(f"found import with {others[0]}, which do not go together; keep one")
+        beside = [key for key in ("files", "source", "simulate") if key in keys]
+        if "import" in keys and beside:
+            raise ValueError(f"found import with {beside[0]}, which do not go together; keep one")
         if not VERDICTS_OF.keys() & keys:
             raise ValueError(f"found none of {', '.join(VERDICTS_OF)}; write one of them")
         if self.source is not None:
             refuse_unknown("source", [self.source], SOURCES, "the sources of comparisons that there is a reader for")
-            own = [key for key in ("files", "simulate") if key in keys]
-            if own and SOURCES[self.source] != TEXTS:
-                raise ValueError(f"found source {self.source} with {own[0]}, of which only one can be read; keep one")
+            votes = [key for key in ("files", "simulate") if key in keys]
+            if votes and SOURCES[self.source] != TEXTS:
+                raise ValueError(f"found source {self.source} with {votes[0]}, of which only one can be read; keep one")
         return self
 
     @model_validator(mode="after")

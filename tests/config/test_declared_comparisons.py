@@ -8,7 +8,6 @@ import pytest
 from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
 from recuse.config.declared.settings import check
-from recuse.config.origins import kind_of_verdicts, origin_of_verdicts, with_stand_ins
 
 
 def world(**judge):
@@ -76,28 +75,6 @@ def test_studies_of_the_project_and_a_users_are_valid():
     check(CONFIG)
     checked("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False})
     checked("mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]})
-
-
-@pytest.mark.parametrize(
-    ("study", "origin", "kind"),
-    [
-        ({"files": "v.csv"}, "files", "user"),
-        ({"source": "judgement_bias", "files": "v.csv"}, "files", "user"),
-        ({"source": "judgement_bias", "simulate": {}}, "simulate", "simulated"),
-        ({"source": "prd"}, "source", "published"),
-        ({"source": "cobbler"}, None, "published"),
-    ],
-)
-def test_origin_and_kind_of_verdicts(study, origin, kind):
-    assert (origin_of_verdicts(study), kind_of_verdicts(study)) == (origin, kind)
-
-
-@pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
-def test_any_file_of_the_users_takes_the_stand_ins_place(there):
-    study = {"title": "votes", "source": "judgement_bias", "files": ["a.csv", "b.csv"], "simulate": {}}
-    settled = with_stand_ins({"s": study}, lambda path: path == there)["s"]
-    assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
-    assert settled["title"] == ("simulated stand-in for votes" if there is None else "votes")
 
 
 @pytest.mark.parametrize("source", [source for source, settings in CONFIG["sources"].items() if "manifest" in settings])

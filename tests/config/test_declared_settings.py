@@ -9,8 +9,6 @@ from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError
 from recuse.config.declared.settings import check
 from recuse.config.declared.specs import check_redefined
-from recuse.config.load import in_order_of
-from recuse.config.origins import kind_of, with_stand_ins
 
 
 def place(config, path, value):
@@ -125,37 +123,6 @@ def test_user_files_name_the_dimensions_of_the_study():
     config["studies"]["mine"]["files"] = "all.csv"
     config["specs"]["some"] = {"subset": {"dataset": ["any of mine"]}}  # a study without task types may hold any dataset
     check(config)
-
-
-def test_overlay_keeps_the_order_of_models():
-    base = {"models": {"b": {"family": "f"}, "a": {"family": "f"}}, "seed": 1}
-    models = {"new": {"family": "g"}, "a": {"family": "f", "ids": ["x"]}, "b": {"family": "f"}}
-    merged = {"models": models, "more": {}, "seed": 2}
-    ordered = in_order_of(base, merged)
-    assert ordered == merged
-    assert list(ordered) == ["models", "seed", "more"]
-    assert list(ordered["models"]) == ["b", "a", "new"]
-
-
-def test_kind_of_a_study_is_where_its_ratings_come_from():
-    kinds = {name: kind_of(study) for name, study in CONFIG["studies"].items()}
-    published = {"play_favorites": "published", "play_favorites_2d": "published"}
-    assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
-    assert kind_of({"files": "mine.csv"}) == "user"
-
-
-@pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
-def test_stand_in_stands_in_for_files_that_are_not_there(files):
-    study = {"title": "my ratings", "files": files, "simulate": {"prompts": 12}, "scales": {}}
-    others = {"twin": CONFIG["studies"]["twin"]}
-    paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
-    settled = with_stand_ins({**others, "mine": study}, paths.__contains__)
-    assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
-    if isinstance(files, dict):  # one of them there: the other is missed when the study is built, not simulated
-        assert kind_of(with_stand_ins({"mine": study}, {"b.csv"}.__contains__)["mine"]) == "user"
-    stand_in = with_stand_ins({"mine": study}, set().__contains__)["mine"]
-    assert stand_in["title"] == "simulated stand-in for my ratings"
-    assert (kind_of(stand_in), "files" in stand_in) == ("simulated", False)
 
 
 @pytest.mark.parametrize(

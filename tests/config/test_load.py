@@ -3,7 +3,7 @@
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.load import load, study_of
+from recuse.config.load import in_order_of, load, study_of
 
 STUDY = "{title: t, scales: {Tone: [1, 5], Usefulness: [1, 5]}, files: "
 STUDIES = f"""
@@ -107,3 +107,13 @@ def test_files_and_dimensions_that_do_not_fit_are_named(config, name, given, sai
     with pytest.raises(ConfigError) as found:
         study_of(config, name, given)
     assert said in str(found.value)
+
+
+def test_overlay_keeps_the_order_of_models():
+    base = {"models": {"b": {"family": "f"}, "a": {"family": "f"}}, "seed": 1}
+    models = {"new": {"family": "g"}, "a": {"family": "f", "ids": ["x"]}, "b": {"family": "f"}}
+    merged = {"models": models, "more": {}, "seed": 2}
+    ordered = in_order_of(base, merged)
+    assert ordered == merged
+    assert list(ordered) == ["models", "seed", "more"]
+    assert list(ordered["models"]) == ["b", "a", "new"]

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recuse.base.errors import ConfigError, DataError
-from recuse.config.load import checked, project_settings
+from recuse.base.errors import DataError
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
-from recuse.data.registry import models_with
-from recuse.data.scales import finest_step, scales_in_steps
 
 FORMATS = Path(__file__).parents[2] / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
@@ -194,98 +191,3 @@ def test_faulty_human_scores_are_named(tmp_path, human, columns, said):
     text = "judge,model,prompt,rating\na,b,1,7\n"
     found = complaint(tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY)
     assert said in found
-
-
-@pytest.mark.parametrize(
-    ("kind", "study", "said"),
-    [
-        ("studies", {"import": {"files": "a.csv"}, "files": "b.csv"}, "found files, import of"),
-        ("studies", {"import": {"files": "a.csv"}, "shards": 4}, "found import with shards, which do not go together"),
-        (
-            "studies",
-            {"import": {"files": "a.json", "format": "alpaca_eval"}},
-            "import: format: alpaca_eval is read under `comparisons:`",
-        ),
-        (
-            "studies",
-            {"import": {"files": "a.csv", "format": "inspect", "columns": {"judge": "j"}}},
-            "import: columns: only the format table has it",
-        ),
-        ("studies", {"import": {"files": "a.csv", "step": 0.3}}, "scale [1, 10] of quality has no whole number of such steps"),
-        (
-            "studies",
-            {"import": {"files": "a.csv", "step": 0.01}},
-            "has 901 levels, more than 101; write `step: 0.1` with `round: true`",
-        ),
-        (
-            "studies",
-            {"import": {"files": "a.csv", "step": 0.001, "round": True}, "scales": {"quality": [0, 1], "tone": [0.5, 5]}},
-            "step: 0.001: the scale [0, 1] of quality has 1001 levels, more than 101; write `step: 0.05` with `round: true`",
-        ),
-        (
-            "studies",
-            {"import": {"files": "a.csv", "step": 0.01}, "scales": {"quality": [0, 1], "tone": [0, 100]}},
-            "the scale [0, 100] of tone has 10001 levels, more than 101; write a study for each dimension, each with its step",
-        ),
-        (
-            "studies",
-            {"import": {"files": "a.csv"}, "scales": {"quality": [0.5, 5]}},
-            "step: 1: the scale [0.5, 5] of quality has no whole number of such steps; write another step, such as 0.5",
-        ),
-        ("studies", {"import": {"files": "a.csv"}, "scales": {"quality": [5, 0.5]}}, "found [5, 0.5]; write [lowest, highest]"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0.5, 5]}}, "found [0.5, 5]; write whole numbers, or, of ratings"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0, 101]}}, "write [lowest, highest], at most 101 ratings"),
-        ("comparisons", {"import": {"files": "a.csv", "round": True}}, "import: round: verdicts have no scale"),
-        ("studies", {"import": {"files": "{a}.csv"}}, "braces mean a wildcard"),
-        ("studies", {"import": {"files": "a.csv", "colums": {}}}, "import: unknown key 'colums'; did you mean 'columns'?"),
-        ("studies", {"import": {"files": "a.csv"}, "families": {"X": ["a"], "Y": ["a"]}}, "families: 'a' stands in X and in Y"),
-        ("studies", {"files": "a.csv", "families": {"X": ["a"]}}, "families: goes with `import`"),
-        ("comparisons", {"import": {"files": "a.csv", "step": 0.5}}, "import: step: verdicts have no scale"),
-        (
-            "comparisons",
-            {"import": {"files": "a.json", "baseline": "m", "format": "alpaca_eval"}},
-            "import: baseline: only the format arena_hard has it",
-        ),
-    ],
-)
-def test_impossible_settings_are_named(kind, study, said):
-    project = project_settings()
-    own = {"title": "t", **({"scales": QUALITY} if kind == "studies" else {}), **study}
-    with pytest.raises(ConfigError) as caught:
-        checked({**project, kind: {**project[kind], "mine": own}}, project)
-    assert said in str(caught.value)
-    assert "mine" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("step", "scales", "in_steps"),
-    [(0.5, [0.5, 5], [1, 10]), (0.01, [0, 1], [0, 100]), (10, [0, 1000], [0, 100]), (1, [1.0, 10], [1, 10])],
-)
-def test_scales_are_whole_numbers_of_steps(step, scales, in_steps):
-    """A hundred steps and one are the most, whatever the units are."""
-    project = project_settings()
-    own = {"title": "t", "scales": {"quality": scales}, "import": {"files": "a.csv", "step": step, "round": True}}
-    taken = checked({**project, "studies": {**project["studies"], "mine": own}}, project)["studies"]["mine"]
-    assert scales_in_steps(taken["scales"], taken["import"]) == {"quality": in_steps}
-
-
-@pytest.mark.parametrize(
-    ("scales", "finest"),
-    [
-        ([[0, 1]], 0.01), ([[0, 100]], 1), ([[1, 10]], 0.1), ([[0.5, 5]], 0.05), ([[0, 1], [0.5, 5]], 0.05),
-        ([[0, 1], [0, 100]], None), (["observed"], None),
-    ],
-)  # fmt: skip
-def test_finest_step_of_scales(scales, finest):
-    assert finest_step(dict(enumerate(scales))) == finest
-
-
-def test_families_of_a_study_go_before_the_models_of_config():
-    """By name or id: in such a study a spelling stands for what the study calls it."""
-    known = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "4o"]}, "Claude": {"family": "Claude"}}
-    assert models_with({"OpenAI": ["gpt-4o"], "Anthropic": ["Claude"]}, known) == {
-        "gpt-4o": {"family": "OpenAI"},
-        "Claude": {"family": "Anthropic"},
-        "GPT-4o": {"family": "GPT", "ids": ["4o"]},
-    }
-    assert models_with({}, known) == known

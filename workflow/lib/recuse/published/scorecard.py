@@ -70,7 +70,7 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
     for key, value, exactness, ours in _values_of_ratings(published, results):
         row = {"study": study, **key, **_numbers("published", value)}
         missing = _missing(key["slice"], ours, results)
-        yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compared(key, value, exactness, ours, kind))
+        yield row | ({"verdict": ABSENT, "cause": missing} if missing else _compare_rating(key, value, exactness, ours, kind))
     for claim in claims:
         row = {"study": study, "item": "claim", "figure": "Claims", "term": claim["claim"]}
         yield row | {"verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": _cause_of_claim(claim)}
@@ -104,7 +104,7 @@ def _missing(slice_: str, ours: Value | None, results: Results) -> str:
     return "" if ours else "the study's tables have no such value with an interval"
 
 
-def _compared(key: Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
+def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
     """Our numbers, the deviation in units of the tolerance, the verdict and its cause."""
     computation = ORDINAL if key["figure"] == ORDINAL_FIGURE else 0.0
     chance = SAMPLING * ours.std_error if kind == "simulated" and ours.std_error > 0 else 0.0
@@ -203,7 +203,7 @@ def scorecard_of_comparisons(
             **(_numbers("ours", item.ours) if item.ours else {}),
         }
         unjudged = _why_unjudged(item, kind)
-        yield row | ({"verdict": ABSENT, "cause": unjudged} if unjudged else _compared_print(item, kind))
+        yield row | ({"verdict": ABSENT, "cause": unjudged} if unjudged else _compare_print(item, kind))
 
 
 def _why_unjudged(item: Item, kind: str) -> str:
@@ -215,7 +215,7 @@ def _why_unjudged(item: Item, kind: str) -> str:
     return OTHER_VOTES if kind == "user" else WHY_NOT_PLANTED.get(item.key["item"], NOT_PLANTED)
 
 
-def _compared_print(item: Item, kind: str) -> dict:
+def _compare_print(item: Item, kind: str) -> dict:
     """Deviation in units of the tolerance, the verdict and its cause."""
     published = float(item.printed)
     exactness = 0.5 * 10.0 ** -len(item.printed.partition(".")[2]) + ROUNDING
@@ -245,7 +245,7 @@ class Rates:
 
     key: Callable[[Row], Key]
     printed: Mapping[Key, Row]
-    own: Mapping[Key, Row]
+    ours: Mapping[Key, Row]
 
     @classmethod
     def of(cls, attacks: Rows, asr: Rows) -> "Rates":
@@ -256,7 +256,7 @@ class Rates:
 
     def differ(self, chosen: Callable[[Key], bool]) -> bool:
         """Whether the study has rates of other judges or in other columns than printed, among those chosen."""
-        return set(filter(chosen, self.printed)) != set(filter(chosen, self.own))
+        return set(filter(chosen, self.printed)) != set(filter(chosen, self.ours))
 
 
 def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
@@ -265,7 +265,7 @@ def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
     key = {"figure": f"Chen et al., Table {row['table']}", "slice": row["condition"], "quantity": quantity, "term": judge}
     if quantity == "asr":
         attack = rates.key(row)
-        own = rates.own.get(attack)
+        own = rates.ours.get(attack)
         of_rate = key | {"item": "asr", "model": row["model_b"]}
         yield Item(of_rate, row["value"], _value(own, "asr"), planted=True, n=int(own["n"]) if own else 0)
         if row["printed_rank"]:

@@ -6,9 +6,11 @@ from typing import Literal
 from pydantic import model_validator
 
 from recuse.base.errors import ConfigError
+from recuse.base.words import REFERENCES, SLICED
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
 from recuse.data.references import NORMALISATIONS
 from recuse.model.design import TERMS
+from recuse.model.fit import ESTIMATORS
 from recuse.model.least_squares import LEVERAGED
 from recuse.model.spec import BIASES, BY_PROMPT
 
@@ -30,9 +32,7 @@ class Subset(SomeKeys):
 class SpecSettings(Section):
     """Equation 1 of Play Favorites, changed by these keys."""
 
-    slice: Literal["dimension", "dataset", "task_type", "model_dropped"] = optional(
-        "Fit each dimension, dataset or task type alone, or leave out each model in turn."
-    )
+    slice: Literal[*SLICED] = optional("Fit each dimension, dataset or task type alone, or leave out each model in turn.")
     whole: bool = optional("Beside the slices, fit all rows together.")
     subset: Subset = optional("Rows to keep, by factor; `models_dropped` leave both as judges and as models.")
     length: Literal[*NORMALISATIONS] = optional(
@@ -48,11 +48,11 @@ class SpecSettings(Section):
         "Take the effects of completions (dimension, prompt and model) out of the fit, of least squares, so that a judge is "
         "compared with the others on the same completion; with `covariance: CR1` or `CR3`."
     )
-    reference: Literal["family", "family_completions_kept"] = optional(
+    reference: Literal[*REFERENCES] = optional(
         "Put the mean rating of each family's judges in turn in the humans' place. The family's judges leave the rows, and its "
         "completions too (`family`) or not (`family_completions_kept`)."
     )
-    estimator: Literal["least_squares", "ordinal_logit", "gam"] = optional(
+    estimator: Literal[*ESTIMATORS] = optional(
         "`least_squares` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`, with a penalised cubic spline "
         "of the human score for each judge."
     )

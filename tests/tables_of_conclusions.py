@@ -52,7 +52,7 @@ def asked(*views, confidence=0.9, specs=SPECS):
 def table(*views, estimates=ESTIMATED, placebo=TASTES, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables):
     """The rows of the table of conclusions."""
     found = Tables({"estimates": estimates, "placebo": placebo, **tables}, not_estimable)
-    return list(conclusions(asked(*views, specs=specs), found, scorecard, study="s", order=order or {}))
+    return list(conclusions(asked(*views, specs=specs), found, scorecard, order=order or {}))
 
 
 def at(rows, view, term, label=""):

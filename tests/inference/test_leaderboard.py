@@ -122,7 +122,7 @@ def test_slices_and_intervals(twin):
         assert ("change" in row) == (row["scores"] != RAW)
         assert row["estimand"] == ("A: gap to the human scale" if row["scores"] == DEBIASED else "")
         assert row["judges"] == {WITHOUT_SELF: 8, WITHOUT_FAMILY: 6 if "Claude" in row["model"] else 7}.get(row["scores"], 9)
-    assert set(rows[-1]) | {"note"} == set(LEADERBOARD)
+    assert set(rows[-1]) | {"study", "note"} == set(LEADERBOARD)
     raw = f"select judge, avg(rating_unit) as mean from '{twin.ratings[0]}' where model = 'GPT-4o' group by judge"
     ((mean,),) = duckdb.sql(f"select avg(mean) from ({raw})").fetchall()
     assert next(row["score"] for row in rows if row["model"] == "GPT-4o") == pytest.approx(mean, abs=1e-12)

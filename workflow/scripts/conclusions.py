@@ -28,8 +28,8 @@ def conclude(
     tables = Tables({check.table: _rows(inputs[check.table]) for check in checks}, reasons)
     if without_human_scores(reasons):
         asked = asked.without_human_scores(known_specs(asked.checks, tables, instead))
-    rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), study=study, order=order))
-    write_table(outputs["conclusions"], CONCLUSIONS, rows)
+    rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
+    write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     html = page(rows, asked, label=label, kind=kind, template=inputs["template"])
     Path(outputs["page"]).write_text(html, encoding="utf-8")
 

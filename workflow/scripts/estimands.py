@@ -28,9 +28,9 @@ def estimands(
     tastes = [row for spec in compared for row in residual_rows(spec, tables, confidence=confidence)]
     identified = [row for spec in fitted for row in identifiability(spec, tables)]
     identified += [row for spec in compared for row in identifiability_of_idiosyncrasy(spec, tables)]
-    write_table(outputs["placebo"], PLACEBO, placebo)
-    write_table(outputs["tastes"], TASTES, tastes)
-    write_table(outputs["identifiability"], IDENTIFIABILITY, identified)
+    write_table(outputs["placebo"], PLACEBO, placebo, study=study)
+    write_table(outputs["tastes"], TASTES, tastes, study=study)
+    write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
 
 
 if __name__ == "__main__":

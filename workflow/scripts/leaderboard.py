@@ -29,7 +29,7 @@ def rank(
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = applicable(specs, settings["leaderboard"], tables, instead=instead)
     ranks = [row for spec in boards for row in leaderboards(spec, tables, replicates=settings["replicates"], **level)]
-    write_table(outputs["leaderboard"], LEADERBOARD, ranks)
+    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
     taken_off = next(iter(applicable(specs, ["main"], tables, instead=instead)), main)
     write_debiased(taken_off, tables, (row for path in estimates for row in read_table(path)), outputs["debiased"])
     labels = ppi_rows(prompt_scores(main, tables), **settings["few_labels"], **level) if tables.has_human_scores else ()

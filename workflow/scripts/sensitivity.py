@@ -32,13 +32,13 @@ def tabulate(
     of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())
     write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
     corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
-    write_table(outputs["noisy_reference"], NOISY_REFERENCE, corrected["noisy_reference"])
-    write_table(outputs["reliability_curve"], NOISY_REFERENCE, corrected["reliability_curve"])
-    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"])
+    write_table(outputs["noisy_reference"], NOISY_REFERENCE, corrected["noisy_reference"], study=study)
+    write_table(outputs["reliability_curve"], NOISY_REFERENCE, corrected["reliability_curve"], study=study)
+    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
     omitted = (row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence))
-    write_table(outputs["sensitivity"], SENSITIVITY, omitted)
+    write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
     missing = (row for spec in bounded for row in bounds_rows(spec, tables, confidence=confidence))
-    write_table(outputs["missingness"], MISSINGNESS, missing)
+    write_table(outputs["missingness"], MISSINGNESS, missing, study=study)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
     if not len(apart.n):
         return
     for method, each in refits_by_method(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
-        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
+        where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
         rows = coefficient_rows(each.terms, each.result, each.prompts, confidence=confidence)
         for row, n_term in zip(rows, each.n_terms, strict=True):
             yield where | row | {"n_term": n_term}

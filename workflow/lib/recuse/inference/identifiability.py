@@ -77,7 +77,7 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
     Cells are named where they carry or identify a self- or family-bias, and counted elsewhere: see CellWords.
     """
     for label, moments in slices_of(spec, study):
-        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
         if not len(moments.n):
             yield {**where, "words": NO_SLICE}
             continue

@@ -366,7 +366,7 @@ def idiosyncrasy_designs(
     Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
     for label, moments in slices_of(spec, study):
-        where = {"study": study.name, "spec": spec.name, "slice": label, "estimand": C}
+        where = {"spec": spec.name, "slice": label, "estimand": C}
         if len(moments.n):
             cells = cell_means(moments, reference=study.has_human_scores)
             yield where, IdiosyncrasyDesign(cells, seed=seed, draws=draws)

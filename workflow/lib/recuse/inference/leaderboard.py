@@ -216,7 +216,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
         sample = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
         for row in leaderboard(pairs, values, bias, family.reshape(pairs.shape), **sample):
             estimand = estimand_of(spec) if row["scores"] == DEBIASED else ""
-            yield {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand, **row}
+            yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
 
 
 def leaderboard(

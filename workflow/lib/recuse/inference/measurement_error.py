@@ -44,7 +44,7 @@ BY_RATERS = "split raters"
 CURVE = tuple(round(0.05 * step, 2) for step in range(20, 5, -1))  # reliabilities from 1 to 0.3
 TOO_NOISY = "not estimable: with this reliability, errors are all that varies of the reference in some judge's rows"
 NO_RATERS = "no completion has two raters"
-KEYS = ("study", "spec", "slice", "estimand", "quantity", "term")  # of a curve over reliability
+KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reliability
 
 
 def measurement_error_tables(
@@ -76,12 +76,12 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
     """
     _check(spec)
     if reason := unusable(reliability, study.cells().factors["dimension"]):
-        yield {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
+        yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
         return
     moments = _moments(spec, study)
     noise = KnownReliability.of(moments, reliability)
     corrections = [({"method": method}, noise, extrapolation) for method, extrapolation in METHODS.items()]
-    yield from _rows(spec, study, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
+    yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
 
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -93,7 +93,7 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
         ({"method": "moments", "reliability": value}, KnownReliability.of(moments, dict.fromkeys(dimensions, value)), MOMENTS)
         for value in CURVE
     ]
-    yield from _rows(spec, study, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
+    yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
 
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
@@ -109,10 +109,10 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
     if not len(moments.n):
-        yield {**_where(spec, study, ""), "method": BY_RATERS, "reason": NO_RATERS}
+        yield {**_where(spec, ""), "method": BY_RATERS, "reason": NO_RATERS}
         return
     corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
-    yield from _rows(spec, study, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence)
+    yield from _rows(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence)
 
 
 def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
@@ -319,22 +319,17 @@ def _moments(spec: Spec, study: Study) -> Moments:
     )
 
 
-def _where(spec: Spec, study: Study, label: str) -> dict:
-    return {"study": study.name, "spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+def _where(spec: Spec, label: str) -> dict:
+    return {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
 
 
 def _rows(
-    spec: Spec,
-    study: Study,
-    moments: Moments,
-    blocks: Iterable[RowBlock],
-    corrections: Sequence[Correction],
-    confidence: float,
+    spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], confidence: float
 ) -> Iterator[dict]:
     """What no method estimates of any slice, then the estimates by each correction, in one pass over the rows."""
     takers, fits = [], []
     for label, rows, design in designs_of(spec, moments, apart="dimension"):
-        where = _where(spec, study, label)
+        where = _where(spec, label)
         yield from (where | row for row in _not_estimable(spec, rows, design))
         if design is None:
             continue

@@ -295,7 +295,7 @@ def known_specs(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapp
 
 
 def conclusions(
-    robustness: Robustness, tables: Tables, scorecard: Rows, *, study: str, order: Mapping[str, Sequence[str]]
+    robustness: Robustness, tables: Tables, scorecard: Rows, *, order: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
@@ -322,7 +322,7 @@ def conclusions(
                 if check.is_of(quantity, robustness.specs[name])
             ]
             for each in results if results and results[0].check is first else ():
-                row = {"study": study, "slice": label, "quantity": quantity, "term": term} | each.columns(results)
+                row = {"slice": label, "quantity": quantity, "term": term} | each.columns(results)
                 if each.estimate.std_error > 0:
                     times = noncentrality(each.estimate.df, power=robustness.power, confidence=confidence)
                     row["detectable"] = each.estimate.std_error * times

@@ -72,7 +72,7 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     moments = moments_of(spec, study)
     slices = {label: moments.select(mask) for label, mask in spec.selection.slices(moments.factors)}
     for each in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
-        where = {"study": study.name, "spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
+        where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
         yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
 
 

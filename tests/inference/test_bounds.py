@@ -8,7 +8,7 @@ import pytest
 from recuse.base.tables import MISSINGNESS, write_table
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, refits_by_method
 from recuse.inference.refit import refit
-from recuse.model.covariance import Clusters, clustered
+from recuse.model.covariance import Clusters
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.montecarlo.estimators import Trial
@@ -31,7 +31,7 @@ def by_hand(draw: Drawn, present, rating=None):
     """The fit and errors CR1 of Equation 1 on the ratings that are `present`."""
     trial = Trial(replace(draw, present=present, rating=draw.rating if rating is None else rating), 0.9, seed=1, draws=9)
     design, solution = trial.design(EQUATION), trial.solution(EQUATION)
-    return clustered(solution, trial.add_prompts(EQUATION, Clusters(design.layouts, solution)))
+    return trial.add_prompts(EQUATION, Clusters(design.layouts, solution)).result()
 
 
 @pytest.fixture(scope="module")

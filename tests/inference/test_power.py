@@ -26,8 +26,8 @@ from recuse.inference.power import (
     repeated,
     size,
 )
+from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
-from recuse.model.least_squares import fit
 from recuse.model.spec import A, C, Spec
 from recuse.model.terms import slices_of
 from recuse.montecarlo.world import ValidityWorld

@@ -18,8 +18,8 @@ from recuse.data.moments import PromptRange, prompt_ranges
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.estimates import estimate
-from recuse.model.fit import fits
-from recuse.model.resampling import Resamples, prompt_errors
+from recuse.model.fit import fits, prompt_errors
+from recuse.model.resampling import Resamples
 from recuse.model.spec import Spec
 
 SPECS = {spec.name: spec.changed(covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}

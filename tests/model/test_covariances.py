@@ -15,13 +15,12 @@ from recuse.config.declared.settings import check
 from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells
-from recuse.model.covariance import refused
+from recuse.model.covariance import Jackknife, fit, refused
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits
-from recuse.model.least_squares import Solution, fit, inverted
+from recuse.model.least_squares import Solution, inverted
 from recuse.model.prompt_sums import sum_by_prompt
-from recuse.model.resampling import Jackknife, jackknifed
 from recuse.model.spec import Spec
 
 MAIN = Spec.of("main")
@@ -195,7 +194,7 @@ def test_rounding_of_a_term_that_is_left_without_rows_is_no_information(seed):
     jackknife = Jackknife(np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]]), solution)
     for prompts, sums in sum_by_prompt(RowBlock(prompt, (prompt > 0).astype(int), y, [covariate]), np.array([0, 1]), 2):
         jackknife.add(prompts, sums)
-    assert np.isnan(jackknifed(solution, jackknife).std_error).tolist() == [False, True]
+    assert np.isnan(jackknife.result().std_error).tolist() == [False, True]
 
 
 def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):

@@ -8,10 +8,10 @@ from compare_specs import compare_specs
 
 from drawings import COMMON, INTERVAL, artists, gaps, spec_table, texts
 from recuse.base import tables
-from recuse.base.words import PLACEBO
 from recuse.config.load import project_settings
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
+from recuse.model.words import PLACEBO
 from recuse.plot.compare_specs import GAPS, with_placebo, without_variant
 from recuse.published.claims import CLAIMS
 from recuse.published.claims import estimand_of as estimand_of_claim

@@ -9,9 +9,9 @@ from pygam import s
 
 from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
 from recuse.data.moments import moments_of_cells
+from recuse.model.covariance import fit
 from recuse.model.design import regressors_of
 from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, cross_validated, fit_gam
-from recuse.model.least_squares import fit
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 

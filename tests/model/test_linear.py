@@ -7,8 +7,9 @@ from recuse.data.cells import FACTORS
 from recuse.data.levels import levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.references import with_normalised_length
+from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
-from recuse.model.least_squares import Solution, fit
+from recuse.model.least_squares import Solution
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):

@@ -15,8 +15,7 @@ from recuse.data.references import with_family_references, with_normalised_lengt
 from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as prompt_bootstrap
 from recuse.model.estimates import estimate
-from recuse.model.fit import fits
-from recuse.model.resampling import prompt_errors
+from recuse.model.fit import fits, prompt_errors
 from recuse.model.spec import Spec
 
 SEED = 7

@@ -9,7 +9,8 @@ from recuse.base.tables import ESTIMATES, read_table, write_table
 from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as wild_bootstrap
 from recuse.model.estimates import estimate
-from recuse.model.resampling import DRAWS, WildTest, prompt_errors, webb_weights
+from recuse.model.fit import prompt_errors
+from recuse.model.resampling import DRAWS, WildTest, webb_weights
 from recuse.model.spec import Spec
 
 SEED = 5

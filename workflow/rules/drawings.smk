@@ -2,7 +2,8 @@
 from recuse.config.specs import conclusions_params
 from recuse.config.studies import is_of_the_paper
 from recuse.config.origins import kind_of, kind_of_verdicts
-from recuse.base.words import ERRORS, PLACEBO, SLICED, TESTED, changes_of, in_words
+from recuse.model.covariance import COVARIANCES
+from recuse.model.words import PLACEBO, SLICED, TESTED, changes_of, in_words
 from recuse.model.spec import A, B, C, estimand_of, estimands_in_words
 from recuse.model.spec import BIASES, Spec
 
@@ -44,7 +45,7 @@ def simultaneous_of(spec):
     for name, settings in config["specs"].items():
         if "wild" in settings and model(settings) == model(config["specs"][spec]):
             covariance = covariance_of(name)
-            words = {"tests": TESTED[frozenset(settings.get("tests", BIASES))], "errors": ERRORS.get(covariance, covariance)}
+            words = {"tests": TESTED[frozenset(settings.get("tests", BIASES))], "errors": COVARIANCES[covariance].words}
             return {"spec": name, "sliced": SLICED.get(settings.get("slice"), ""), **words}
 
 

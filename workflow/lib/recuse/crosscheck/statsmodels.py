@@ -14,12 +14,12 @@ from recuse.data.cells import FACTORS, Cells
 from recuse.data.levels import levels_of
 from recuse.data.references import REFERENCE_FAMILY, with_family_references, with_normalised_length
 from recuse.data.study import Study
-from recuse.model.covariance import refused
+from recuse.model.covariance import COVARIANCES, refused
 from recuse.model.design import ALL_JUDGES, Term, regressors_of
 from recuse.model.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
-from recuse.model.spec import BY_PROMPT, Spec
+from recuse.model.spec import Spec
 from recuse.model.terms import absent_terms, present_terms
 
 FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
@@ -47,7 +47,7 @@ QUANTITIES = {
     ("gt_unit", None): "slope",
 }
 # statsmodels has no jackknife by prompt: CR3 is made here, of whatever it fits.
-COVARIANCES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
+KINDS = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
@@ -96,8 +96,11 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
 
 def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
     """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
-    by_prompt, df = covariance in BY_PROMPT, int(groups.max(axis=0).min())  # of as many clusters less one
-    kind = COVARIANCES.get(covariance, covariance)
+    by_prompt, df = (
+        COVARIANCES[covariance].of_prompts is not None,
+        int(groups.max(axis=0).min()),
+    )  # of as many clusters less one
+    kind = KINDS.get(covariance, covariance)
     clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
     fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
     spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()

@@ -16,9 +16,9 @@ from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
 from recuse.model.covariance import FEW
-from recuse.model.fit import Coefficient, fit_slice
+from recuse.model.fit import Coefficient, fit_slice, prompt_errors
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
-from recuse.model.resampling import ResampledTotals, prompt_errors
+from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, Spec, estimand_of
 from recuse.model.terms import moments_of, slices_of
 

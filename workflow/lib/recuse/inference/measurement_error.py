@@ -22,9 +22,8 @@ from recuse.data.registry import RATERS
 from recuse.data.study import Study
 from recuse.inference.refit import coefficient_rows
 from recuse.inference.reliability import Reliability, unusable
-from recuse.model.covariance import small_sample_factor
 from recuse.model.design import COLLINEAR, LENGTH, REFERENCE
-from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, solve
+from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
 from recuse.model.terms import NO_SLICE, NO_TERM, SliceDesign, absent_terms, designs_of, moments_of

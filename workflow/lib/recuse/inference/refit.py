@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from recuse.data.moments import Moments, RowBlock
-from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters, clustered
+from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters
 from recuse.model.design import COLLINEAR, Term
 from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
 from recuse.model.prompt_sums import add_prompts
@@ -40,7 +40,7 @@ def refit(spec: Spec, moments: Moments, blocks: Iterable[RowBlock]) -> list[Refi
             slices.append((label, design, n_terms, solution, Clusters(design.layouts, solution)))
     add_prompts([(design, [clusters]) for _, design, *_, clusters in slices], blocks if slices else (), len(moments.n))
     return [
-        Refit(label, design.terms, n_terms, solution, clustered(solution, clusters), clusters.prompts)
+        Refit(label, design.terms, n_terms, solution, clusters.result(), clusters.prompts)
         for label, design, n_terms, solution, clusters in slices
     ]
 

@@ -12,7 +12,7 @@ from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
-from recuse.model.covariance import FEW
+from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.design import EQUATION_1, ON_HUMAN_SCORES
 from recuse.model.spec import BIASES, in_place
 
@@ -198,7 +198,6 @@ NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: errors may be too small"
-CLUSTERED = ("CR1", "CR3")  # errors with one degree of freedom less than prompts
 OWN_SPECS = (ESTIMATES, "multiplicity", "placebo")  # tables in which no spec takes the place of another
 COUNTED = (ESTIMATES, "noisy_reference", "missingness")  # tables whose column df is of the errors
 
@@ -376,7 +375,8 @@ class Result:
 
     def _note(self) -> str:
         prompts = self.estimate.df + 1
-        few = self.errors in CLUSTERED and self.check.table in COUNTED and 1 < prompts < FEW
+        by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
+        few = by_prompt and self.check.table in COUNTED and 1 < prompts < FEW
         return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.words import capitalised, counted, enumerated, in_words, is_known, span
+from recuse.base.words import capitalised, counted, enumerated, is_known, span
 from recuse.inference.robustness import (
     AS_BEFORE,
     BY_ERRORS,
@@ -19,6 +19,7 @@ from recuse.inference.robustness import (
     RobustnessCheck,
 )
 from recuse.model.spec import BIASES
+from recuse.model.words import in_words
 
 EQUATION_1 = in_words({})
 PAPERS_CONFIDENCE = 0.9  # of the intervals that Play Favorites prints

@@ -1,99 +1,173 @@
-"""Errors clustered by prompt and by judge: ratings of one judge may vary together over prompts, too.
+"""Covariances of least-squares coefficients, one entry of COVARIANCES each: how it is computed, its needs, its words.
 
-Errors clustered by prompt: rows of one prompt may vary together, as they share its difficulty and its human scores.
+White's errors, with those by leverage and the classical ones, are of group moments. Errors clustered by prompt need the rows of
+each prompt, as these may vary together: they share its difficulty and its human scores.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
-from recuse.model.least_squares import LeastSquares, Solution
-from recuse.model.prompt_sums import mapped, score_weights
+from recuse.base.errors import DesignError
+from recuse.data.moments import Moments
+from recuse.model.least_squares import (
+    ALONE,
+    ROUNDING,
+    LeastSquares,
+    Solution,
+    determined,
+    others_than_rating,
+    residuals_squared,
+    small_sample_factor,
+    solve,
+    weighted_squares,
+)
+from recuse.model.prompt_sums import TakesPrompts, gram_and_score_weights, gram_places, mapped, score_weights, shifts_of
 
 FEW = 30  # clusters: errors of fewer are too small, all the more where the clusters differ in size
 FEW_CLUSTERS = "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t distribution"
+NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is no rounding
+LEFT = 1e-10  # share of a term's squares that is left without a prompt: below it, what is left is rounding of 0
+AT_ONCE = 250  # prompts that the jackknife leaves out, each by itself
+
+
+def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
+    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`, with errors of a kind.
+
+    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
+    covariance: one of COVARIANCES that needs no rows of prompts. solution: what `solve` says, where it is known. Coefficients
+    that no combination of rows determines are NaN.
+    """
+    return COVARIANCES[covariance].of_moments(moments, regressors, solution or solve(moments, regressors))
+
+
+def white(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
+    """Errors HC0: A (sum x x' e^2) A, with A = (X'X)^-1 and the residuals e. Source: White (1980)."""
+    return solution.sandwich(_meat(regressors, weighted_squares(moments, regressors, solution)))
+
+
+def scaled_white(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
+    """Errors HC1: HC0 * n / (n - rank), of n rows; NaN when n <= rank."""
+    n, rank = solution.n, solution.rank
+    meat = _meat(regressors, weighted_squares(moments, regressors, solution))
+    return solution.sandwich(meat, n / (n - rank) if n > rank else np.nan)
+
+
+def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
+    """One error variance: A * sum e^2 / (n - rank); NaN when n <= rank."""
+    total = residuals_squared(moments, regressors, solution).sum()
+    n, rank = solution.n, solution.rank
+    return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
+
+
+def by_leverage(moments: Moments, regressors: np.ndarray, solution: Solution, *, power: int) -> LeastSquares:
+    """Errors HC2, of power 1, and HC3, of power 2: A (sum x x' e^2 / (1 - h)^power) A, h = x' A x.
+
+    Of groups of rows with one reference, as by moments.moments_by_cell: DesignError where they are others. NaN of coefficients
+    that some row alone determines. Source: MacKinnon and White (1985).
+    """
+    others = others_than_rating(moments)
+    second = moments.tensor[:, 0, 0][:, others][:, :, others]  # (groups, v - 1, v - 1)
+    means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
+    size = np.einsum("gaa->ga", second) / moments.n[:, None]
+    if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():
+        raise DesignError("HC2 and HC3 need the leverage of each row, and these groups of rows have several references")
+    x = np.einsum("gw,gwt->gt", means, regressors)
+    room = 1 - ((x @ solution.inverse) * x).sum(axis=1)  # 1 - h of the rows of each group
+    alone = room < ALONE
+    squares = weighted_squares(moments, regressors, solution) / np.where(alone, np.inf, room)[:, None, None] ** power
+    result = solution.sandwich(_meat(regressors, squares))
+    # Without a row of leverage 1, coefficients that have a part in A x are not determined: it has no residual that would count.
+    free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
+    kept = determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
+    return replace(result, covariance=np.where(np.outer(kept, kept), result.covariance, np.nan))
+
+
+def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Sum over rows of x x' e^2, (terms, terms), of the sums of w w' e^2 by group, (groups, v - 1, v - 1)."""
+    groups, width, terms = regressors.shape
+    return regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
+
+
+class ByPrompt(TakesPrompts, Protocol):
+    """Errors of one slice that are clustered by prompt: prompts come a few at a time, each with all its rows."""
+
+    prompts: int  # with rows in the slice, be it that they carry no term
+
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
 
 
 class Clusters:
-    """The squares of the prompts' scores in one slice, added up prompt by prompt.
+    """Errors CR1: A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - rank), of P prompts and n rows.
 
-    Prompts come a few at a time, each with all its rows.
+    A = (X'X)^-1, and s = X'(y - X b) over the rows of a prompt. NaN with fewer than two prompts, and when n <= rank; t with
+    P - 1 degrees of freedom. Source: Liang and Zeger (1986), with the small-sample factor of Stata and statsmodels; Bester,
+    Conley and Hansen (2011) on the degrees of freedom.
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice."""
-        terms = layouts.shape[2]
-        self.meat = np.zeros((terms, terms))  # sum over prompts of s s', s = X'(y - X estimate) over the prompt's rows
-        self.prompts = 0  # with rows in the slice, be it that they carry no term
+        self.prompts = 0
+        self._solution = solution
+        self._meat = np.zeros(solution.gram.shape)
         self._weights = score_weights(layouts, solution.estimate)
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
         scores = mapped(sums, self._weights)
-        self.meat += scores.T @ scores
+        self._meat += scores.T @ scores
         self.prompts += len(prompts)
 
-
-def clustered(solution: Solution, clusters: Clusters) -> LeastSquares:
-    """Errors CR1: A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - rank), with A = (X'X)^-1, P prompts and n rows.
-
-    NaN with fewer than two prompts, and when n <= rank; t with P - 1 degrees of freedom. Source: Liang and Zeger (1986), with
-    the small-sample factor of Stata and statsmodels; Bester, Conley and Hansen (2011) on the degrees of freedom.
-    """
-    prompts = clusters.prompts
-    factor = small_sample_factor(prompts, solution)
-    return replace(solution.sandwich(clusters.meat, factor), df=prompts - 1)
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
+        factor = small_sample_factor(self.prompts, self._solution)
+        return replace(self._solution.sandwich(self._meat, factor), df=self.prompts - 1)
 
 
-def small_sample_factor(clusters: int, solution: Solution) -> float:
-    """The factor of CR1 for so many clusters; NaN with fewer than two, and when n <= rank."""
-    n, rank = solution.n, solution.rank
-    return clusters / (clusters - 1) * (n - 1) / (n - rank) if n > rank and clusters > 1 else np.nan
+class Jackknife:
+    """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
 
-
-NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is no rounding
-
-
-class TwoWay:
-    """The squares of the scores of prompts, of judges, and of the judges in each prompt, in one slice.
-
-    Prompts come a few at a time, each with all its rows.
+    b_(-p) = b - (G - G_p)^-1 s_p is the fit without prompt p: G = X'X, and of the rows of p G_p = X'X and s_p = X'(y - X b).
+    NaN with fewer than two prompts, and of coefficients that the rows do not determine without some prompt. Source: Bell and
+    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), Fast and reliable jackknife and bootstrap methods for cluster-robust
+    inference, CV3J centred at b.
     """
 
-    def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str, the one of each cell."""
-        weights, terms = score_weights(layouts, solution.estimate), layouts.shape[2]
-        self.meat = {"prompt": np.zeros((terms, terms)), "pair": np.zeros((terms, terms))}  # sums of s s', as of `Clusters`
-        self.prompts = self.pairs = 0  # prompts, and judges in them, with rows in the slice
-        cells = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge = [(of_judge, weights[:, of_judge]) for of_judge in cells]
-        self._of_judge = np.zeros((len(cells), terms))
-
-    @property
-    def judges(self) -> int:
-        """Judges with rows in the slice."""
-        return len(self._of_judge)
+    def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice."""
+        self.prompts = 0
+        self._solution, self._places = solution, gram_places(layouts)
+        self._squares = np.zeros(solution.gram.shape)  # sum of (b_(-p) - b)(b_(-p) - b)', NaN where b_(-p) is not known
+        self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        total = np.zeros((len(prompts), self._of_judge.shape[1]))
-        for place, (cells, weights) in enumerate(self._by_judge):
-            of_judge = sums[:, :, cells]
-            scores = mapped(of_judge, weights)
-            self.meat["pair"] += scores.T @ scores
-            self.pairs += int(of_judge[:, 0].any(axis=1).sum())
-            self._of_judge[place] += scores.sum(axis=0)
-            total += scores
-        self.meat["prompt"] += total.T @ total
+        values = mapped(sums, self._weights)
         self.prompts += len(prompts)
+        for start in range(0, len(values), AT_ONCE):
+            changes = self._changes(values[start : start + AT_ONCE])
+            self._squares += changes.T @ changes
 
-    @property
-    def meat_of_judges(self) -> np.ndarray:
-        """Sum over judges of s s', (terms, terms)."""
-        return self._of_judge.T @ self._of_judge
+    def _changes(self, values: np.ndarray) -> np.ndarray:
+        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p."""
+        row, column = self._places
+        entries, scores = np.split(values, [len(row)], axis=1)
+        entries = self._solution.gram[self._places] - entries
+        left = entries[:, row == column] > LEFT * self._solution.gram.diagonal()
+        entries *= left[:, row] & left[:, column]
+        return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
+
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
+        factor = (self.prompts - 1) / self.prompts if self.prompts > 1 else np.nan
+        return replace(self._solution.with_covariance(self._squares * factor), df=self.prompts - 1)
 
 
-def two_way(solution: Solution, clusters: TwoWay) -> LeastSquares:
+class TwoWay:
     """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor of its own clusters.
 
     t with min(prompts, judges) - 1 degrees of freedom. The difference need not be positive semidefinite; where it is not, by
@@ -101,15 +175,42 @@ def two_way(solution: Solution, clusters: TwoWay) -> LeastSquares:
     is 0 for the terms by judge. It is of use for terms that all judges share.
     Source: Cameron, Gelbach and Miller (2011), equation 2.7.
     """
-    parts = (
-        (clusters.meat["prompt"], clusters.prompts),
-        (clusters.meat_of_judges, clusters.judges),
-        (-clusters.meat["pair"], clusters.pairs),
-    )
-    found = solution.sandwich(sum(meat * small_sample_factor(number, solution) for meat, number in parts))
-    refuse = refused(found.covariance[np.ix_(found.identified, found.identified)])
-    covariance = np.full_like(found.covariance, np.nan) if refuse else found.covariance
-    return replace(found, covariance=covariance, df=min(clusters.prompts, clusters.judges) - 1)
+
+    def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str, the one of each cell."""
+        self.prompts = self._pairs = 0  # pairs: judges in prompts, with rows in the slice
+        self._solution, terms = solution, len(solution.gram)
+        self._meat, self._meat_of_pairs = np.zeros((2, terms, terms))
+        weights = score_weights(layouts, solution.estimate)
+        cells = [np.flatnonzero(judge == name) for name in np.unique(judge)]
+        self._by_judge = [(of_judge, weights[:, of_judge]) for of_judge in cells]
+        self._scores = np.zeros((len(cells), terms))  # of each judge
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        total = np.zeros((len(prompts), self._scores.shape[1]))
+        for place, (cells, weights) in enumerate(self._by_judge):
+            of_judge = sums[:, :, cells]
+            scores = mapped(of_judge, weights)
+            self._meat_of_pairs += scores.T @ scores
+            self._pairs += int(of_judge[:, 0].any(axis=1).sum())
+            self._scores[place] += scores.sum(axis=0)
+            total += scores
+        self._meat += total.T @ total
+        self.prompts += len(prompts)
+
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
+        judges = len(self._scores)
+        parts = (
+            (self._meat, self.prompts),
+            (self._scores.T @ self._scores, judges),
+            (-self._meat_of_pairs, self._pairs),
+        )
+        result = self._solution.sandwich(sum(meat * small_sample_factor(number, self._solution) for meat, number in parts))
+        if refused(result.covariance[np.ix_(result.identified, result.identified)]):
+            result = replace(result, covariance=np.full_like(result.covariance, np.nan))
+        return replace(result, df=min(self.prompts, judges) - 1)
 
 
 def refused(covariance: np.ndarray) -> bool:
@@ -118,3 +219,34 @@ def refused(covariance: np.ndarray) -> bool:
         return True
     values = np.linalg.eigvalsh(covariance)
     return bool((values < -NEGATIVE * np.abs(values).max(initial=0.0)).any())
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """One kind of standard errors, computed of group moments or of the sums of prompts."""
+
+    meaning: str  # for the reference of the settings
+    words: str  # before "standard errors", in headings and captions
+    of_moments: Callable[[Moments, np.ndarray, Solution], LeastSquares] | None = None
+    of_prompts: Callable[..., ByPrompt] | None = None  # of layouts, solution and, if by judge, the judge of each cell
+    leveraged: bool = False  # needs the leverage of single rows: groups of rows with one reference, which hold no lengths
+    by_judge: bool = False  # needs cells of one judge each: clusters are judges, too
+    estimators: Sequence[str] = ("least_squares",)  # that have it
+
+    @property
+    def by_prompt_alone(self) -> bool:
+        """Whether the prompts alone are its clusters: in these are nested the effects of completions that a spec may absorb."""
+        return self.of_prompts is not None and not self.by_judge
+
+
+EVERY = ("least_squares", "ordinal_logit", "gam")
+COVARIANCES = {
+    "HC0": Covariance("White's", "HC0", white, estimators=EVERY),
+    "HC1": Covariance("White's with the n/(n-k) factor", "HC1", scaled_white, estimators=EVERY),
+    "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
+    "HC3": Covariance("White's by leverage, squared", "HC3", partial(by_leverage, power=2), leveraged=True),
+    "classical": Covariance("those of the model itself", "classical", classical, estimators=EVERY),
+    "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters),
+    "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
+    "two_way": Covariance("clustered by prompt and judge", "prompt- and judge-clustered", of_prompts=TwoWay, by_judge=True),
+}

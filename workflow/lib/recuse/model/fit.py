@@ -1,7 +1,7 @@
 """A spec fitted to a study, slice by slice, by its estimator."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
@@ -11,21 +11,31 @@ from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.model.covariance import FEW, FEW_CLUSTERS, clustered, two_way
+from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, Covariance, fit
 from recuse.model.design import COLLINEAR, Term
 from recuse.model.gam import Curve, fit_gam
-from recuse.model.least_squares import LeastSquares, fit
+from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
-from recuse.model.resampling import PromptErrors, WildTest, jackknifed, prompt_errors
-from recuse.model.spec import Spec
-from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms, slices_of
+from recuse.model.prompt_sums import TakesPrompts, add_prompts
+from recuse.model.resampling import PromptBootstrap, WildBootstrap, WildTest
+from recuse.model.spec import BIASES, Spec
+from recuse.model.terms import (
+    NO_SLICE,
+    NO_TERM,
+    SliceDesign,
+    absent_terms,
+    designs_of,
+    layout_of,
+    moments_of,
+    present_terms,
+    slices_of,
+)
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
     "two_way: no standard errors, as the matrix of prompts + judges - judges in prompts is not positive semidefinite; where "
     "each judge has its own intercept, as in Equation 1, this takes up the judge's score: write CR1 or CR3"
 )
-CLUSTERED = {"CR1": clustered, "CR3": jackknifed, "two_way": two_way}  # covariance -> errors from the sums by prompt
 LOST = "bootstrap: of {all} resamples of prompts, left out where they do not determine the coefficient: {lost}"
 
 
@@ -61,6 +71,16 @@ class Fitted:
     curves: list[Curve] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class PromptErrors:
+    """The fit of a slice, and what its prompts say of the errors."""
+
+    solution: Solution
+    clusters: ByPrompt
+    replicates: np.ndarray | None  # (replicates, terms) coefficients of the bootstrap, if the spec asks for one and it can be
+    wild: Mapping[int, WildTest] = field(default_factory=dict)  # by place of the term, if the spec asks for one
+
+
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
     errors = prompt_errors(spec, study, seed=seed) if spec.errors.by_prompt else repeat(None)
@@ -82,6 +102,46 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
         return Fitted(label, round(float(rows.n.sum())), not_estimable=[("", "", str(error))])
 
 
+def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
+    """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
+
+    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
+    both are summed up in is not held at once.
+    """
+    moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
+    designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
+    fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
+    clusters = [_clusters(kind, moments, *each) for each in fitted]
+    wild = [[] if spec.errors.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in fitted]
+
+    def add_to(takers: Iterable[Sequence[TakesPrompts]]) -> None:
+        slices = list(zip((design for design, _ in fitted), takers, strict=True))
+        add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
+
+    add_to([own, *draws] for own, draws in zip(clusters, wild, strict=True))
+    tests = [draws[0].tests() if draws else {} for draws in wild]
+    del wild
+    replicates = [None] * len(fitted)
+    if spec.errors.bootstrap is not None:
+        asked = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
+        bootstraps = [PromptBootstrap(design.layouts, solution, **asked) for design, solution in fitted]
+        add_to([each] for each in bootstraps)
+        replicates = [each.estimates() if own.prompts > 1 else None for each, own in zip(bootstraps, clusters, strict=True)]
+    errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests)
+    return [None if design is None else next(errors) for *_, design in designs]
+
+
+def _clusters(kind: Covariance, moments: Moments, design: SliceDesign, solution: Solution) -> ByPrompt:
+    """What takes the sums of prompts of a slice; that of CR1, where its errors are not by prompt, to count the prompts."""
+    judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
+    return (kind.of_prompts or Clusters)(design.layouts, solution, *judge)
+
+
+def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
+    places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
+    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.errors.wild, seed=seed)
+
+
 def without_rows(label: str) -> Fitted:
     """Lay out a slice that has no rows."""
     return Fitted(label, 0, not_estimable=[("", "", NO_SLICE)])
@@ -95,11 +155,11 @@ def without_terms(label: str, n: int, absent: list) -> Fitted:
 def _least_squares(
     spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
 ) -> Fitted:
-    if spec.errors.covariance in CLUSTERED:
-        result = CLUSTERED[spec.errors.covariance](errors.solution, errors.clusters)
+    covariance = spec.errors.covariance
+    if COVARIANCES[covariance].of_prompts:
+        result = errors.clusters.result()
     else:
-        regressors = layout_of(spec, terms, rows)
-        result = fit(rows, regressors, covariance=spec.errors.covariance, solution=errors and errors.solution)
+        result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
     fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
     fitted = replace(fitted, remarks=_on_clusters(spec, result))
     if spec.errors.wild is not None:
@@ -118,7 +178,7 @@ def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
     if 0 < result.df < FEW - 1:
         remarks.append(FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=result.df + 1, few=FEW))
     errors = result.std_error[result.identified]
-    if spec.errors.covariance == "two_way" and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
+    if COVARIANCES[spec.errors.covariance].by_judge and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
         remarks.append(NOT_POSITIVE)
     return remarks
 

@@ -1,22 +1,17 @@
-"""Least squares from group moments, with White's robust errors: the same numbers as from the rows.
-
-What the t or the normal distribution says of an estimate and its standard error.
-"""
+"""Least squares from group moments, and what the t or the normal distribution says of an estimate and its standard error."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from recuse.base.errors import DesignError
 from recuse.data.moments import RATING, Moments
 
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
 ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
 NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of ratings leaves of 0
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
-LEVERAGED = {"HC2": 1, "HC3": 2}  # covariance -> power of 1 - leverage that a squared residual is divided by
 ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
 
 
@@ -75,40 +70,15 @@ class Solution:
         return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
 
 
-def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
+def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
     regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
-    covariance: with A = (X'X)^-1 and residuals e of n rows,
-      HC0        A (sum x x' e^2) A            (White 1980; what Play Favorites reports)
-      HC1        HC0 * n / (n - rank)
-      HC2, HC3   A (sum x x' e^2 / (1 - h)^power) A, h = x' A x, of power 1 (HC2) or 2 (HC3; MacKinnon and White 1985)
-      classical  A * sum e^2 / (n - rank)
-    HC1 and classical are NaN when n <= rank. Where X'X is singular, coefficients that no combination of rows determines are
-    NaN, and the others are as they would be under any choice of the free ones. Errors clustered by prompt need the rows, see
-    recuse.model.covariance. solution: what `solve` says, where it is known.
-    HC2 and HC3 need groups of rows with one reference, as by moments.moments_by_cell: DesignError where they are others. They
-    are NaN of coefficients that some row alone determines.
+    Where X'X is singular, coefficients that no combination of rows determines are not identified, and the others are as they
+    would be under any choice of the free ones.
     """
-    solution = solution or solve(moments, regressors)
     groups, width, terms = regressors.shape
-    n, rank = solution.n, solution.rank
-    if covariance == "classical":
-        total = residuals_squared(moments, regressors, solution).sum()
-        return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
-    squares = _residual_squares(moments, regressors, solution)
-    known = np.ones(terms, dtype=bool)
-    if covariance in LEVERAGED:
-        squares, known = _by_leverage(squares, moments, regressors, solution, LEVERAGED[covariance])
-    meat = regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
-    found = solution.sandwich(meat, (n / (n - rank) if n > rank else np.nan) if covariance == "HC1" else 1.0)
-    return replace(found, covariance=np.where(np.outer(known, known), found.covariance, np.nan))
-
-
-def solve(moments: Moments, regressors: np.ndarray) -> Solution:
-    """Solve for the coefficients of `fit`."""
-    groups, width, terms = regressors.shape
-    others = _others(moments)
+    others = others_than_rating(moments)
     second = moments.tensor[:, 0, 0]  # (groups, v, v): sums of u u'
     gram = second[:, others][:, :, others]  # (groups, v - 1, v - 1)
     flat = regressors.reshape(groups * width, terms)
@@ -122,7 +92,7 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
 
 
-def _others(moments: Moments) -> list[int]:
+def others_than_rating(moments: Moments) -> list[int]:
     """Places in u of what is not the rating."""
     return [place for place in range(moments.tensor.shape[1]) if place != RATING]
 
@@ -146,13 +116,13 @@ def determined(null: np.ndarray) -> np.ndarray:
 
 
 def residuals_squared(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
-    """Sum the squared residuals of each group's rows, (groups,); arguments as of `fit`."""
-    return _residual_squares(moments, regressors, solution)[:, 0, 0]
+    """Sum the squared residuals of each group's rows, (groups,); arguments as of `solve`."""
+    return weighted_squares(moments, regressors, solution)[:, 0, 0]
 
 
-def _residual_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
+def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
     """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]), e = rating - fitted w."""
-    tensor, others, fitted = moments.tensor, _others(moments), regressors @ solution.estimate
+    tensor, others, fitted = moments.tensor, others_than_rating(moments), regressors @ solution.estimate
     residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
@@ -163,24 +133,10 @@ def _residual_squares(moments: Moments, regressors: np.ndarray, solution: Soluti
     return squares[:, others][:, :, others]
 
 
-def _by_leverage(
-    squares: np.ndarray, moments: Moments, regressors: np.ndarray, solution: Solution, power: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Divide each group's squares by (1 - leverage)^power, and say which coefficients no row alone determines, (terms,).
-
-    Without a row of leverage 1, coefficients that have a part in A x are not determined: it has no residual that would count.
-    """
-    second = moments.tensor[:, 0, 0][:, _others(moments)][:, :, _others(moments)]
-    means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
-    size = np.einsum("gaa->ga", second) / moments.n[:, None]
-    if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():
-        raise DesignError("HC2 and HC3 need the leverage of each row, and these groups of rows have several references")
-    x = np.einsum("gw,gwt->gt", means, regressors)
-    room = 1 - ((x @ solution.inverse) * x).sum(axis=1)
-    alone = room < ALONE
-    free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
-    divided = squares / np.where(alone, np.inf, room)[:, None, None] ** power
-    return divided, determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
+def small_sample_factor(clusters: int, solution: Solution) -> float:
+    """The factor of CR1 for so many clusters; NaN with fewer than two, and when n <= rank."""
+    n, rank = solution.n, solution.rank
+    return clusters / (clusters - 1) * (n - 1) / (n - rank) if n > rank and clusters > 1 else np.nan
 
 
 def quantile(confidence: float, df: float = math.inf) -> float:

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from recuse.data.moments import RowBlock
+from recuse.model.least_squares import determined, inverted
 
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds what is held, whatever the prompts of a block of rows
 
@@ -131,6 +132,57 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     used = layouts.any(axis=1)  # (cells, terms)
     return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
+
+
+CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
+SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is looked at by itself
+
+
+def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
+    """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
+
+    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
+    directions) without information in any replicate: filling them up leaves what is determined as it is.
+    """
+    row, column = places
+    entries, scores = np.split(totals, [len(row)], axis=1)
+    scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
+    terms = scores.shape[1]
+    # The scores as one more row: the factor ends with their forward substitution. Cholesky's method reads the lower triangle.
+    scaled = np.zeros((len(totals), terms + 1, terms + 1))
+    scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
+    if null.size:
+        scaled[:, :terms, :terms] += null @ null.T
+    scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
+    try:
+        factor = np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:  # of one replicate at least: numpy does not say which
+        if len(totals) == 1:
+            return _singular_shift(entries[0], places, scores[0])[None]
+        half = len(totals) // 2
+        return np.concatenate([shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))])
+    shifts = _back_substituted(factor) * scale
+    pivots = np.einsum("rtt->rt", factor)[:, :terms]
+    for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
+        shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
+    return shifts
+
+
+def _back_substituted(factor: np.ndarray) -> np.ndarray:
+    """Solve L'x = y of each replicate, (replicates, terms); factor: (replicates, terms + 1, terms + 1), L with y' below."""
+    terms = factor.shape[1] - 1
+    solved = factor[:, terms, :terms].copy()
+    for term in reversed(range(terms)):
+        solved[:, term] /= factor[:, term, term]
+        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
+    return solved
+
+
+def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
+    gram = np.zeros((len(score),) * 2)
+    gram[places], gram[places[::-1]] = entries, entries
+    inverse, null = inverted(gram)
+    return np.where(determined(null), inverse @ score, np.nan)
 
 
 PROMPTS = 1024  # codes of a piece: of it depends what a seed gives, and how many prompts are held

@@ -1,25 +1,17 @@
-"""Wild cluster bootstrap of single coefficients: a test, and its inversion, that hold up with few or unequal prompts.
+"""Two bootstraps by prompt of a linear fit, from the sums of prompts instead of refits to resampled rows.
 
-The passes over a study's rows that errors clustered by prompt and the bootstrap by prompt take, for all slices of a spec.
-
-Bootstrap by prompt of a linear fit: resampled totals of the prompts' Gram matrices instead of refits on resampled rows.
-
-Errors by the jackknife over prompts: what leaving each prompt out in turn changes of the coefficients.
+The wild bootstrap tests single coefficients, and inverts the test, and holds up with few or unequal prompts; the bootstrap of
+prompts redraws these and refits.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.base.log import steps
-from recuse.data.moments import Moments
-from recuse.data.study import Study
-from recuse.model.covariance import Clusters, TwoWay, small_sample_factor
-from recuse.model.least_squares import NEGLIGIBLE, LeastSquares, Solution, determined, inverted, solve
-from recuse.model.prompt_sums import Pieces, add_prompts, gram_and_score_weights, gram_places, mapped, size_of
-from recuse.model.spec import BIASES, Spec
-from recuse.model.terms import SliceDesign, designs_of, moments_of
+from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
+from recuse.model.prompt_sums import Pieces, gram_and_score_weights, gram_places, mapped, shifts_of, size_of
 
 DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
@@ -212,8 +204,6 @@ def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -
 
 
 REPLICATES = 250  # drawn at a time: of it depends which resamples a seed gives, and what memory they take
-CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
-SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is looked at by itself
 
 
 class ResampledTotals:
@@ -310,150 +300,3 @@ class Resamples:
 
 def _generator(seed: int, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-
-
-def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
-    """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
-
-    totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
-    directions) without information in any replicate: filling them up leaves what is determined as it is.
-    """
-    row, column = places
-    entries, scores = np.split(totals, [len(row)], axis=1)
-    scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
-    terms = scores.shape[1]
-    # The scores as one more row: the factor ends with their forward substitution. Cholesky's method reads the lower triangle.
-    scaled = np.zeros((len(totals), terms + 1, terms + 1))
-    scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
-    if null.size:
-        scaled[:, :terms, :terms] += null @ null.T
-    scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
-    try:
-        factor = np.linalg.cholesky(scaled)
-    except np.linalg.LinAlgError:  # of one replicate at least: numpy does not say which
-        if len(totals) == 1:
-            return _singular_shift(entries[0], places, scores[0])[None]
-        half = len(totals) // 2
-        return np.concatenate([shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))])
-    shifts = _back_substituted(factor) * scale
-    pivots = np.einsum("rtt->rt", factor)[:, :terms]
-    for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
-        shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
-    return shifts
-
-
-def _back_substituted(factor: np.ndarray) -> np.ndarray:
-    """Solve L'x = y of each replicate, (replicates, terms); factor: (replicates, terms + 1, terms + 1), L with y' below."""
-    terms = factor.shape[1] - 1
-    solved = factor[:, terms, :terms].copy()
-    for term in reversed(range(terms)):
-        solved[:, term] /= factor[:, term, term]
-        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
-    return solved
-
-
-def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
-    gram = np.zeros((len(score),) * 2)
-    gram[places], gram[places[::-1]] = entries, entries
-    inverse, null = inverted(gram)
-    return np.where(determined(null), inverse @ score, np.nan)
-
-
-LEFT = 1e-10  # share of a term's squares that is left without a prompt: below it, what is left is rounding of 0
-
-
-class Jackknife:
-    """Squares of what leaving out each prompt of a slice changes, added up prompt by prompt.
-
-    Prompts come a few at a time, each with all its rows. With G = X'X, the fit without prompt p is
-    b_(-p) = b - (G - G_p)^-1 s_p, of G_p = X'X and s_p = X'(y - X b) over the rows of p.
-    """
-
-    def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice."""
-        terms = layouts.shape[2]
-        self.squares = np.zeros((terms, terms))  # sum over prompts of (b_(-p) - b)(b_(-p) - b)', NaN where b_(-p) is not known
-        self.prompts = 0  # with rows in the slice, be it that they carry no term
-        self._solution, self._places = solution, gram_places(layouts)
-        self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
-
-    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        values = mapped(sums, self._weights)
-        self.prompts += len(prompts)
-        for start in range(0, len(values), REPLICATES):
-            changes = self._changes(values[start : start + REPLICATES])
-            self.squares += changes.T @ changes
-
-    def _changes(self, values: np.ndarray) -> np.ndarray:
-        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p."""
-        row, column = self._places
-        entries, scores = np.split(values, [len(row)], axis=1)
-        entries = self._solution.gram[self._places] - entries
-        left = entries[:, row == column] > LEFT * self._solution.gram.diagonal()
-        entries *= left[:, row] & left[:, column]
-        return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
-
-
-def jackknifed(solution: Solution, clusters: Jackknife) -> LeastSquares:
-    """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
-
-    NaN with fewer than two prompts, and of coefficients that the rows do not determine without some prompt. Source: Bell and
-    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), Fast and reliable jackknife and bootstrap methods for cluster-robust
-    inference, CV3J centred at b.
-    """
-    prompts = clusters.prompts
-    spread = clusters.squares * ((prompts - 1) / prompts if prompts > 1 else np.nan)
-    return replace(solution.with_covariance(spread), df=prompts - 1)
-
-
-@dataclass(frozen=True)
-class PromptErrors:
-    """The fit of a slice, and what its prompts say of the errors."""
-
-    solution: Solution
-    clusters: Clusters | Jackknife | TwoWay
-    replicates: np.ndarray | None  # (replicates, terms) coefficients of the bootstrap, if the spec asks for one and it can be
-    wild: Mapping[int, WildTest] = field(default_factory=dict)  # by place of the term, if the spec asks for one
-
-
-def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
-    """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
-
-    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
-    both are summed up in is not held at once.
-    """
-    moments = moments_of(spec, study)
-    apart = "judge" if spec.errors.covariance == "two_way" else None
-    slices = [(design, design and solve(rows, design.regressors)) for _, rows, design in designs_of(spec, moments, apart=apart)]
-    found = [each for each in slices if each[0] is not None]
-    if not found:
-        return [None] * len(slices)
-    clusters = [_clusters(spec, moments, *each) for each in found]
-    wild = [[] if spec.errors.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in found]
-    takers = [(design, [own, *draws]) for (design, _), own, draws in zip(found, clusters, wild, strict=True)]
-    add_prompts(takers, study.row_blocks(spec.selection, moments.factors), len(moments.n))
-    tests = [draws[0].tests() if draws else {} for draws in wild]
-    del takers, wild
-    replicates = [None] * len(found)
-    if spec.errors.bootstrap is not None:
-        bootstraps = [
-            PromptBootstrap(design.layouts, solution, prompts=study.prompts, replicates=spec.errors.bootstrap, seed=seed)
-            for design, solution in found
-        ]
-        takers = [(design, [own]) for (design, _), own in zip(found, bootstraps, strict=True)]
-        add_prompts(takers, study.row_blocks(spec.selection, moments.factors), len(moments.n))
-        replicates = [each.estimates() if known.prompts > 1 else None for each, known in zip(bootstraps, clusters, strict=True)]
-    errors = map(PromptErrors, (solution for _, solution in found), clusters, replicates, tests)
-    return [None if design is None else next(errors) for design, _ in slices]
-
-
-def _clusters(spec: Spec, moments: Moments, design: SliceDesign, solution: Solution) -> Clusters | Jackknife | TwoWay:
-    if spec.errors.covariance == "two_way":
-        return TwoWay(design.layouts, solution, moments.factors["judge"][design.first])
-    return (Jackknife if spec.errors.covariance == "CR3" else Clusters)(design.layouts, solution)
-
-
-def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
-    places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
-    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.errors.wild, seed=seed)

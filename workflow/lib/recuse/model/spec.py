@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from recuse.data.selection import Selection
+from recuse.model.covariance import COVARIANCES
 from recuse.model.design import EQUATION_1, Term, terms_of
-from recuse.model.least_squares import LEVERAGED
 
-BY_PROMPT = ("CR1", "CR3", "two_way")  # covariances that need the rows of each prompt
 BIASES = ("self_bias", "family_bias")
 
 
@@ -32,7 +31,7 @@ class Model:
 class Errors:
     """How sure the coefficients are.
 
-    covariance: HC0, HC1, HC2, HC3, classical, CR1 or CR3 (clustered by prompt), two_way (by prompt and judge).
+    covariance: one of recuse.model.covariance.COVARIANCES.
     bootstrap: replicates of a bootstrap by prompt, beside it. wild: draws of a wild bootstrap by prompt of each self- and
     family-bias, beside it. tests: the quantities whose tests are one family, of all slices together.
     """
@@ -45,12 +44,13 @@ class Errors:
     @property
     def leveraged(self) -> bool:
         """Whether they need the leverage of single rows."""
-        return self.covariance in LEVERAGED
+        return COVARIANCES[self.covariance].leveraged
 
     @property
     def by_prompt(self) -> bool:
         """Whether they need the rows of each prompt."""
-        return self.covariance in BY_PROMPT or self.bootstrap is not None or self.wild is not None
+        of_prompts = COVARIANCES[self.covariance].of_prompts
+        return of_prompts is not None or self.bootstrap is not None or self.wild is not None
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,13 @@ from recuse.inference.measurement_error import (
 )
 from recuse.inference.refit import refit
 from recuse.inference.reliability import one_way
-from recuse.model.covariance import Clusters, clustered
+from recuse.model.covariance import ByPrompt, Clusters, Jackknife, fit
 from recuse.model.design import ALL_JUDGES, EQUATION_1, Term
 from recuse.model.fit import fitted_by_least_squares
-from recuse.model.least_squares import LeastSquares, Solution, fit, solve, wald_columns
+from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
 from recuse.model.multiplicity import simultaneous
 from recuse.model.prompt_sums import TakesPrompts, sum_by_prompt
-from recuse.model.resampling import Jackknife, WildBootstrap, WildTest, jackknifed
+from recuse.model.resampling import WildBootstrap, WildTest
 from recuse.model.spec import BIASES, C, Spec, estimand_of
 from recuse.model.terms import SliceDesign, design_of
 from recuse.montecarlo.world import Drawn
@@ -143,14 +143,12 @@ def _white(spec: Spec, trial: Trial) -> Answers:
     return _by_t(design.terms, fit(trial.moments, design.regressors), trial.confidence)
 
 
-def _clustered(spec: Spec, trial: Trial, **by: Callable) -> Answers:
-    return _by_t(trial.design(spec).terms, _fit_by_prompt(spec, trial, **by), trial.confidence)
+def _clustered(spec: Spec, trial: Trial, clusters: type[ByPrompt] = Clusters) -> Answers:
+    return _by_t(trial.design(spec).terms, _fit_by_prompt(spec, trial, clusters), trial.confidence)
 
 
-def _fit_by_prompt(spec: Spec, trial: Trial, sums: Callable = Clusters, errors: Callable = clustered) -> LeastSquares:
-    """Least squares with errors from sums over prompts: CR1, unless other sums and errors are given."""
-    solution = trial.solution(spec)
-    return errors(solution, trial.add_prompts(spec, sums(trial.design(spec).layouts, solution)))
+def _fit_by_prompt(spec: Spec, trial: Trial, clusters: type[ByPrompt] = Clusters) -> LeastSquares:
+    return trial.add_prompts(spec, clusters(trial.design(spec).layouts, trial.solution(spec))).result()
 
 
 def _wild(spec: Spec, trial: Trial) -> Answers:
@@ -272,9 +270,7 @@ def _answer(estimate: float, std_error: float, df: float, confidence: float) -> 
 ESTIMATORS: dict[str, Estimator] = {
     "A_HC0": Estimator(estimand_of(EQUATION), "Equation 1, HC0", partial(_white, EQUATION)),
     "A_CR1": Estimator(estimand_of(EQUATION), "Equation 1, CR1", partial(_clustered, EQUATION)),
-    "A_CR3": Estimator(
-        estimand_of(EQUATION), "Equation 1, CR3", partial(_clustered, EQUATION, sums=Jackknife, errors=jackknifed)
-    ),
+    "A_CR3": Estimator(estimand_of(EQUATION), "Equation 1, CR3", partial(_clustered, EQUATION, clusters=Jackknife)),
     "A_wild": Estimator(estimand_of(EQUATION), "Equation 1, wild bootstrap", partial(_wild, EQUATION)),
     "A_max_t": Estimator(estimand_of(EQUATION), "any of all, by max-t", partial(_max_t, EQUATION), at_once=True),
     "A_moments": Estimator(estimand_of(EQUATION), "corrected, known reliability", partial(_corrected, MOMENTS)),

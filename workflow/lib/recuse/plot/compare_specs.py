@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from recuse.base.words import PLACEBO
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.model.design import ALL_JUDGES
+from recuse.model.words import PLACEBO
 from recuse.plot.intervals import (
     POINT,
     SIDES,

@@ -9,12 +9,11 @@ from recuse.base.errors import ConfigError
 from recuse.base.words import REFERENCES, SLICED
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
 from recuse.data.references import NORMALISATIONS
+from recuse.model.covariance import COVARIANCES
 from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
-from recuse.model.least_squares import LEVERAGED
-from recuse.model.spec import BIASES, BY_PROMPT
+from recuse.model.spec import BIASES
 
-COVARIANCES = ("HC0", "HC1", "HC2", "HC3", "classical", "CR1", "CR3", "two_way")
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 # What may change in a spec that the project's figures are named after: other studies have other weak models.
 MAY_CHANGE = {"subset", "covariance", "bootstrap", "wild", "tests"}
@@ -85,13 +84,16 @@ class SpecSettings(Section):
         """At most one key, or value, of each of these sets is taken."""
         keys = {key for key, value in self if value}
         estimator = {self.estimator} - {None, "least_squares"}
+        covariance = COVARIANCES[self.covariance or "HC0"]
+        of_least_squares = {self.covariance} if estimator - {*covariance.estimators} else set()
+        leveraged = {self.covariance} if covariance.leveraged else set()
         for clash in (
             keys & {"slice", "reference"},  # the reference families are the slices
             keys & {"length", "reference"},  # cells of another reference hold no lengths
             estimator | keys & {"length"},  # nor do those that the other estimators read
             estimator & {"gam"} | keys & {"terms"},  # its splines are by judge
-            estimator | {self.covariance} & {*LEVERAGED, *BY_PROMPT},  # so are leverages and sums by prompt
-            {self.covariance} & {*LEVERAGED} | keys & {"length"},  # cells, which have one leverage, hold no lengths
+            estimator | of_least_squares,  # so are leverages and sums by prompt
+            leveraged | keys & {"length"},  # cells, which have one leverage, hold no lengths
             estimator | keys & {"bootstrap"},
             estimator | keys & {"wild"},
             estimator | keys & {"absorb"},  # sums by prompt, too
@@ -100,7 +102,7 @@ class SpecSettings(Section):
                 raise ValueError(f"found {' with '.join(sorted(clash))}, which do not go together; keep one")
         if self.whole and not self.slice:
             raise ValueError("whole: there is no slice beside it; leave `whole` out, it is the default then")
-        if self.absorb and self.covariance not in ("CR1", "CR3"):
+        if self.absorb and not covariance.by_prompt_alone:
             raise ValueError("absorb: its errors are by prompt; write `covariance: CR1` or `covariance: CR3` beside it")
         return self
 

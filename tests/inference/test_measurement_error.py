@@ -27,7 +27,7 @@ from recuse.inference.measurement_error import (
     split_rater_rows,
 )
 from recuse.inference.reliability import UNKNOWN
-from recuse.model.covariance import Clusters, clustered
+from recuse.model.covariance import Clusters
 from recuse.model.design import REFERENCE
 from recuse.model.estimates import estimate
 from recuse.model.prompt_sums import sum_by_prompt
@@ -71,7 +71,7 @@ def rows_of(trial, spec):
 @pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_taste": 0.1}])
 def test_uncorrected_are_the_clustered_errors(dials):
     trial, spec = trial_of(**dials), Spec.of("length", length="prompt") if dials else EQUATION
-    plain = clustered(trial.solution(spec), trial.add_prompts(spec, Clusters(trial.design(spec).layouts, trial.solution(spec))))
+    plain = trial.add_prompts(spec, Clusters(trial.design(spec).layouts, trial.solution(spec))).result()
     _, found = fit(trial, spec, UNCORRECTED)
     np.testing.assert_allclose(found.estimate, plain.estimate, rtol=1e-12)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-9, atol=1e-16)

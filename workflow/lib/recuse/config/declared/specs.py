@@ -6,13 +6,13 @@ from typing import Literal
 from pydantic import model_validator
 
 from recuse.base.errors import ConfigError
-from recuse.base.words import REFERENCES, SLICED
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
 from recuse.data.references import NORMALISATIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
 from recuse.model.spec import BIASES
+from recuse.model.words import REFERENCES, SLICED
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 # What may change in a spec that the project's figures are named after: other studies have other weak models.

@@ -3,6 +3,8 @@
 import csv
 import random
 
+import duckdb
+
 from conftest import CONFIG, built
 from recuse.check.check import check_study
 from recuse.check.facts import facts_of
@@ -12,6 +14,7 @@ from recuse.data.registry import Registry
 
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
 ASKED = {"gamma": 0.02, "power": 0.8, "confidence": 0.9}
+NINE = [*CONFIG["models"]][:9]
 FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")  # of four families
 
 
@@ -55,6 +58,14 @@ def write_rows(path, rows):
         writer.writeheader()
         writer.writerows(rows)
     return str(path)
+
+
+def study_of_query(folder, query, scale=(0, 4)):
+    """A study of the rows of an SQL query."""
+    duckdb.sql(f"copy ({query}) to '{folder}/raw.parquet' (format parquet)")
+    dimensions = [name for (name,) in duckdb.sql(f"select distinct dimension from ({query})").fetchall()]
+    files, registry = [RatingsFile(f"{folder}/raw.parquet")], Registry.from_config(CONFIG["models"])
+    return built(folder, "mine", StudyFiles(files, dict.fromkeys(dimensions, scale), {}, registry))
 
 
 def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5)):

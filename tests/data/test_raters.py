@@ -1,19 +1,23 @@
-"""A file of single raters' scores: what is read from it, and what is said of a bad one."""
+"""Human raters: what is read from their file, what is said of a bad one, and their agreement, by hand and by naive twins."""
 
 import gzip
 import re
+from dataclasses import replace
+from itertools import combinations, permutations
 
 import duckdb
 import numpy as np
 import pytest
 from agreement import tabulate
 
-from conftest import CONFIG
+from conftest import CONFIG, DATA
 from recuse.base.database import write_parquet
 from recuse.base.errors import DataError
-from recuse.base.tables import read_table
-from recuse.data.raters import check_raters
+from recuse.base.tables import AGREEMENT, read_table, write_table
+from recuse.data.raters import STATISTICS, agreement, check_raters
 from recuse.data.registry import Registry
+from recuse.simulate.ratings import simulate
+from recuse.simulate.twin import gold_agreement
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = ["gpt-4o,Tone,tickets,t0,ann,5", "GPT-4o,Tone,tickets,t0,bob,4", "Claude v2,Style,mails,m1,1,0"]
@@ -138,3 +142,151 @@ def test_one_job_writes_raters_and_agreement(tmp_path, ratings):
     assert rows["Tone", "observed_agreement"] == tone
     assert rows["Style", "full_agreement"]["value"] == ""
     assert duckdb.sql(f"select count(*) from '{raters}'").fetchall() == [(5,)]
+
+
+def table(tmp_path, rows):
+    """The agreement of rows (prompt, team, rater, rating[, dimension]), as {(dimension, statistic): (value, n)}."""
+    names = ("prompt_id", "team", "rater", "rating", "dimension")
+    columns = dict(zip(names, zip(*((*row, "Tone")[:5] for row in rows), strict=True), strict=True))
+    arrays = {name: np.array(values, dtype=None if name == "rating" else object) for name, values in columns.items()}
+    path = str(tmp_path / "raters.parquet")
+    write_parquet(arrays | {"model": np.full(len(rows), "GPT-4o", dtype=object)}, path)
+    return {(row["dimension"], row["statistic"]): (row["value"], row["n"]) for row in agreement(path)}
+
+
+def scored(prompt, team, *ratings):
+    return [(prompt, team, f"r{number}", rating) for number, rating in enumerate(ratings)]
+
+
+def test_hand_worked_example(tmp_path):
+    rows = scored("a", "raters", 4, 4, 3) + scored("b", "raters", 2, 2, 2) + scored("c", "raters", 0, 1)
+    rows += scored("a", "gold", 4, 4, 4) + scored("b", "gold", 1, 3, 3) + scored("d", "gold", 0) + scored("e", "raters", 2)
+    found = table(tmp_path, rows)
+    assert found["Tone", "accuracy"] == (5 / 6, 6)  # of a and b, rated by both teams, the 3 is outside 4..4
+    assert found["Tone", "gold_correlation"] == (pytest.approx(1), 2)
+    assert found["Tone", "observed_agreement"] == (4 / 7, 7)  # pairs: 1 of 3, 3 of 3, 0 of 1; e has no pair
+    assert found["Tone", "full_agreement"] == (1 / 3, 3)
+    # Ratings of a, b, c: 4 4 3 2 2 2 0 1, n = 8. Observed: (2 * 2 / 2 + 2 * 1 / 1) / 8 = 1 / 2.
+    # Expected: 2 (n sum x^2 - (sum x)^2) / (n (n - 1)) = 2 (8 * 54 - 18^2) / 56 = 27 / 7.
+    assert found["Tone", "krippendorff_alpha"] == (pytest.approx(1 - (1 / 2) / (27 / 7)), 8)
+    assert found["", "accuracy"] == (5 / 6, 6)
+    assert list(found)[:6] == [("Tone", name) for name in STATISTICS]
+
+
+def test_what_cannot_be_computed_is_empty(tmp_path):
+    alone = table(tmp_path, scored("a", "raters", 3) + scored("b", "raters", 4))
+    assert alone == {(dimension, name): (None, 0) for dimension in ("Tone", "") for name in STATISTICS}
+    alike = table(tmp_path, scored("a", "raters", 3, 3) + scored("b", "raters", 3, 3) + scored("a", "gold", 3))
+    assert alike["Tone", "observed_agreement"] == (1.0, 2)
+    assert alike["Tone", "krippendorff_alpha"] == (None, 4)
+    assert alike["Tone", "gold_correlation"] == (None, 1)
+    assert alike["Tone", "accuracy"] == (1.0, 2)
+    only_gold = table(tmp_path, scored("a", "gold", 3, 4))
+    assert set(only_gold.values()) == {(None, 0)}
+    write_table(tmp_path / "t.csv", AGREEMENT, [{"dimension": "", "statistic": "accuracy", "value": None, "n": 0}])
+    assert (tmp_path / "t.csv").read_text("utf-8").splitlines()[1] == ",,accuracy,,0"
+
+
+def test_average_is_the_plain_mean_of_the_dimensions_that_have_a_value(tmp_path):
+    rows = [(*row, "Tone") for row in scored("a", "raters", 1, 1) + scored("b", "raters", 1, 2)]
+    rows += [(*row, "Style") for row in scored("a", "raters", 3, 3, 3)] + [(*row, "Wit") for row in scored("a", "raters", 3)]
+    found = table(tmp_path, rows)
+    assert found["", "observed_agreement"] == (pytest.approx((1 / 2 + 1) / 2), 5)
+    assert found["Wit", "observed_agreement"] == (None, 0)
+
+
+def naive_alpha(units):
+    """Krippendorff's alpha (interval) of lists of ratings, by its definition over ordered pairs."""
+    units = [unit for unit in units if len(unit) > 1]
+    values = [value for unit in units for value in unit]
+    n = len(values)
+    observed = sum((x - y) ** 2 / (len(unit) - 1) for unit in units for x, y in permutations(unit, 2)) / n
+    expected = sum((x - y) ** 2 for x, y in permutations(values, 2)) / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def test_uneven_raters_against_naive_twins(tmp_path):
+    from scipy.stats import spearmanr
+
+    generator = np.random.default_rng(5)
+    units = [generator.integers(0, 5, generator.integers(0, 5)).tolist() for _ in range(120)]
+    teams = {"raters": units[:60], "gold": units[60:]}
+    rows = [row for team, units in teams.items() for i, unit in enumerate(units) for row in scored(i, team, *unit)]
+    found = table(tmp_path, rows)
+    raters = [unit for unit in teams["raters"] if len(unit) > 1]
+    both = [(unit, gold) for unit, gold in zip(teams["raters"], teams["gold"], strict=True) if unit and gold]
+    pairs = [x == y for unit in raters for x, y in combinations(unit, 2)]
+    inside = [min(gold) <= value <= max(gold) for unit, gold in both for value in unit]
+    rho = spearmanr([np.mean(unit) for unit, _ in both], [np.mean(gold) for _, gold in both]).statistic
+    assert found["Tone", "krippendorff_alpha"] == (pytest.approx(naive_alpha(raters), abs=1e-12), sum(map(len, raters)))
+    assert found["Tone", "observed_agreement"] == (pytest.approx(np.mean(pairs)), len(pairs))
+    assert found["Tone", "full_agreement"] == (pytest.approx(np.mean([len(set(unit)) == 1 for unit in raters])), len(raters))
+    assert found["Tone", "accuracy"] == (pytest.approx(np.mean(inside)), len(inside))
+    assert found["Tone", "gold_correlation"] == (pytest.approx(rho, abs=1e-12), len(both))
+
+
+def test_ordinal_alpha_of_the_published_example(tmp_path):
+    # Krippendorff (2011), page 8: four observers, twelve units.
+    observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    rows = [(unit, "raters", o, int(x)) for o, given in enumerate(observers) for unit, x in enumerate(given) if x != "."]
+    found = table(tmp_path, rows)
+    assert found["Tone", "krippendorff_alpha_ordinal"][0] == pytest.approx(0.815, abs=5e-4)
+    assert found["Tone", "krippendorff_alpha"][0] == pytest.approx(0.849, abs=5e-4)
+
+
+@pytest.fixture(scope="module")
+def table_4():
+    rows = read_table(DATA / "play_favorites_agreement.csv")
+    return {(row["dimension"], row["statistic"]): float(row["value"]) for row in rows}
+
+
+def measured(world, folder, prompts=596):
+    path = str(folder / "raters.parquet")
+    write_parquet(simulate(world, prompts=prompts, seed=20250809).raters, path)
+    return {(row["dimension"], row["statistic"]): row for row in agreement(path)}
+
+
+def expected(world, d):
+    known = (world.human_mean[d], world.quality_dispersion[d], world.rater_dispersion[d], int(world.levels[d]))
+    found = gold_agreement(*known, world.gold_dispersion[d], world.gold_insight[d : d + 1])
+    return found[0][0], found[1][0]
+
+
+def test_gold_team_is_expected_near_table_4(world, table_4):
+    for d, dimension in enumerate(world.dimensions):
+        accuracy, correlation = expected(world, d)
+        assert accuracy == pytest.approx(table_4[dimension, "accuracy"], abs=0.03)
+        assert correlation == pytest.approx(table_4[dimension, "gold_correlation"], abs=0.04)
+
+
+def test_gold_scores_have_the_expected_agreement(world, tmp_path):
+    """Were all completions scored by the gold team, chance would leave little."""
+    found = measured(replace(world, gold_share=1.0), tmp_path)
+    for d, dimension in enumerate(world.dimensions):
+        accuracy, correlation = expected(world, d)
+        assert found[dimension, "accuracy"]["value"] == pytest.approx(accuracy, abs=0.015)
+        assert found[dimension, "gold_correlation"]["value"] == pytest.approx(correlation, abs=0.05)
+
+
+def test_gold_team_of_the_twin(world, table_4, tmp_path):
+    found = measured(world, tmp_path)
+    for dimension in world.dimensions:
+        n = found[dimension, "gold_correlation"]["n"]
+        assert 55 < n < 90 if dimension == "Faithfulness" else 200 < n <= 210
+        assert found[dimension, "accuracy"]["value"] == pytest.approx(table_4[dimension, "accuracy"], abs=0.06)
+        # Three standard errors of a correlation of 210 completions, or 70, and what is not fitted.
+        assert found[dimension, "gold_correlation"]["value"] == pytest.approx(
+            table_4[dimension, "gold_correlation"], abs=0.04 + 3 / np.sqrt(n)
+        )
+    for statistic in ("accuracy", "gold_correlation", "observed_agreement", "krippendorff_alpha"):
+        assert found["", statistic]["value"] == pytest.approx(table_4["", statistic], abs=0.04)
+
+
+def test_gold_team_of_a_small_study_scores_the_same_share(world):
+    raters = simulate(world, prompts=24, seed=1).raters
+    gold = raters["team"] == "gold"
+    assert len(set(zip(raters["model"][gold], raters["prompt_id"][gold], strict=True))) == round(210 * 24 / 596)
+    assert not gold[: np.argmax(gold)].any()
+    assert gold[np.argmax(gold) :].all()
+    for column in ("rater", "rating"):
+        assert raters[column].dtype == np.int64

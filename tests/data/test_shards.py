@@ -1,19 +1,25 @@
 """A study scattered over shards and gathered is the study in one piece: its rows, cells, tables and faults."""
 
+import gzip
 import math
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
+import recuse.base.database
 from conftest import CONFIG, built, study_files
-from recuse.base.errors import DataError
+from rated_tables import NINE, study_of_query
+from recuse.base.database import bounded_memory
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.tables import read_table
 from recuse.data.cells import count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.moments import prompt_ranges
-from recuse.data.ratings import StudyFiles, check_files, plan_study, write_shard
+from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.data.shards import Plan
 from recuse.data.study import Study
@@ -215,3 +221,112 @@ def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
     plan.write(str(tmp_path / "again.json"))
     assert Plan.read(str(tmp_path / "again.json")) == plan
     assert [shard.number for shard in plan.shards] == sorted({shard.number for shard in plan.shards})
+
+
+def canonical(folder, paths, study="twin"):
+    """The bytes of the canonical ratings and of the completeness table of a study's files."""
+    ratings, completeness = folder / "ratings.parquet", folder / "completeness.csv"
+    normalise(
+        study,
+        study_files(study, [RatingsFile(str(path)) for path in paths]),
+        ratings=str(ratings),
+        completeness=str(completeness),
+    )
+    return ratings.read_bytes(), completeness.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def raw(twin):
+    return str(Path(twin.ratings[0]).parent / "raw.parquet")
+
+
+@pytest.fixture(scope="module")
+def rows(twin):
+    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
+
+
+def test_rows_rise_by_prompt_and_group(rows):
+    place = list(zip(rows["prompt_id"], rows["group_code"], strict=True))
+    assert place == sorted(place)
+    assert (np.unique(rows["prompt_id"], return_inverse=True)[1] == rows["prompt"]).all()
+
+
+def test_prompts_without_a_complete_row_have_no_number(tmp_path):
+    lines = [
+        "judge,model,gt,dataset,prompt_id,rating",
+        *(f"gpt-4o,gpt-4o,{gt},cnn,{p},1" for p, gt in (("a", 1), ("b", ""), ("c", 2))),
+    ]
+    (tmp_path / "f.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    source = StudyFiles([RatingsFile(str(tmp_path / "f.csv"), "A")], {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+    normalise("mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
+    assert duckdb.sql(f"select prompt_id, prompt from '{tmp_path}/r.parquet'").fetchall() == [("a", 0), ("c", 1)]
+
+
+def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
+    whole = canonical(tmp_path, [raw])
+    paths = [tmp_path / "part 2.parquet", tmp_path / "part 1.csv", tmp_path / "part 3.csv.gz"]
+    for part, path in enumerate(paths):
+        rows = f"from '{raw}' where hash(prompt_id, judge) % 3 = {part} order by hash(model, judge, prompt_id)"
+        plain = path.with_suffix("") if path.suffix == ".gz" else path
+        duckdb.sql(f"copy ({rows}) to '{plain}'")
+        if plain != path:
+            path.write_bytes(gzip.compress(plain.read_bytes()))
+    assert canonical(tmp_path, paths) == whole
+    assert not list(tmp_path.glob("*.unsorted"))
+
+
+def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
+    """Over 120,000 rows, which is where DuckDB divides its work."""
+    models = [name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")][:5]
+    raw = tmp_path / "raw.parquet"
+    duckdb.sql(f"""
+        copy (select {models}[1 + i % 5] as judge, {models}[1 + i // 5 % 5] as model, i % 4 as gt, 'd' as dataset,
+                     'Tone' as dimension, 'prompt ' || hash(i // 25) as prompt_id, hash(i) % 5 as rating,
+                     hash(i // 5) % 700 as pred_length
+              from range(400000) as t(i)) to '{raw}' (format parquet)""")
+    source = StudyFiles([RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
+
+    def bytes_of():
+        normalise("t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
+        return (tmp_path / "r.parquet").read_bytes()
+
+    with bounded_memory("2GB", tmp_path / "spill"):
+        plenty = bytes_of()
+    with bounded_memory("40MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
+        assert bytes_of() == plenty
+    monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
+    with bounded_memory("2GB", tmp_path / "spill"):
+        assert bytes_of() == plenty
+    with pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as said, bounded_memory("10MB", tmp_path / "spill"):
+        bytes_of()
+    assert str(said.value).endswith("); write more")
+    assert "\n" not in str(said.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
+
+
+def test_prompts_are_counted_in_each_dimension(tmp_path):
+    """Of one file: A has the prompts 0 to 4, B the prompts 3 to 5, and C those of A for one model only."""
+    asked = {"A": range(5), "B": range(3, 6), "C": range(5)}
+    rows = [(name, model, prompt) for name in asked for model, prompt in product((0, 1), asked[name]) if name != "C" or model]
+    listed = ", ".join(f"('{name}', {model}, {prompt})" for name, model, prompt in rows)
+    study_of_query(tmp_path, f"""
+        select '{NINE[0]}' as judge, {NINE[:2]}[1 + m] as model, dimension, 's' as dataset, p as prompt_id, 1 as rating,
+               2 as gt
+        from (values {listed}) t(dimension, m, p)""")  # fmt: skip
+    table = read_table(tmp_path / "completeness.csv")
+    found = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
+    assert found == {
+        **{("A", model): ("5", "0", "5") for model in NINE[:2]},
+        **{("B", model): ("3", "0", "3") for model in NINE[:2]},
+        ("C", NINE[1]): ("5", "0", "5"),
+    }
+
+
+def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
+    study = study_of_query(tmp_path, f"""
+        select {NINE}[1 + j] as judge, '{NINE[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id, 1 as rating,
+               2 as gt, case when j = 0 then 50 + p end as pred_length
+        from range(3) judges(j), range(4) prompts(p)""")  # fmt: skip
+    used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
+    assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "0"), NINE[2]: ("4", "0")}
+    assert study.cells().n.sum() == 4

@@ -1,4 +1,4 @@
-"""Codes of groups of which few occur, more than a type holds, and what is counted of rows of several dimensions and gaps."""
+"""Codes of groups and references: what they stand for, in numpy and in SQL, also where few of many occur."""
 
 import tracemalloc
 from itertools import product
@@ -7,36 +7,58 @@ import duckdb
 import numpy as np
 import pytest
 
-from conftest import CONFIG, built
+from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
-from recuse.base.tables import read_table
+from recuse.base.errors import DataError
 from recuse.crosscheck.compare import check_engines
-from recuse.data.files import RatingsFile
-from recuse.data.levels import AXES, Levels, levels_of
+from recuse.data.levels import AXES, Levels, as_metadata, levels_of
 from recuse.data.moments import moments_of_rows
-from recuse.data.ratings import StudyFiles
 from recuse.data.references import with_normalised_length
-from recuse.data.registry import Registry
 from recuse.data.shards import CheckedRows, Shard, first_twice, sort_rows
 from recuse.model.spec import Spec
 
-MODELS = [*CONFIG["models"]][:9]
+LEVELS = Levels(
+    ["d1", "d2"], ["j'1"], ["m1", "m2", "ü"], ["s1", "s2"], [0.1, 2 / 3], [[1, 5], [0, 4]], ["f"], ["g"] * 3, ["", "t"]
+)
 
 
-def study_of(folder, rows, scale=(0, 4)):
-    """A study of the rows of an SQL query."""
-    duckdb.sql(f"copy ({rows}) to '{folder}/raw.parquet' (format parquet)")
-    dimensions = [name for (name,) in duckdb.sql(f"select distinct dimension from ({rows})").fetchall()]
-    registry = Registry.from_config(CONFIG["models"])
-    return built(
-        folder, "mine", StudyFiles([RatingsFile(f"{folder}/raw.parquet")], dict.fromkeys(dimensions, scale), {}, registry)
-    )
+@pytest.fixture(scope="module")
+def rows(twin):
+    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
+
+
+def test_levels_stand_in_the_footer(tmp_path):
+    path = str(tmp_path / "some.parquet")
+    duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet, {as_metadata(LEVELS)})")
+    assert levels_of(path) == LEVELS
+    duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet)")
+    with pytest.raises(DataError, match="its footer does not say what its codes stand for"):
+        levels_of(path)
+
+
+def test_codes_of_groups_count_every_combination():
+    code = np.arange(LEVELS.groups)
+    assert (LEVELS.code(*LEVELS.places(code)) == code).all()
+    named = LEVELS.factors(code)
+    every = list(product(LEVELS.dimension, LEVELS.judge, LEVELS.model, LEVELS.dataset))
+    assert list(zip(*(named[factor].tolist() for factor in ("dimension", "judge", "model", "dataset")), strict=True)) == every
+    assert set(named["task_type"][named["dataset"] == "s2"]) == {"t"}
+    assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
+
+
+def test_codes_say_what_the_texts_say(twin, rows):
+    levels = levels_of(twin.ratings[0])
+    for factor, names in levels.factors(rows["group_code"].to_numpy(dtype=int)).items():
+        assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
+    assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
+    assert (levels.scales(rows["group_code"].to_numpy(dtype=int)) == rows[["scale_low", "scale_high"]].to_numpy()).all()
+    assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
 
 
 def sparse(datasets):
     """Nine judges and models, of whose pairs each dataset has one: of many codes of groups, one in 81 occurs."""
     return f"""
-        select {MODELS}[1 + (hash(i) % 9)::integer] as judge, {MODELS}[1 + (hash(i, 1) % 9)::integer] as model,
+        select {NINE}[1 + (hash(i) % 9)::integer] as judge, {NINE}[1 + (hash(i, 1) % 9)::integer] as model,
                hash(i, 2) % 13 / 3 as gt,
                'A' as dimension, 's' || i as dataset, 'p' || i // 3 as prompt_id, (hash(i, 3) % 5)::integer as rating,
                10 + hash(i, 4) % 90 as pred_length
@@ -45,7 +67,7 @@ def sparse(datasets):
 
 @pytest.fixture(scope="module")
 def sparse_study(tmp_path_factory):
-    return study_of(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
+    return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
 
 
 def test_many_codes_say_what_the_texts_say(sparse_study):
@@ -113,41 +135,3 @@ def test_codes_in_sql_are_those_in_numpy():
         assert (found == place).all()
         others = {other: np.where(other == axis, 0, at) for other, at in zip(AXES, levels.places(code), strict=True)}
         assert (without == levels.code(*others.values())).all()
-
-
-def test_prompts_are_counted_in_each_dimension(tmp_path):
-    """Of one file: A has the prompts 0 to 4, B the prompts 3 to 5, and C those of A for one model only."""
-    asked = {"A": range(5), "B": range(3, 6), "C": range(5)}
-    rows = [(name, model, prompt) for name in asked for model, prompt in product((0, 1), asked[name]) if name != "C" or model]
-    listed = ", ".join(f"('{name}', {model}, {prompt})" for name, model, prompt in rows)
-    study_of(tmp_path, f"""
-        select '{MODELS[0]}' as judge, {MODELS[:2]}[1 + m] as model, dimension, 's' as dataset, p as prompt_id, 1 as rating,
-               2 as gt
-        from (values {listed}) t(dimension, m, p)""")  # fmt: skip
-    table = read_table(tmp_path / "completeness.csv")
-    found = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
-    assert found == {
-        **{("A", model): ("5", "0", "5") for model in MODELS[:2]},
-        **{("B", model): ("3", "0", "3") for model in MODELS[:2]},
-        ("C", MODELS[1]): ("5", "0", "5"),
-    }
-
-
-def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
-    study = study_of(tmp_path, f"""
-        select {MODELS}[1 + j] as judge, '{MODELS[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id, 1 as rating,
-               2 as gt, case when j = 0 then 50 + p end as pred_length
-        from range(3) judges(j), range(4) prompts(p)""")  # fmt: skip
-    used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
-    assert used == {MODELS[0]: ("0", "4"), MODELS[1]: ("4", "0"), MODELS[2]: ("4", "0")}
-    assert study.cells().n.sum() == 4
-
-
-def test_cells_count_the_ratings_of_the_scale(tmp_path):
-    study = study_of(tmp_path, f"""
-        select '{MODELS[0]}' as judge, '{MODELS[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id,
-               2 + p as rating, 2 as gt
-        from range(3) prompts(p)""", scale=(2, 5))  # fmt: skip
-    columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
-    assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
-    assert study.cells().counts.tolist() == [[1, 1, 1, 0]]

@@ -1,10 +1,24 @@
-"""Correlations from contingency tables against scipy on rows and plain loops over pairs."""
+"""Mean scores against means over rows; correlations from contingency tables against scipy on rows and loops over pairs."""
 
+import duckdb
 import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.data.describe import STATISTICS, correlations, gamma, jackknife_error, pearson, spearman
+from recuse.data.describe import HUMAN, STATISTICS, correlations, gamma, jackknife_error, mean_scores, pearson, spearman
+
+
+def test_mean_scores_equal_means_over_rows(twin):
+    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
+    rows = list(mean_scores(twin.cells()))
+    assert len(rows) == 7 * 10 * 9
+    for row in rows:
+        part = frame[frame["model"] == row["model"]]
+        part = part if row["dimension"] == "" else part[part["dimension"] == row["dimension"]]
+        part = part if row["judge"] == HUMAN else part[part["judge"] == row["judge"]]
+        column = "gt_unit" if row["judge"] == HUMAN else "rating_unit"
+        assert row["mean"] == pytest.approx(part[column].mean(), abs=1e-12)
+        assert row["n"] == len(part)
 
 
 @pytest.fixture(params=[0, 1, 2])
@@ -57,8 +71,6 @@ def test_no_variation_gives_no_correlation():
 
 
 def test_table_of_a_study(twin):
-    import duckdb
-
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(twin.cells(), confidence=0.9)}
     assert len(rows) == 6 * 9 * 3

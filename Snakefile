@@ -18,11 +18,9 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/estimates.smk"
 include: "workflow/rules/comparisons.smk"
-include: "workflow/rules/drawings.smk"
-include: "workflow/rules/comparison_drawings.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
-include: "workflow/rules/figures.smk"
 
 
 # A run ends with where the reports are that it was asked for; what is registered last is done first.

@@ -1,17 +1,15 @@
 """Small tables to draw, and what to look for in a drawing."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
-from fig02_mean_scores import fig02_mean_scores
-from fig03_self_family_bias import fig03_self_family_bias
-from fig05_correlations import fig05_correlations
-from fig06_mean_scores_by_dimension import fig06_mean_scores_by_dimension
-from fig08_ordinal import fig08_ordinal
+from figure import figure as draw_figure
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
-from recuse.plot.intervals import NO_ERROR
+from recuse.plot.intervals import NO_ERROR, self_family_bias
 from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Palette, Subject, interval_text, language, wrap
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
@@ -24,8 +22,12 @@ MODELS = {
 }
 PRESENT = list(MODELS)[:4]
 SIX = ["Completeness", "Conciseness", "Faithfulness", "Helpfulness", "Logical correctness", "Logical robustness"]
+WALD = {"confidence": 0.9, "covariance": "HC0"}
 INTERVAL = interval_text(0.9, "HC0")
 CLUSTERED = {"spec": "clustered", "tests": "self- and family-biases", "sliced": "", "errors": "by prompt"}
+
+
+SUBJECT = {"label": "a study", "kind": "simulated", "models": MODELS, "families": FAMILIES}
 
 
 def subject(kind="simulated", models=MODELS, estimand=""):
@@ -105,23 +107,46 @@ def is_page_of(figure, text):
     return not figure.axes and set(lines) <= set(texts(figure)) and on_paper(figure)
 
 
-COMMON = {"subject": subject()}
-DRAWN = {
-    fig02_mean_scores: ({"mean_scores": scores()}, {}),
-    fig03_self_family_bias: (
-        {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
-        {"spec": "a", "simultaneous": CLUSTERED, "confidence": 0.9, "covariance": "HC0"},
-    ),
-    fig05_correlations: ({"correlations": coefficients()}, {"confidence": 0.9}),
-    fig06_mean_scores_by_dimension: ({"mean_scores": scores()}, {}),
-    fig08_ordinal: (
-        {"estimates": by_slice(SIX), "not_estimable": gaps()},
-        {"spec": "a", "by": "by dimension", "title": "Ordinal", "words": "", "confidence": 0.9, "covariance": "HC0"},
-    ),
-}
-
-
 NULLS = ["NA", "None", "nan", "null"]
+
+
+def drawn_twice(draw, folder, tables, subject=None, **settings):
+    """The bytes of a figure by suffix, as the workflow's script draws it of tables in files; the same every time.
+
+    draw: within recuse.plot; tables: by argument, each a table, or a list of tables or of paths.
+    """
+    inputs, files = {}, []
+    for argument, table in tables.items():
+        paths = [_path_of(each, folder / f"{argument}{number}.csv") for number, each in enumerate(_listed(table))]
+        inputs[argument] = paths if isinstance(table, list) else paths[0]
+    for run in "ab":
+        paths = {suffix: folder / f"{run}.{suffix}" for suffix in ("pdf", "svg", "png")}
+        outputs = {suffix: str(path) for suffix, path in paths.items()}
+        told = {"title": "What it shows", "subject": subject or SUBJECT, "settings": settings}
+        draw_figure(inputs=inputs, outputs=outputs, draw=f"recuse.plot.{draw}", **told)
+        files.append({suffix: path.read_bytes() for suffix, path in paths.items()})
+    assert files[0] == files[1]
+    assert b"What it shows</title>" in files[0]["svg"]
+    return files[0]
+
+
+def _listed(tables):
+    return tables if isinstance(tables, list) else [tables]
+
+
+def _path_of(table, path):
+    """The path of a table that is written, or the path that it is."""
+    if isinstance(table, (str, Path)):
+        return str(table)
+    table.to_csv(path, index=False)
+    return str(path)
+
+
+def self_and_family_bias(table, study=None, *, reasons=None, multiplicity=None, clustered=None):
+    """Figure 3 of a table of estimates of the spec `a`."""
+    nothing = gaps() if reasons is None else reasons
+    others = simultaneous(estimates()) if multiplicity is None else multiplicity
+    return self_family_bias(table, nothing, others, study or subject(), spec="a", simultaneous=clustered, **WALD)
 
 
 def words_are_beside_the_point(figure, point, count=1):

@@ -48,10 +48,10 @@ def of_reliability(curve=None, known=("Tone", "Wit")):
     )
     table = pd.DataFrame([("s", name, 0.2, 3, mean, "raters") for name, mean in zip(known, (0.4, 0.7), strict=False)])
     return {
-        "reliability_curve": curve,
+        "curves": curve,
         "breakdowns": breakdown,
         "noisy_reference": own if known else unknown,
-        "reliability": table.set_axis(RELIABILITY, axis=1) if known else pd.DataFrame(columns=RELIABILITY),
+        "reliabilities": table.set_axis(RELIABILITY, axis=1) if known else pd.DataFrame(columns=RELIABILITY),
     }
 
 

@@ -3,34 +3,29 @@
 import numpy as np
 import pandas as pd
 import pytest
-from attack_success import attack_success as attack_success_script
 from attacks import attacks
-from length_bias_curve import length_bias_curve as length_bias_curve_script
-from length_confound import length_confound as length_confound_script
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
-from votes_by_position import votes_by_position as votes_by_position_script
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
-from drawings import artists, filled, on_paper, texts
+from drawings import artists, drawn_twice, filled, on_paper, texts
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.text_lengths import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success
 from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
 from recuse.plot.position import votes_by_position
 from recuse.plot.style import LINE, Subject, language, read
-from recuse.published.attacks import read_attacks
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}
 TABLES = ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")
 LONG = "A judge with a name that is longer than most of them"
-SCRIPTS = {
-    attack_success_script: ("asr", "ranks"),
-    votes_by_position_script: ("votes_by_position",),
-    length_bias_curve_script: ("length_curve",),
-    length_confound_script: ("length_confound",),
+READ = {
+    "attacks:attack_success": {"rates": "asr", "ranks": "ranks"},
+    "position:votes_by_position": {"table": "votes_by_position"},
+    "length_bias:length_bias_curve": {"table": "length_curve"},
+    "length_bias:length_confound": {"table": "length_confound"},
 }
 
 
@@ -59,16 +54,9 @@ def tables(folder):
     return {path.stem: read(path) for path in folder.glob("*.csv")}
 
 
-@pytest.mark.parametrize("draw", SCRIPTS, ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("draw", READ)
 def test_same_bytes_every_time_and_a_title_within(draw, folder, tmp_path):
-    inputs = {name: str(folder / f"{name}.csv") for name in SCRIPTS[draw]}
-    files = {}
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
-        draw(**inputs, **DRAWN, outputs=[str(path) for path in outputs])
-        files[run] = [path.read_bytes() for path in outputs]
-    assert files["first"] == files["second"]
-    assert b": a study</title>" in files["first"][1]
+    drawn_twice(draw, tmp_path, {argument: folder / f"{name}.csv" for argument, name in READ[draw].items()}, confidence=0.9)
 
 
 def test_nothing_leaves_the_paper(tables):
@@ -120,7 +108,7 @@ def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(ta
 
 
 def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge_and_model():
-    published = read_attacks(str(DATA / "judgement_bias_published.csv"))
+    published = [str(DATA / "judgement_bias_published.csv")]
     keys = [
         ("perturbations", "factual_error", "answer 2", "Ernie", 0.26),
         ("perturbations", "gender", "answer 2", "Ernie", np.nan),

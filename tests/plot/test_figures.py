@@ -6,45 +6,52 @@ import pytest
 from matplotlib.colors import to_hex
 
 from drawings import (
-    COMMON,
-    DRAWN,
+    CLUSTERED,
     FAMILIES,
-    INTERVAL,
     NULLS,
     PRESENT,
     SIX,
+    WALD,
     artists,
+    by_slice,
     coefficients,
+    drawn_twice,
     estimates,
+    gaps,
     scores,
+    self_and_family_bias,
+    simultaneous,
     subject,
     texts,
 )
 from recuse.base.errors import DataError
 from recuse.plot.correlations import correlations
 from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension, shades
-from recuse.plot.intervals import self_family_bias
 from recuse.plot.style import NEUTRAL, Palette, Subject, read
 
+DRAWN = {
+    "heatmaps:mean_scores": ({"table": scores()}, {}),
+    "heatmaps:mean_scores_by_dimension": ({"table": scores()}, {}),
+    "intervals:self_family_bias": (
+        {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
+        {"spec": "a", "simultaneous": CLUSTERED, **WALD},
+    ),
+    "correlations:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
+    "slices:ordinal": (
+        {"estimates": by_slice(SIX), "not_estimable": gaps()},
+        {"spec": "a", "by": "by dimension", "words": "", **WALD},
+    ),
+}
 
-@pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
+
+@pytest.mark.parametrize("draw", DRAWN)
 def test_same_bytes_every_time_and_a_title_within(draw, tmp_path):
     tables, settings = DRAWN[draw]
-    for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    paths = {name: str(tmp_path / f"{name}.csv") for name in tables}
-    files = {}
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
-        draw(**paths, **COMMON, **settings, outputs=[str(path) for path in outputs])
-        files[run] = [path.read_bytes() for path in outputs]
-    assert files["first"] == files["second"]
-    pdf, svg, png = files["first"]
-    assert b": a study</title>" in svg
-    assert b"/Title" in pdf
-    assert b"CreationDate" not in pdf
-    assert b"<dc:date>" not in svg
-    assert png.startswith(b"\x89PNG")
+    files = drawn_twice(draw, tmp_path, tables, **settings)
+    assert b"/Title" in files["pdf"]
+    assert b"CreationDate" not in files["pdf"]
+    assert b"<dc:date>" not in files["svg"]
+    assert files["png"].startswith(b"\x89PNG")
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
@@ -58,10 +65,10 @@ def test_names_that_look_like_missing_values_are_names(tmp_path):
     assert [label.get_text() for label in pooled.axes[0].get_yticklabels()] == NULLS
     assert len(pooled.axes) == 2
     coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
-    figure = correlations(read(tmp_path / "correlations.csv"), palette, interval=INTERVAL)
+    figure = correlations(read(tmp_path / "correlations.csv"), palette, confidence=0.9)
     assert [axes.get_title(loc="left") for axes in figure.axes] == NULLS
     estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
-    figure = self_family_bias(read(tmp_path / "estimates.csv"), palette, interval=INTERVAL)
+    figure = self_and_family_bias(read(tmp_path / "estimates.csv"), palette)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == NULLS
 
 
@@ -115,7 +122,7 @@ def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
     figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [*PRESENT, "A critic"]
     assert len(artists(figure, "own")) == len(PRESENT)
-    figure = self_family_bias(estimates([*PRESENT, "A critic"]), subject(), interval=INTERVAL)
+    figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
     colours = [point.get_color() for point in figure.axes[0].lines if point.get_gid() == "point"]
     assert colours[-1] == NEUTRAL
     assert "no family in config" in texts(figure)
@@ -124,7 +131,7 @@ def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
 @pytest.mark.parametrize("dimensions", [SIX, SIX[:2], SIX[:1], [*SIX, "a", "b"]])
 def test_correlations_have_a_panel_for_each_dimension(dimensions):
     table = coefficients(dimensions)
-    figure = correlations(table, subject(), interval=INTERVAL)
+    figure = correlations(table, subject(), confidence=0.9)
     assert [axes.get_title(loc="left") for axes in figure.axes] == sorted(dimensions)
     spearman = table[table["statistic"] == "spearman"].set_index(["dimension", "judge"])["value"]
     for axes in figure.axes:
@@ -135,4 +142,4 @@ def test_correlations_have_a_panel_for_each_dimension(dimensions):
 def test_a_judge_without_ratings_in_one_dimension_is_said():
     table = coefficients(SIX[:2])
     table = table[(table["dimension"] != SIX[0]) | (table["judge"] != "GPT-4o")]
-    assert texts(correlations(table, subject(), interval=INTERVAL)).count("no ratings") == 1
+    assert texts(correlations(table, subject(), confidence=0.9)).count("no ratings") == 1

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from inference_figure import DRAWINGS, inference_figure
 
-from drawings import COMMON, PRESENT, artists, is_page_of, on_paper, subject, texts
+from drawings import PRESENT, artists, drawn_twice, is_page_of, on_paper, subject, texts
 from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, SMALL_SAMPLE, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.power import NOT_ESTIMABLE, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.inference.ppi import HUMANS, STRATA
@@ -22,8 +21,16 @@ KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
 SAME = {kind: [1, 2, 3, 4] for kind in KINDS}
 
 
-def drawn(name, **tables):
-    return DRAWINGS[name](tables, subject(), confidence=0.9)
+DRAW = {
+    "leaderboard": leaderboard.leaderboard,
+    "few_labels": few_labels.few_labels,
+    "planner": planner.planner,
+    "reliability": reliability.reliability,
+}
+
+
+def drawn(name, *tables):
+    return DRAW[name](*tables, subject(), confidence=0.9)
 
 
 def foot(figure):
@@ -31,7 +38,7 @@ def foot(figure):
 
 
 def test_models_stand_in_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
-    figure = drawn("leaderboard", leaderboard=board({**SAME, RAW: [3, 1, 2, 4]}))
+    figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
     order = [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
     assert [label.get_text() for label in scores.get_yticklabels()] == order
@@ -46,26 +53,26 @@ def test_models_stand_in_the_order_of_the_ratings_as_they_are_with_scores_and_ra
 
 
 def test_the_foot_says_whether_the_ranking_changes():
-    assert foot(drawn("leaderboard", leaderboard=board(SAME))).count("no model changes its rank") == 4
+    assert foot(drawn("leaderboard", board(SAME))).count("no model changes its rank") == 4
     swapped = board({**SAME, DEBIASED: [2, 1, 3, 4], HUMAN: [4, 2, 3, 1]})
-    said = foot(drawn("leaderboard", leaderboard=swapped))
+    said = foot(drawn("leaderboard", swapped))
     assert f"With the biases taken off ({A}): 2 of 4 models change their rank, none beyond its rank set" in said
     assert "(Claude v2 1 → 2, Claude 3 Sonnet 2 → 1)" in said
     assert "By human scores: 2 of 4 models change their rank, Claude v2 and Llama 3 8B beyond the rank set" in said
     sliced = board({RAW: [1, 2, 3, 4], DEBIASED: [4, 1, 2, 3]}, label="Wit")
-    said = foot(drawn("leaderboard", leaderboard=pd.concat([swapped, sliced])))
+    said = foot(drawn("leaderboard", pd.concat([swapped, sliced])))
     assert "4 of 4 ranks change, beyond the rank set: Claude v2 in Wit." in said
     assert "In Wit alone, with the biases taken off: 4 of 4" in said
     # The last rank of the set is within it, the next one beyond.
     wide = board({RAW: [1, 2, 3, 4], DEBIASED: [3, 1, 2, 4]}, sets=2)
-    assert "3 of 4 models change their rank, none beyond" in foot(drawn("leaderboard", leaderboard=wide))
+    assert "3 of 4 models change their rank, none beyond" in foot(drawn("leaderboard", wide))
     wide = board({RAW: [1, 2, 3, 4], DEBIASED: [4, 1, 2, 3]}, sets=2)
-    assert "4 of 4 models change their rank, Claude v2 beyond the rank set" in foot(drawn("leaderboard", leaderboard=wide))
+    assert "4 of 4 models change their rank, Claude v2 beyond the rank set" in foot(drawn("leaderboard", wide))
 
 
 def test_the_foot_warns_of_few_prompts():
     note = SMALL_SAMPLE.format(prompts=12, few=30)
-    assert f"too. {note}." in foot(drawn("leaderboard", leaderboard=board(SAME).assign(note=note)))
+    assert f"too. {note}." in foot(drawn("leaderboard", board(SAME).assign(note=note)))
 
 
 def test_scores_that_cannot_be_had_are_named_with_the_reason():
@@ -73,14 +80,14 @@ def test_scores_that_cannot_be_had_are_named_with_the_reason():
     gone = table["scores"] == WITHOUT_FAMILY
     table.loc[gone, ["score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]] = np.nan
     table["note"] = table["note"].astype(object).where(~gone, NO_CHAIN)
-    figure = drawn("leaderboard", leaderboard=table)
+    figure = drawn("leaderboard", table)
     assert not artists(figure, WITHOUT_FAMILY)
     assert f"Without judges' ratings of their family: {NO_CHAIN}." in foot(figure)
-    assert is_page_of(drawn("leaderboard", leaderboard=table[:0]), leaderboard.NONE)
+    assert is_page_of(drawn("leaderboard", table[:0]), leaderboard.NONE)
 
 
 def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
-    figure = drawn("reliability", **of_reliability())
+    figure = drawn("reliability", *of_reliability().values())
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["GPT-4o", "Claude family"]
     for axes in figure.axes:
         lines = [line for line in axes.lines if line.get_gid() == "curve"]
@@ -97,15 +104,15 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
     assert "from here down a bias of the other sign" in texts(figure)
     tables = of_reliability()
     tables["breakdowns"]["reversal"] = np.nan
-    tables["reliability"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
-    (ticks, *_) = (line.get_xdata() for line in artists(drawn("reliability", **tables), "dimension"))
+    tables["reliabilities"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
+    (ticks, *_) = (line.get_xdata() for line in artists(drawn("reliability", *tables.values()), "dimension"))
     assert list(ticks) == [0.7]
-    assert "from here down a bias of the other sign" not in texts(drawn("reliability", **tables))
+    assert "from here down a bias of the other sign" not in texts(drawn("reliability", *tables.values()))
     assert on_paper(figure)
 
 
 def test_an_unknown_reliability_is_said_and_leaves_the_curves():
-    figure = drawn("reliability", **of_reliability(known=()))
+    figure = drawn("reliability", *of_reliability(known=()).values())
     assert len(artists(figure, "curve")) == 4
     assert not artists(figure, "own")
     assert "The study's own: not corrected: unknown in Wit." in foot(figure)
@@ -114,20 +121,20 @@ def test_an_unknown_reliability_is_said_and_leaves_the_curves():
 def test_a_curve_that_runs_away_leaves_its_panel_and_not_the_axis_to_the_others():
     curve = curves()
     curve.loc[curve["reliability"] == 0.3, ["estimate", "ci_low", "ci_high"]] = [-5.0, -5.01, -4.9]
-    figure = drawn("reliability", **of_reliability(curve))
+    figure = drawn("reliability", *of_reliability(curve).values())
     assert figure.axes[0].get_ylim()[0] > -0.2
     assert "Some curves go on beyond their panel." in foot(figure)
-    assert is_page_of(drawn("reliability", **of_reliability(curve.assign(estimate=np.nan))), reliability.NONE)
+    assert is_page_of(drawn("reliability", *of_reliability(curve.assign(estimate=np.nan)).values()), reliability.NONE)
 
 
 def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interval_holds_0():
     tables = of_reliability(curves([("self_bias", "GPT-4o"), ("self_bias", "Claude v2")]))
-    larger = tables["reliability_curve"]["term"] == "Claude v2"
-    tables["reliability_curve"].loc[larger, ["estimate", "ci_low", "ci_high"]] *= 20
+    larger = tables["curves"]["term"] == "Claude v2"
+    tables["curves"].loc[larger, ["estimate", "ci_low", "ci_high"]] *= 20
     own = tables["noisy_reference"]
     ends = (own["term"] == "Claude v2").map({True: -0.01, False: 0.01})
     tables["noisy_reference"] = own.assign(estimate=0.02, ci_low=ends, ci_high=0.04)
-    figure = drawn("reliability", **tables)
+    figure = drawn("reliability", *tables.values())
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Claude v2", "GPT-4o"]
     spans = [np.diff(axes.get_ylim())[0] for axes in figure.axes]
     assert spans[0] > 5 * spans[1]
@@ -138,7 +145,7 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
 
 
 def test_widths_against_labels_with_what_is_saved_at_most_labels():
-    figure = drawn("few_labels", few_labels=labels())
+    figure = drawn("few_labels", labels())
     assert [axes.get_title(loc="left") for axes in figure.axes] == PRESENT
     assert artists(figure, STRATA)[0].get_ydata() == pytest.approx(0.6 / np.sqrt([10, 50]))
     assert artists(figure, HUMANS)[0].get_xdata().tolist() == [10, 50]
@@ -153,17 +160,17 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert "in 90 % of the choices, and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
     assert "made with 10 prompts, over all models, the judges save 36 % taken as one and 0 % taken apart." in said
     assert on_paper(figure)
-    few = drawn("few_labels", few_labels=labels(prompts=(10, 20)))  # what so few would save is not to be relied on
+    few = drawn("few_labels", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "save a share" in text]
     few = labels()
     few.loc[few["model"] == PRESENT[0], "saved"] = np.nan  # human scores that do not vary
-    assert texts(drawn("few_labels", few_labels=few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
-    assert "really made" not in foot(drawn("few_labels", few_labels=labels(prompts=(30, 50))))
-    assert is_page_of(drawn("few_labels", few_labels=few[:0]), few_labels.NONE)
+    assert texts(drawn("few_labels", few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
+    assert "really made" not in foot(drawn("few_labels", labels(prompts=(30, 50))))
+    assert is_page_of(drawn("few_labels", few[:0]), few_labels.NONE)
 
 
 def test_a_plan_says_how_many_prompts_it_takes_or_never():
-    figure = drawn("planner", planner=plans())
+    figure = drawn("planner", plans())
     said = texts(figure)
     assert [said.count(words) for words in ("4,936", "9,872", "never", "–", "not estimable")] == [2, 2, 4, 4, 1]
     assert not [text for text in said if "inf" in text.lower().split() or "nan" in text.lower().split()]
@@ -176,7 +183,7 @@ def test_a_plan_says_how_many_prompts_it_takes_or_never():
     assert artists(figure, "size")[0].axes is figure.axes[1]
     assert f"–: {NOT_ESTIMABLE}." in said
     assert on_paper(figure)
-    assert is_page_of(drawn("planner", planner=plans()[-8:]), planner.NONE)
+    assert is_page_of(drawn("planner", plans()[-8:]), planner.NONE)
 
 
 def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_not_known():
@@ -185,7 +192,7 @@ def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_
     table.loc[of_a & (table["raters"] == 1), "note"] = OVERSIZED
     table.loc[of_b, "note"] = UNKNOWN_PREFERENCES
     table.loc[of_b, ["floor", "size", "prompts_needed"]] = np.nan
-    figure = drawn("planner", planner=table)
+    figure = drawn("planner", table)
     said = texts(figure)
     counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at the least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
@@ -197,43 +204,35 @@ def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_
 
 def test_a_plan_without_known_reliability_has_exact_scores_and_no_raters():
     table = plans()[lambda rows: rows["raters"] == 1].assign(raters=np.nan)
-    figure = drawn("planner", planner=table)
+    figure = drawn("planner", table)
     said = texts(figure)
     assert {"human scores taken as exact", "exact scores"} <= set(said)
     assert not [text for text in said if text.startswith(("1 human", "0 human", "nan"))]
     assert "How reliable the human scores are is not known" in foot(figure)
     assert "more raters" not in foot(figure)
     assert len([line for line in figure.axes[0].lines if line.get_gid() == "detectable"]) == 2
-    assert "more raters take the errors away" in foot(drawn("planner", planner=plans()))
+    assert "more raters take the errors away" in foot(drawn("planner", plans()))
 
 
 @pytest.mark.parametrize("models", [["one"], [f"a model with a rather long name {number}" for number in range(14)]])
 def test_any_number_of_models_fits_the_paper(models):
     ranks = {kind: list(range(1, len(models) + 1)) for kind in KINDS}
-    assert on_paper(drawn("leaderboard", leaderboard=board(ranks, models)))
-    assert on_paper(drawn("few_labels", few_labels=labels(models)))
-    assert on_paper(drawn("reliability", **of_reliability(curves([("self_bias", model) for model in models]))))
+    assert on_paper(drawn("leaderboard", board(ranks, models)))
+    assert on_paper(drawn("few_labels", labels(models)))
+    assert on_paper(drawn("reliability", *of_reliability(curves([("self_bias", model) for model in models])).values()))
 
 
 @pytest.mark.parametrize(
-    ("name", "tables"),
+    ("draw", "tables"),
     [
-        ("leaderboard", {"leaderboard": board(SAME)}),
-        ("reliability", of_reliability()),
-        ("few_labels", {"few_labels": labels()}),
-        ("planner", {"planner": plans()}),
+        ("leaderboard:leaderboard", {"table": board(SAME)}),
+        ("reliability:reliability", of_reliability()),
+        ("ppi:few_labels", {"table": labels()}),
+        ("power:planner", {"table": plans()}),
     ],
 )
-def test_the_script_draws_the_same_bytes(name, tables, tmp_path):
-    for table, rows in tables.items():
-        rows.to_csv(tmp_path / f"{table}.csv", index=False)
-    paths = {table: str(tmp_path / f"{table}.csv") for table in tables}
-    for run in "ab":
-        outputs = [str(tmp_path / f"{run}{suffix}") for suffix in (".svg", ".pdf", ".png")]
-        inference_figure(drawing=name, tables=paths, confidence=0.9, title="What it is", outputs=outputs, **COMMON)
-    for suffix in (".svg", ".pdf", ".png"):
-        assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
-    assert "What it is: a study</title>" in (tmp_path / "a.svg").read_text("utf-8")
+def test_the_script_draws_the_same_bytes(draw, tables, tmp_path):
+    drawn_twice(draw, tmp_path, tables, confidence=0.9)
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():

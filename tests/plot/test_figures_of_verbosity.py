@@ -5,28 +5,38 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from alignment_curves import alignment_curves as script_of_alignment
 from matplotlib.colors import to_hex
-from position import position as script_of_position
-from score_curves import score_curves as script_of_scores
 from verbosity import tabulate
-from verbosity_bias import verbosity_bias as script_of_verbosity
 
 from conftest import DATA
-from drawings import artists, filled, on_paper, subject, texts
+from drawings import artists, drawn_twice, filled, on_paper, subject, texts
 from random_comparisons import POOLS, random_rows, write
+from recuse.base.words import WORDS_ALONE
 from recuse.plot.length_curves import alignment_curves, score_curves
 from recuse.plot.position import position
 from recuse.plot.style import BLUE, FAINT, read
 from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
 
-PUBLISHED = [{"judge": "Careful", "value": 0.3}, {"judge": "nobody", "value": 0.4}]
-SCRIPTS = {
-    "verbosity": (script_of_verbosity, {"confidence": 0.9, "published": str(DATA / "comparisons_published.csv")}),
-    "score_curves": (script_of_scores, {}),
-    "alignment_curves": (script_of_alignment, {"confidence": 0.9}),
-    "position": (script_of_position, {"confidence": 0.9}),
+PUBLISHED = [str(DATA / "comparisons_published.csv")]
+DRAWN = {
+    "verbosity": ("verbosity:verbosity_bias", {"confidence": 0.9}),
+    "score_curves": ("length_curves:score_curves", {}),
+    "alignment_curves": ("length_curves:alignment_curves", {"confidence": 0.9}),
+    "position": ("position:position", {"confidence": 0.9}),
 }
+
+
+def printed(folder, **values):
+    """A file of printed values by judge, in a list."""
+    rows = [{"quantity": "verbosity_bias", "judge": judge, "value": value} for judge, value in values.items()]
+    rows.append({"quantity": "agreement", "judge": "Bard", "value": 0.9})
+    pd.DataFrame(rows).to_csv(folder / "printed.csv", index=False)
+    return [str(folder / "printed.csv")]
+
+
+def inputs(table, path):
+    """What a figure of this table reads."""
+    return {"table": path, **({"published": PUBLISHED} if table == "verbosity" else {})}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +48,7 @@ def tables(tmp_path_factory):
 
 def tabulated(rows, folder):
     path = write(rows, folder / "c.parquet")
-    outputs = {name: str(folder / f"{name}.csv") for name in (*SCRIPTS, "agreement")}
+    outputs = {name: str(folder / f"{name}.csv") for name in (*DRAWN, "agreement")}
     tabulate(study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs)
     return outputs
 
@@ -48,16 +58,10 @@ def bias(judge, value, ends, *, condition=None, order="debiased", draws="exclude
     return row | {"ci_low": ends[0], "ci_high": ends[1], "few": few, "n_shorter": n[0], "n_longer": n[1]}
 
 
-@pytest.mark.parametrize("table", SCRIPTS)
+@pytest.mark.parametrize("table", DRAWN)
 def test_same_bytes_every_time_on_paper_and_a_title_within(table, tables, tmp_path):
-    draw, settings = SCRIPTS[table]
-    files = {}
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg")]
-        draw(**{table: tables[table]}, subject=subject(), outputs=[str(path) for path in outputs], **settings)
-        files[run] = [path.read_bytes() for path in outputs]
-    assert files["first"] == files["second"]
-    assert b": a study</title>" in files["first"][1]
+    draw, settings = DRAWN[table]
+    drawn_twice(draw, tmp_path, inputs(table, tables[table]), **settings)
 
 
 def test_nothing_leaves_the_paper(tables, tmp_path):
@@ -68,7 +72,7 @@ def test_nothing_leaves_the_paper(tables, tmp_path):
     alone = {name: table[table["judge"] == "Hasty"] for name, table in single.items()}
     for found in (several, single, many, experiments, alone):
         for figure in (
-            verbosity_bias(found["verbosity"], subject(), confidence=0.9, published=PUBLISHED),
+            verbosity_bias(found["verbosity"], subject(), confidence=0.9, published=printed(tmp_path, Careful=0.3, nobody=0.4)),
             score_curves(found["score_curves"], subject()),
             alignment_curves(found["alignment_curves"], subject(), confidence=0.9),
             position(found["position"], subject(), confidence=0.9),
@@ -78,12 +82,12 @@ def test_nothing_leaves_the_paper(tables, tmp_path):
             assert "nan" not in " ".join(texts(figure))
 
 
-def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it():
+def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_path):
     rows = [bias("GPT-4", 0.4, (0.3, 0.5)), bias("Claude", -0.1, (-0.3, 0.1)), bias("Bard", 0.2, (0.1, 0.3), few="yes")]
     rows += [bias("Claude", value, (-0.9, 0.9), order=order) for order, value in (("ab", 0.31), ("ba", 0.32), ("pooled", 0.33))]
     rows += [bias("Claude", 0.77, (0.7, 0.8), draws="half"), bias("none", np.nan, (np.nan, np.nan), n=(3, 0))]
     rows += [bias("alike", 0.3, (np.nan, np.nan))]
-    published = [{"judge": "GPT-4", "value": 0.328}, {"judge": "GPT-3.5", "value": 0.428}]
+    published = printed(tmp_path, **{"GPT-4": 0.328, "GPT-3.5": 0.428})
     figure = verbosity_bias(pd.DataFrame(rows), subject("published"), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
@@ -110,7 +114,7 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it():
     assert not any(words.strip() in " ".join(texts(alone)).replace("\n", " ") for words in (NO_MARK, NO_BAR))
 
 
-def test_words_in_a_row_stand_where_no_mark_does():
+def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     nothing = (np.nan, np.nan)
     rows = [bias("pooled alone", np.nan, nothing, n=(0, 9)), bias("pooled alone", 0.1, nothing, order="pooled")]
     rows += [
@@ -118,7 +122,7 @@ def test_words_in_a_row_stand_where_no_mark_does():
         bias("bare", 0.2, nothing),
         bias("empty", np.nan, nothing, n=(0, 7)),
     ]
-    published = [{"judge": "cross alone", "value": 0.3}]
+    published = printed(tmp_path, **{"cross alone": 0.3})
     figure = verbosity_bias(pd.DataFrame(rows), subject(), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
@@ -258,11 +262,10 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     assert 0.5 in [line.get_xdata()[0] for line in preference.lines]
 
 
-@pytest.mark.parametrize("table", SCRIPTS)
+@pytest.mark.parametrize("table", DRAWN)
 def test_a_table_without_rows_is_a_page_of_words(table, tables, tmp_path):
-    draw, settings = SCRIPTS[table]
+    draw, settings = DRAWN[table]
     header = Path(tables[table]).read_text("utf-8").partition("\n")[0]
     (tmp_path / "empty.csv").write_text(f"{header}\n", "utf-8")
-    output = tmp_path / "empty.svg"
-    draw(**{table: str(tmp_path / "empty.csv")}, subject=subject(), outputs=[str(output)], **settings)
-    assert output.stat().st_size > 1000
+    files = drawn_twice(draw, tmp_path, inputs(table, tmp_path / "empty.csv"), **settings)
+    assert WORDS_ALONE.encode() in files["svg"]

@@ -3,13 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fig03_self_family_bias import fig03_self_family_bias
 from matplotlib.text import Text
 
 from drawings import (
     CLUSTERED,
-    COMMON,
-    INTERVAL,
     PRESENT,
     SIX,
     artists,
@@ -18,6 +15,7 @@ from drawings import (
     filled,
     gaps,
     on_paper,
+    self_and_family_bias,
     simultaneous,
     spec_table,
     subject,
@@ -27,12 +25,12 @@ from drawings import (
 from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.correlations import correlations
-from recuse.plot.intervals import SIDES, absences, excludes_zero, family_places, self_family_bias, with_simultaneous
+from recuse.plot.intervals import SIDES, absences, excludes_zero, family_places
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():
     table = estimates()
-    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    figure = self_and_family_bias(table)
     points = artists(figure, "point")
     assert [filled(point) for point in points] == [excludes_zero(row) for _, row in table.iterrows()]
     assert [filled(point) for point in points] == [True, True, False, False, False, True]
@@ -54,7 +52,7 @@ def test_an_interval_that_touches_zero_includes_it(low, high, excluded):
 def test_what_is_not_estimable_is_written_not_drawn():
     table = estimates()
     table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
-    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    figure = self_and_family_bias(table)
     assert len(artists(figure, "point")) == len(table) - 1
     assert texts(figure).count("not estimable") == 1
 
@@ -64,7 +62,7 @@ def test_what_is_not_estimable_is_written_not_drawn():
 def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside(value, ends):
     table = estimates()
     table.loc[3, ["estimate", "ci_low", "ci_high"]] = [value, *(end + value - 0.012 for end in ends)]
-    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    figure = self_and_family_bias(table)
     points = artists(figure, "point")
     assert len(points) == len(table)
     assert len(artists(figure, "interval")) == len(table) - 1
@@ -77,7 +75,7 @@ def test_a_correlation_without_standard_error_is_a_hollow_point_with_words_besid
     table = coefficients()
     table.loc[[1, 40], ["ci_low", "ci_high"]] = np.nan
     table.loc[[1, 40], "value"] = [0.9, -0.1]
-    figure = correlations(table, subject(), interval=INTERVAL)
+    figure = correlations(table, subject(), confidence=0.9)
     points = [point for point in artists(figure, "point") if not filled(point)]
     assert [point.get_xdata()[0] for point in points] == [0.9, -0.1]
     for point in points:
@@ -88,11 +86,12 @@ def test_a_narrow_panel_is_widened_until_the_words_have_room():
     names = ["a model with such a long name that little is left for its panel", "another"]
     study = subject(models={name: {"family": "GPT"} for name in names})
     bias = pd.DataFrame({"quantity": "self_bias", "term": names, "estimate": [-0.02, 0.0], "ci_low": [-0.03, np.nan]})
-    figure = self_family_bias(bias.assign(ci_high=[0.03, np.nan]), study, interval=INTERVAL)
+    bias = bias.assign(slice=None, ci_high=[0.03, np.nan])
+    figure = self_and_family_bias(bias, study)
     words_are_beside_the_point(figure, artists(figure, "point")[1])
     table = coefficients(SIX[:3], judges=names)
     table.loc[1, ["value", "ci_low", "ci_high"]] = [0.35, np.nan, np.nan]  # the middle of the axis
-    figure = correlations(table, study, interval=INTERVAL)
+    figure = correlations(table, study, confidence=0.9)
     words_are_beside_the_point(figure, artists(figure, "point")[0])
 
 
@@ -101,7 +100,7 @@ def test_rounding_does_not_set_the_axis(scale):
     table = estimates()
     table["estimate"] = scale * np.arange(1, len(table) + 1)
     table["ci_low"] = table["ci_high"] = np.nan
-    figure = self_family_bias(table, subject(), interval=INTERVAL)
+    figure = self_and_family_bias(table)
     low, high = figure.axes[0].get_xlim()
     assert high - low == pytest.approx(0.02, abs=1e-9)
     assert low < min(0, table["estimate"].min())
@@ -119,37 +118,29 @@ def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
     assert signed(value) == text
 
 
-def test_a_study_without_both_biases_says_the_reason_that_the_table_gives(tmp_path, monkeypatch):
-    spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)]).to_csv(tmp_path / "t.csv", index=False)
+def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
     own = "no row of this judge rates itself"
     reasons = gaps(
         ("a", None, own, "self_bias", "GPT-4o"), ("a", None, own, "self_bias", "A critic"), ("b", None, "x", "self_bias")
     )
-    reasons.to_csv(tmp_path / "reasons.csv", index=False)
-    drawn = []
-    monkeypatch.setattr("fig03_self_family_bias.save", lambda figure, outputs, title: drawn.append(figure))
-    simultaneous(estimates()).to_csv(tmp_path / "multiplicity.csv", index=False)
-    names = {"estimates": "t", "not_estimable": "reasons", "multiplicity": "multiplicity"}
-    tables = {key: str(tmp_path / f"{name}.csv") for key, name in names.items()} | {"simultaneous": CLUSTERED}
-    fig03_self_family_bias(**tables, spec="a", **COMMON, confidence=0.9, covariance="HC0", outputs=[])
-    said = " ".join(text.get_text() for text in sorted(drawn[0].findobj(Text), key=lambda text: -text.get_position()[1]))
+    slopes = spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
+    figure = self_and_family_bias(slopes, reasons=reasons, clustered=CLUSTERED)
+    said = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
     assert said.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
-    assert "SIMULATED DATA" in texts(drawn[0])
-    assert drawn[0].axes == []
-    spec_table([]).to_csv(tmp_path / "t.csv", index=False)
-    gaps(("a", None, "no row is left")).to_csv(tmp_path / "reasons.csv", index=False)
-    fig03_self_family_bias(**tables, spec="a", **COMMON, confidence=0.9, covariance="HC0", outputs=[])
-    assert "Not estimated: the spec a (no row is left)." in " ".join(texts(drawn[1]))
-    assert "No self-bias" not in " ".join(texts(drawn[1]))
+    assert "SIMULATED DATA" in texts(figure)
+    assert figure.axes == []
+    figure = self_and_family_bias(spec_table([]), reasons=gaps(("a", None, "no row is left")), clustered=CLUSTERED)
+    assert "Not estimated: the spec a (no row is left)." in " ".join(texts(figure))
+    assert "No self-bias" not in " ".join(texts(figure))
 
 
 def test_one_bias_alone_has_one_panel_and_the_note():
-    figure = self_family_bias(estimates([]), subject(), interval=INTERVAL, note="No self-bias.")
+    figure = self_and_family_bias(estimates([]), reasons=gaps(("a", None, "no judge", "self_bias", "GPT-4o")))
     (panel,) = figure.axes
     assert panel.get_title(loc="left") == "Family-bias"
     assert [label.get_text() for label in panel.get_yticklabels()] == ["Claude", "GPT"]
-    assert "No self-bias." in texts(figure)
-    (panel,) = self_family_bias(estimates(["GPT-4o"], []), subject(), interval=INTERVAL).axes
+    assert "No self-bias: GPT-4o (no judge)." in texts(figure)
+    (panel,) = self_and_family_bias(estimates(["GPT-4o"], [])).axes
     assert panel.get_title(loc="left") == "Self-bias"
 
 
@@ -172,8 +163,7 @@ def test_absence_is_said_of_the_quantities_that_no_spec_has():
 
 def test_simultaneous_intervals_are_fine_lines_with_a_legend():
     table, known = estimates(), simultaneous(estimates()[1:], width=0.05)
-    drawn, legend = with_simultaneous(table, known, CLUSTERED, confidence=0.9)
-    figure = self_family_bias(drawn, subject(), interval=INTERVAL, simultaneous=legend)
+    figure = self_and_family_bias(table, multiplicity=known, clustered=CLUSTERED)
     lines = artists(figure, "simultaneous")
     assert [tuple(line.get_xdata()) for line in lines] == [
         pytest.approx((value - 0.05, value + 0.05)) for value in table["estimate"][1:]
@@ -190,8 +180,7 @@ def test_simultaneous_intervals_are_fine_lines_with_a_legend():
 
 @pytest.mark.parametrize("settings", [None, {**CLUSTERED, "spec": "other"}])
 def test_without_simultaneous_intervals_the_figure_says_nothing_of_them(settings):
-    drawn, legend = with_simultaneous(estimates(), simultaneous(estimates()), settings, confidence=0.9)
-    figure = self_family_bias(drawn, subject(), interval=INTERVAL, simultaneous=legend)
+    figure = self_and_family_bias(estimates(), clustered=settings)
     assert artists(figure, "simultaneous") == []
     assert not any("simultaneous" in text for text in texts(figure))
 
@@ -200,16 +189,16 @@ def test_a_simultaneous_interval_that_goes_on_beyond_the_axis_ends_in_an_arrow()
     table = estimates()
     known = simultaneous(table)
     known.loc[0, ["simultaneous_ci_low", "simultaneous_ci_high"]] = [-3.0, 3.0]
-    drawn, _ = with_simultaneous(table, known, CLUSTERED, confidence=0.9)
-    figure = self_family_bias(drawn, subject(), interval=INTERVAL)
+    figure = self_and_family_bias(table, multiplicity=known, clustered=CLUSTERED)
     assert sorted(arrow.get_xdata()[0] for arrow in artists(figure, "beyond")) == list(figure.axes[0].get_xlim())
     assert BEYOND in texts(figure)
 
 
 def test_the_estimand_stands_at_the_foot():
-    figure = self_family_bias(estimates(), subject(estimand="A: this.\nB: that."), interval=INTERVAL, note="A note.")
+    note = gaps(("a", None, "no family", "family_bias", "GPT"))
+    figure = self_and_family_bias(estimates(families=[]), subject(estimand="A: this.\nB: that."), reasons=note)
     foot = sorted((text.get_position()[1], text.get_text()) for text in figure.texts)
-    assert [text for _, text in foot[:3]] == ["A note.", "B: that.", "A: this."]
+    assert [text for _, text in foot[:3]] == ["No family-bias: GPT (no family).", "B: that.", "A: this."]
 
 
 def test_families_stand_beside_their_judges_and_never_on_one_another():

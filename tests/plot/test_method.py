@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from fig01_method import fig01_method
 from matplotlib.text import Text
 
-from drawings import artists, subject, texts
+from drawings import artists, drawn_twice, subject, texts
 from recuse.base.words import signed
-from recuse.plot.method import density, method
+from recuse.plot.method import density, draw_worlds
 from recuse.plot.style import SMALL, language
 from recuse.simulate.method import NOISE, SELF_BIAS, SLOPE, simulate_worlds
 
@@ -55,7 +54,7 @@ def test_density_equals_scipy():
 
 
 def test_lines_are_the_fit_and_means_the_means(worlds):
-    figure = method(worlds, subject())
+    figure = draw_worlds(worlds, subject())
     assert len(figure.axes) == 9
     for number, world in enumerate(worlds):
         scatter, top, right = figure.axes[3 * number : 3 * number + 3]
@@ -77,7 +76,7 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
 
 @pytest.mark.parametrize("kind", ["simulated", "published", "user"])
 def test_it_says_simulated_of_every_study(kind, worlds):
-    figure = method(worlds, subject(kind))
+    figure = draw_worlds(worlds, subject(kind))
     assert "SIMULATED DATA" in texts(figure)
     assert not {"PUBLISHED DATA", "USER'S DATA"} & set(texts(figure))
     foot = " ".join(texts(figure))
@@ -92,11 +91,4 @@ def test_it_says_simulated_of_every_study(kind, worlds):
 
 
 def test_same_bytes_every_time(tmp_path):
-    settings = {"subject": subject("user"), "seed": SEED}
-    files = {}
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
-        fig01_method(**settings, outputs=[str(path) for path in outputs])
-        files[run] = [path.read_bytes() for path in outputs]
-    assert files["first"] == files["second"]
-    assert b"The method on three simulated worlds" in files["first"][1]
+    drawn_twice("method:method", tmp_path, {}, seed=SEED)

@@ -3,15 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fig08_ordinal import fig08_ordinal
-from slices_of_specs import slices_of_specs
 
 from drawings import (
     CLUSTERED,
-    COMMON,
     INTERVAL,
     PRESENT,
     SIX,
+    WALD,
     artists,
     by_slice,
     filled,
@@ -25,7 +23,7 @@ from drawings import (
 from recuse.base.words import signed
 from recuse.plot.intervals import SIDES
 from recuse.plot.page import Entry
-from recuse.plot.slices import Band, Block, note_of, slices
+from recuse.plot.slices import Band, Block, note_of, ordinal, slices, slices_of_specs
 
 TASKS = ["open-ended qa", "summarization"]
 
@@ -186,31 +184,24 @@ def test_long_intervals_end_in_arrows_and_leave_the_axis_to_the_others():
     assert on_paper(figure)
 
 
-def script_settings(folder, tables, reasons):
-    tables = {"multiplicity": simultaneous(by_slice([])), **tables}
-    paths = {name: str(folder / f"{name}.csv") for name in tables}
-    for name, table in tables.items():
-        table.to_csv(paths[name], index=False)
-    reasons.to_csv(folder / "not_estimable.csv", index=False)
-    return paths, {"not_estimable": str(folder / "not_estimable.csv"), "confidence": 0.9, "covariance": "HC0", "outputs": []}
-
-
 def block(spec, heading):
     return {"spec": spec, "heading": heading, "simultaneous": {**CLUSTERED, "spec": f"clustered_{spec}", "sliced": heading}}
 
 
-def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_path, monkeypatch):
+def drawn(tables, *blocks, reasons=None, multiplicity=None, words=""):
+    """The figure of the blocks, each of the table that its spec names; the whole is the table `main`."""
+    others = simultaneous(by_slice([])) if multiplicity is None else multiplicity
+    estimates = [tables[entry["spec"]] for entry in blocks]
+    told = {"blocks": blocks, "words": words, **WALD}
+    return slices_of_specs(estimates, tables["main"], gaps() if reasons is None else reasons, others, subject(), **told)
+
+
+def test_the_blocks_that_a_study_has_are_drawn_and_the_rest_named():
     rows = [(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02), (None, "slope", "Claude v2", 0.9, 0.8, 1.0)]
     tables = {"main": spec_table(rows), "a": by_slice(SIX[:2]), "b": by_slice([])}
     reasons = gaps(("a", "Helpfulness", "no row is left"), ("b", None, "the study declares no task types"), ("c", "x", "y"))
-    paths, settings = script_settings(tmp_path, tables, reasons)
-    drawn = []
-    monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append((figure, title)))
     blocks = [block("a", "by dimension"), block("b", "by task type")]
-    settings |= {"whole": paths["main"], "title": "Self-bias", "words": "What it is.", "multiplicity": paths["multiplicity"]}
-    slices_of_specs(estimates=[paths["a"], paths["b"]], blocks=blocks, **settings, **COMMON)
-    ((figure, title),) = drawn
-    assert title == "Self-bias: a study"
+    figure = drawn(tables, *blocks, reasons=reasons, words="What it is.")
     assert titles(figure) == SIX[:2]
     assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == [0.01, 0.01]
     said = texts(figure)
@@ -219,16 +210,10 @@ def test_the_script_draws_the_blocks_that_a_study_has_and_names_the_rest(tmp_pat
     assert f"What it is. {foot}" in " ".join(said)
 
 
-def test_the_script_marks_simultaneous_intervals_of_the_blocks_that_have_some(tmp_path, monkeypatch):
+def test_simultaneous_intervals_are_marked_in_the_blocks_that_have_some():
     tables = {"main": spec_table([]), "a": by_slice(SIX[:2]), "b": by_slice(TASKS)}
-    tables["multiplicity"] = simultaneous(tables["a"], spec="clustered_a", width=0.03)
-    paths, settings = script_settings(tmp_path, tables, gaps())
-    settings |= {"whole": paths["main"], "title": "", "words": "", "multiplicity": paths["multiplicity"]}
-    drawn = []
-    monkeypatch.setattr("slices_of_specs.save", lambda figure, outputs, title: drawn.append(figure))
-    blocks = [block("a", "by dimension"), block("b", "by task type")]
-    slices_of_specs(estimates=[paths["a"], paths["b"]], blocks=blocks, **settings, **COMMON)
-    (figure,) = drawn
+    multiplicity = simultaneous(tables["a"], spec="clustered_a", width=0.03)
+    figure = drawn(tables, block("a", "by dimension"), block("b", "by task type"), multiplicity=multiplicity)
     rows = tables["a"][tables["a"]["quantity"] == "self_bias"]
     ends = [tuple(line.get_xdata()) for axes in figure.axes for line in axes.lines if line.get_gid() == "simultaneous"]
     assert ends == [pytest.approx((value - 0.03, value + 0.03)) for value in rows["estimate"]]
@@ -246,35 +231,25 @@ def test_simultaneous_intervals_of_two_blocks_have_one_mark():
     assert entries[1].text not in said
 
 
-def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1(tmp_path, monkeypatch):
+def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1():
     own = spec_table([(None, "self_bias", "GPT-4o", -0.02, -0.03, 0.0), (None, "family_bias", "GPT", 0.03, 0.02, 0.04)])
     tables = {"main": spec_table([(None, "self_bias", "GPT-4o", 0.01, 0.0, 0.02)]), "a": pd.concat([own, by_slice(SIX[:2])])}
-    paths, settings = script_settings(tmp_path, tables, gaps())
-    settings |= {"title": "t", "words": ""}
-    drawn = []
-    for script in ("slices_of_specs", "fig08_ordinal"):
-        monkeypatch.setattr(f"{script}.save", lambda figure, outputs, title: drawn.append(figure))
-    whole = {"whole": paths["main"], "multiplicity": paths["multiplicity"]}
-    slices_of_specs(estimates=[paths["a"]], blocks=[block("a", "by dimension")], **whole, **settings, **COMMON)
-    assert titles(drawn[0]) == SIX[:2]
-    fig08_ordinal(estimates=paths["a"], spec="a", by="by dimension", **settings, **COMMON)
-    for figure, places in zip(drawn, ([-0.02] * 2, [-0.02] * 2 + [0.03] * 2), strict=True):
+    by_dimension = drawn(tables, block("a", "by dimension"))
+    in_log_odds = ordinal(tables["a"], gaps(), subject(), spec="a", by="by dimension", words="", **WALD)
+    assert titles(by_dimension) == SIX[:2]
+    for figure, places in ((by_dimension, [-0.02] * 2), (in_log_odds, [-0.02] * 2 + [0.03] * 2)):
         assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == places
         assert texts(figure).count("the same spec, all its ratings") == 1
         assert "Equation 1, all ratings" not in texts(figure)
 
 
-def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing(tmp_path, monkeypatch):
+def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
     reasons = gaps(("a", "Helpfulness", "no row is left"), ("a", SIX[0], "a remark on a fit that there is"))
-    paths, settings = script_settings(tmp_path, {"a": by_slice(SIX[:2])}, reasons)
-    settings |= {"title": "t", "words": "", "spec": "a", "by": "by dimension"}
-    drawn = []
-    monkeypatch.setattr("fig08_ordinal.save", lambda figure, outputs, title: drawn.append(figure))
-    fig08_ordinal(estimates=paths["a"], **settings, **COMMON)
-    assert titles(drawn[0]) == SIX[:2] * 2
+    told = {"words": "", "spec": "a", "by": "by dimension", **WALD}
+    figure = ordinal(by_slice(SIX[:2]), reasons, subject(), **told)
+    assert titles(figure) == SIX[:2] * 2
     headings = {"Self-bias by dimension", "Family-bias by dimension"}
-    assert {*headings, "Not estimated: Helpfulness (no row is left)."} <= set(texts(drawn[0]))
-    pd.DataFrame(columns=by_slice([]).columns).to_csv(paths["a"], index=False)
-    fig08_ordinal(estimates=paths["a"], **settings, **COMMON)
-    assert drawn[1].axes == []
-    assert "Not estimated: Helpfulness (no row is left)" in " ".join(texts(drawn[1]))
+    assert {*headings, "Not estimated: Helpfulness (no row is left)."} <= set(texts(figure))
+    figure = ordinal(pd.DataFrame(columns=by_slice([]).columns), reasons, subject(), **told)
+    assert figure.axes == []
+    assert "Not estimated: Helpfulness (no row is left)" in " ".join(texts(figure))

@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from gam_smooths import gam_smooths
 from matplotlib.text import Text
 
-from drawings import COMMON, FAMILIES, INTERVAL, NULLS, PRESENT, SIX, artists, is_page_of, subject, texts
+from drawings import FAMILIES, INTERVAL, NULLS, PRESENT, SIX, WALD, artists, drawn_twice, is_page_of, subject, texts
 from recuse.plot.smooths import NO_BAND, NO_CURVES, smooths
 from recuse.plot.style import NEUTRAL, SMALL, language, read
 
@@ -33,7 +32,7 @@ def titles(figure):
 
 def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
     table = curves()
-    figure = smooths(table, subject(), interval=INTERVAL)
+    figure = smooths(table, subject(), **WALD)
     assert titles(figure) == PRESENT
     lines = artists(figure, "curve")
     assert [line.get_color() for line in lines] == [subject().palette.colour(judge) for judge in PRESENT]
@@ -50,7 +49,7 @@ def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
 
 
 def test_without_pooled_curves_there_is_a_row_for_each_slice():
-    figure = smooths(curves(SIX[:2]), subject(), interval=INTERVAL)
+    figure = smooths(curves(SIX[:2]), subject(), **WALD)
     assert len(figure.axes) == 2 * len(PRESENT)
     assert titles(figure) == PRESENT + [""] * len(PRESENT)
     assert set(SIX[:2]) <= set(texts(figure))
@@ -59,7 +58,7 @@ def test_without_pooled_curves_there_is_a_row_for_each_slice():
 
 
 def test_a_slice_alone_is_named():
-    figure = smooths(curves(SIX[:1]), subject(), interval=INTERVAL)
+    figure = smooths(curves(SIX[:1]), subject(), **WALD)
     assert titles(figure) == PRESENT
     assert SIX[0] in texts(figure)
 
@@ -67,12 +66,12 @@ def test_a_slice_alone_is_named():
 def test_what_is_missing_is_said():
     table = curves(SIX[:2])
     table = table[(table["slice"] != SIX[1]) | (table["judge"] != "GPT-4o")]
-    figure = smooths(table, subject(), interval=INTERVAL)
+    figure = smooths(table, subject(), **WALD)
     assert texts(figure).count("no curve") == 1
     table = curves([None])
     table.loc[table["judge"] == "GPT-4o", ["ci_low", "ci_high"]] = np.nan
-    assert NO_BAND in texts(smooths(table, subject(), interval=INTERVAL))
-    empty = smooths(table[:0], subject(), interval=INTERVAL)
+    assert NO_BAND in texts(smooths(table, subject(), **WALD))
+    empty = smooths(table[:0], subject(), **WALD)
     assert is_page_of(empty, NO_CURVES)
 
 
@@ -80,7 +79,7 @@ def test_what_is_missing_is_said():
     ("slices", "judges"), [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)]
 )
 def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
-    figure = smooths(curves(slices, judges), subject(), interval=INTERVAL)
+    figure = smooths(curves(slices, judges), subject(), **WALD)
     figure.draw_without_rendering()
     text = next(text for text in figure.texts if text.get_text().startswith("expected rating") and text.get_rotation() == 90)
     assert " ".join(text.get_text().split()) == "expected rating (unit scale 0–1)"
@@ -97,7 +96,7 @@ def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
 def test_one_human_score_is_a_point_with_a_bar():
     table = curves([None])
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
-    figure = smooths(table, subject(), interval=INTERVAL)
+    figure = smooths(table, subject(), **WALD)
     axes = figure.axes[PRESENT.index("GPT-4o")]
     point, bar = (next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band"))
     row = table[table["judge"] == "GPT-4o"].iloc[0]
@@ -109,7 +108,7 @@ def test_one_human_score_is_a_point_with_a_bar():
 def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
     curves(NULLS, judges=[*NULLS, "A critic"]).to_csv(tmp_path / "smooths.csv", index=False)
     study = subject(models={name: {"family": "GPT"} for name in NULLS})
-    figure = smooths(read(tmp_path / "smooths.csv"), study, interval=INTERVAL)
+    figure = smooths(read(tmp_path / "smooths.csv"), study, **WALD)
     assert titles(figure)[:5] == [*NULLS, "A critic"]
     assert len(figure.axes) == 5 * len(NULLS)
     assert artists(figure, "curve")[4].get_color() == NEUTRAL
@@ -121,7 +120,7 @@ def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
 def test_no_text_is_small_off_the_paper_or_broken(slices, count):
     names = ["Incomprehensibilities 1", "unbreakable-name-v2.0", *(f"a model {number}" for number in range(7))][:count]
     study = subject(models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)})
-    figure = smooths(curves(slices, names), study, interval=INTERVAL)
+    figure = smooths(curves(slices, names), study, **WALD)
     with language():
         drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
     assert min(drawn.x0, drawn.y0) >= 0
@@ -140,12 +139,4 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
 
 
 def test_same_bytes_every_time(tmp_path):
-    curves().to_csv(tmp_path / "smooths.csv", index=False)
-    files = {}
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
-        settings = {**COMMON, "confidence": 0.9, "covariance": "HC0", "outputs": [str(path) for path in outputs]}
-        gam_smooths(smooths=str(tmp_path / "smooths.csv"), **settings)
-        files[run] = [path.read_bytes() for path in outputs]
-    assert files["first"] == files["second"]
-    assert b": a study</title>" in files["first"][1]
+    drawn_twice("smooths:smooths", tmp_path, {"table": curves()}, **WALD)

@@ -1,17 +1,14 @@
 """Several specs on one axis: which point stands where, and what is said where there is none."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from compare_specs import compare_specs
 from matplotlib.text import Text
 
 from drawings import (
-    COMMON,
     INTERVAL,
     PRESENT,
     artists,
+    drawn_twice,
     estimates,
     filled,
     gaps,
@@ -28,6 +25,7 @@ from recuse.plot.compare_specs import (
     Variant,
     beside_the_first,
     compare,
+    compare_specs,
     variants_of,
     without_variant,
 )
@@ -152,22 +150,19 @@ def test_nothing_to_compare_is_said():
 def test_a_label_with_slice_is_a_variant_for_each_slice():
     rows = [(name, "self_bias", "GPT-4o", 0.1, 0.0, 0.2) for name in (None, "Llama 3", "GPT", "Claude")]
     table, palette = spec_table(rows), subject().palette
-    entry = {"label": "{slice} judges", "slice": None, "covariance": "HC1", "spec": "a"}
+    entry = {"label": "{slice} judges", "covariance": "HC1", "spec": "a"}
     found = variants_of(entry, table, palette, confidence=0.95)
     assert [one.label for one in found] == ["Claude judges", "GPT judges", "Llama 3 judges"]
     assert found[0].interval == "95 % Wald interval, HC1"
     assert found[1].table["slice"].tolist() == ["GPT"]
     (pooled,) = variants_of({**entry, "label": "GAM"}, table, palette, confidence=0.9)
     assert pooled.table["slice"].isna().tolist() == [True]
-    (one,) = variants_of({**entry, "label": "GAM", "slice": "GPT"}, table, palette, confidence=0.9)
-    assert one.table["slice"].tolist() == ["GPT"]
-    assert variants_of({**entry, "label": "GAM", "slice": "absent"}, table, palette, confidence=0.9) == []
 
 
 def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
     table = spec_table([(None, "self_bias", "GPT-4o", 2.0, 1.0, 3.0), (None, "threshold", "0|1", -1.0, -2.0, 0.0)])
     table.loc[0, ["effect", "effect_ci_low", "effect_ci_high"]] = [0.05, 0.04, 0.06]
-    entry = {"label": "ordinal", "slice": None, "covariance": "HC0", "spec": "a"}
+    entry = {"label": "ordinal", "covariance": "HC0", "spec": "a"}
     (found,) = variants_of(entry, table, subject().palette, confidence=0.9)
     assert found.table.loc[0, ["estimate", "ci_low", "ci_high"]].tolist() == [0.05, 0.04, 0.06]
     assert found.interval == f"average marginal effect, {INTERVAL}"
@@ -176,10 +171,10 @@ def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
 def test_what_is_left_out_is_named_with_its_reason():
     table = spec_table([("GPT", "self_bias", "GPT-4o", 0.1, 0.0, 0.2)])
     reasons = gaps(("a", "Claude", "no row is left"), ("a", "GPT", "a remark"), ("b", None, "the ratings have no lengths"))
-    entry = {"label": "{slice} judges", "slice": None, "spec": "a"}
+    entry = {"label": "{slice} judges", "spec": "a"}
     assert without_variant(entry, table, reasons) == {"Claude judges": "no row is left"}
     assert without_variant({**entry, "label": "pooled"}, table, reasons) == {}
-    other = {"label": "length-controlled", "slice": None, "spec": "b"}
+    other = {"label": "length-controlled", "spec": "b"}
     assert without_variant(other, table[:0], reasons) == {"length-controlled": "the ratings have no lengths"}
 
 
@@ -205,7 +200,7 @@ MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Cla
     ids=["no estimates", "no such term", "not estimable"],
 )
 def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said):
-    entries = [{"label": name, "spec": name, "slice": None, "covariance": "HC0"} for name in ("main", "other")]
+    entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in ("main", "other")]
     tables = [spec_table(MAIN), spec_table(rows)]
     drawn, note = beside_the_first(entries, tables, gaps(reason), subject().palette, confidence=0.9)
     assert drawn == []
@@ -217,35 +212,19 @@ def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said)
     assert note == "No family-bias: the specs main, other have no term for family-bias."
 
 
-def test_the_script_draws_what_there_is_and_names_the_rest(tmp_path, monkeypatch):
+def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path):
     tables = {"main": spec_table(MAIN), "without": spec_table(MAIN[:1]), "length": spec_table([])}
-    for name, table in tables.items():
-        table.to_csv(tmp_path / f"{name}.csv", index=False)
-    gaps(("length", None, "the ratings have no lengths")).to_csv(tmp_path / "gaps.csv", index=False)
-    entries = [{"label": name, "spec": name, "slice": None, "covariance": "HC0"} for name in tables]
-    settings = {
-        "estimates": [str(tmp_path / f"{name}.csv") for name in tables],
-        "variants": entries,
-        "not_estimable": str(tmp_path / "gaps.csv"),
-        "placebo": [],
-        "confidence": 0.9,
-        "title": "With and without length",
-    }
-    names = [[str(tmp_path / f"{run}{suffix}") for suffix in (".svg", ".pdf", ".png")] for run in "ab"]
-    for outputs in names:
-        compare_specs(**settings, **COMMON, outputs=outputs)
-    first, second = ([Path(name).read_bytes() for name in outputs] for outputs in names)
-    assert first == second
-    assert b"With and without length: a study</title>" in first[0]
-    drawn = []
-    monkeypatch.setattr("compare_specs.save", lambda figure, outputs, title: drawn.append(figure))
-    compare_specs(**settings, **COMMON, outputs=[])
-    assert [point.get_xdata()[0] for point in artists(drawn[0], "point")] == [0.0, 0.1, 0.1]
-    assert "Not estimated: length (the ratings have no lengths)." in " ".join(texts(drawn[0]))
-    settings |= {"estimates": settings["estimates"][::2], "variants": entries[::2]}
-    compare_specs(**settings, **COMMON, outputs=[])
-    assert drawn[1].axes == []
-    assert "Nothing to compare with: main." in " ".join(texts(drawn[1]))
+    reasons = gaps(("length", None, "the ratings have no lengths"))
+    entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
+    inputs = {"estimates": list(tables.values()), "not_estimable": reasons, "placebo": []}
+    drawn_twice("compare_specs:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
+    figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
+    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
+    assert "Not estimated: length (the ratings have no lengths)." in " ".join(texts(figure))
+    inputs["estimates"] = inputs["estimates"][::2]
+    figure = compare_specs(**inputs, subject=subject(), variants=entries[::2], confidence=0.9)
+    assert figure.axes == []
+    assert "Nothing to compare with: main." in " ".join(texts(figure))
 
 
 def test_shapes_differ_and_begin_anew_when_they_run_out():

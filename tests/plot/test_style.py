@@ -9,10 +9,9 @@ import recuse.data.describe
 import recuse.data.registry
 import recuse.plot.heatmaps
 import recuse.plot.style
-from drawings import FAMILIES, INTERVAL, PRESENT, SIX, artists, coefficients, estimates, scores, subject, texts
+from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
 from recuse.plot.correlations import correlations
 from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension
-from recuse.plot.intervals import self_family_bias
 from recuse.plot.style import (
     INK,
     NEUTRAL,
@@ -45,8 +44,8 @@ def test_read_shows_what_no_drawing_can_hold_as_unknown(tmp_path):
 
 def test_a_family_has_one_colour_in_all_figures():
     palette = subject().palette
-    bias = self_family_bias(estimates(), subject(), interval=INTERVAL)
-    by_dimension = correlations(coefficients(SIX[:1]), subject(), interval=INTERVAL)
+    bias = self_and_family_bias(estimates())
+    by_dimension = correlations(coefficients(SIX[:1]), subject(), confidence=0.9)
     heat = mean_scores(scores(), subject())
     expected = [palette.colour(model) for model in PRESENT]
     assert [point.get_color() for point in bias.axes[0].lines if point.get_gid() == "point"] == expected
@@ -103,7 +102,7 @@ def test_families_stand_in_the_order_of_the_models_in_config():
         "unknown",
     ]
     assert palette.families_of(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
-    figure = self_family_bias(estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette), interval="")
+    figure = self_and_family_bias(estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette))
     assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == ["Zeta", "Alpha"]
 
 
@@ -116,7 +115,7 @@ def test_the_humans_have_one_name_in_tables_and_figures():
     ("kind", "badge"), [("simulated", "SIMULATED DATA"), ("published", "PUBLISHED DATA"), ("user", "USER'S DATA")]
 )
 def test_the_foot_says_what_kind_of_data_it_is(kind, badge):
-    for figure in (mean_scores(scores(), subject(kind)), self_family_bias(estimates(), subject(kind), interval="")):
+    for figure in (mean_scores(scores(), subject(kind)), self_and_family_bias(estimates(), subject(kind))):
         assert badge in texts(figure)
         assert "a study" in texts(figure)
 
@@ -128,8 +127,8 @@ def test_no_text_is_small_or_off_the_paper(draw):
     figure = {
         "mean_scores": lambda: mean_scores(scores(judges=[*names, "Human"], models=names), study),
         "by_dimension": lambda: mean_scores_by_dimension(scores(judges=names, models=names), study),
-        "bias": lambda: self_family_bias(estimates(names), study, interval=INTERVAL),
-        "correlations": lambda: correlations(coefficients(judges=names), study, interval=INTERVAL),
+        "bias": lambda: self_and_family_bias(estimates(names), study),
+        "correlations": lambda: correlations(coefficients(judges=names), study, confidence=0.9),
     }[draw]()
     with language():
         drawn, paper = figure.get_tightbbox(), figure.get_size_inches()

@@ -5,10 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 from compare_comparisons import compare
-from scorecard import draw_scorecard
 
 from conftest import DATA
-from drawings import artists, subject, texts
+from drawings import artists, drawn_twice, subject, texts
 from planted_comparisons import as_texts
 from recuse.base.tables import ASR, RANKS, RBO, SCORECARD, VERBOSITY, VOTE_SHARES, VOTES_BY_POSITION, read_table, write_table
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
@@ -279,8 +278,7 @@ def test_the_figure_shows_comparisons(drawn, tmp_path):
     assert ("56 match" in texts(figure)) == (not simulated)
     assert "human raters" not in texts(figure)
     assert any("Attack success rate: simulated: this value is planted" in text for text in texts(figure)) == simulated
-    draw_scorecard(scorecard=drawn, subject=subject(), outputs=[str(tmp_path / "s.svg")])
-    assert b": a study</title>" in (tmp_path / "s.svg").read_bytes()
+    drawn_twice("scorecard:scorecard", tmp_path, {"table": drawn})
 
 
 def test_the_figure_stands_without_a_judged_value(drawn):

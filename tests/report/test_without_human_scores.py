@@ -3,31 +3,21 @@
 import re
 
 import pytest
-from compare_specs import compare_specs
 from conclusions import conclude
-from conclusions_figure import conclusions_figure
 from describe import describe
 from estimands import estimands
-from fig02_mean_scores import fig02_mean_scores
-from fig03_self_family_bias import fig03_self_family_bias
-from fig05_correlations import fig05_correlations
-from fig06_mean_scores_by_dimension import fig06_mean_scores_by_dimension
-from fig08_ordinal import fig08_ordinal
+from figure import figure as draw_figure
 from fit import fit
-from gam_smooths import gam_smooths
-from inference_figure import DRAWINGS, inference_figure
 from leaderboard import rank
-from placebo import placebo
 from sensitivity import tabulate
-from slices_of_specs import slices_of_specs
 
 from conftest import CONFIG, ROOT
 from rated_tables import study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
+from recuse.catalogue import figures_of_ratings
 from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.plot.style import Palette, Subject
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
 from report_pages import Elements
@@ -37,9 +27,13 @@ INSTEAD = INFERENCE["without_human_scores"]
 SPECS = CONFIG["specs"]
 VIEWS = {name: {"table": "estimates", **view} for name, view in INFERENCE["conclusions"].items()}
 ASKED = {"views": VIEWS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-SUBJECT = Subject("ours", "user", Palette(CONFIG["models"], CONFIG["families"]), "")
-TOLD = {"confidence": 0.9, "covariance": "HC0", "title": "t"}
-SILENT = {"fig03", "slices", "fig05", "length", "fig08", "gam_smooths", "reliability", "few_labels", "planner"}
+SUBJECT = {"label": "ours", "kind": "user", "models": CONFIG["models"], "families": CONFIG["families"], "estimand": ""}
+FIGURES = figures_of_ratings(CONFIG)
+SILENT = {
+    "fig03_self_family_bias", "fig04_slices", "fig05_correlations", "fig07_length_control", "fig08_ordinal",
+    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
+    "reliability", "few_labels", "planner",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -91,56 +85,17 @@ def tables_of_study():
 
 @pytest.fixture(scope="module")
 def figures(folder):
-    """Every figure that a study has, by the scripts of the workflow: name -> SVG."""
+    """Every figure that a study has, by the script of the workflow: name -> SVG."""
     drawn = {}
-
-    def path(name):
-        return str(folder / f"{'estimates' if name in SPECS else 'tables'}/{name}.csv")
-
-    def draw(name, script, tables, **told):
+    for name, figure in FIGURES.items():
+        inputs = {
+            argument: f"{folder}/{of}.csv" if isinstance(of, str) else [f"{folder}/{each}.csv" for each in of]
+            for argument, of in figure.tables.items()
+        }
         output = folder / "figures" / f"{name}.svg"
-        script(**{key: [path(each) for each in of] if isinstance(of, list) else path(of) for key, of in tables.items()},
-               **told, subject=SUBJECT, outputs=[output])  # fmt: skip
+        told = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
+        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=figure.draw, **told)
         drawn[name] = output.read_text("utf-8")
-
-    def compared(name, *specs, placebo=()):
-        variants = [{"spec": spec, "label": spec, "slice": None, "covariance": "CR1"} for spec in specs]
-        variants += [{"spec": "C", "label": "C", "slice": None}] * len(placebo)
-        tables = {"estimates": [*specs], "not_estimable": "not_estimable", "placebo": [*placebo]}
-        draw(name, compare_specs, tables, variants=variants, confidence=0.9, title="t")
-
-    reasons = {"not_estimable": "not_estimable", "multiplicity": "multiplicity"}
-    draw("fig02", fig02_mean_scores, {"mean_scores": "mean_scores"})
-    draw("fig06", fig06_mean_scores_by_dimension, {"mean_scores": "mean_scores"})
-    plain = {"confidence": 0.9, "covariance": "HC0"}
-    draw("fig03", fig03_self_family_bias, {"estimates": "main", **reasons}, spec="main", simultaneous=None, **plain)
-    draw("fig05", fig05_correlations, {"correlations": "correlations"}, confidence=0.9)
-    draw(
-        "fig08",
-        fig08_ordinal,
-        {"estimates": "ordinal", "not_estimable": "not_estimable"},
-        spec="ordinal",
-        by="",
-        words="",
-        **TOLD,
-    )
-    draw("gam_smooths", gam_smooths, {"smooths": "smooths"}, **plain)
-    draw("placebo", placebo, {"tastes": "tastes"}, spec="main", confidence=0.9, title="t")
-    blocks = [{"heading": "by dimension", "spec": "by_dimension", "simultaneous": None}]
-    draw(
-        "slices", slices_of_specs, {"estimates": ["by_dimension"], "whole": "main", **reasons}, blocks=blocks, words="", **TOLD
-    )
-    compared("length", "main", "length_control")
-    compared("estimands", "main", "clustered", "model_effects", "completion_effects", placebo=["placebo"])
-    for name in DRAWINGS:
-        tables = ("reliability_curve", "breakdowns", "noisy_reference", "reliability") if name == "reliability" else (name,)
-        inference_figure(
-            drawing=name, tables={each: path(each) for each in tables}, subject=SUBJECT, confidence=0.9, title="t",
-            outputs=[folder / "figures" / f"{name}.svg"],
-        )  # fmt: skip
-        drawn[name] = (folder / "figures" / f"{name}.svg").read_text("utf-8")
-    tables = {"table": "conclusions", "not_estimable": "not_estimable"}
-    draw("conclusions", conclusions_figure, tables, **ASKED)
     return drawn
 
 
@@ -186,7 +141,7 @@ def test_the_first_view_is_the_gap_to_the_other_judges(folder):
 
 def test_figures_draw_what_there_is_and_say_why_there_is_nothing_else(figures):
     assert {name for name, svg in figures.items() if f'id="{WORDS_ALONE}"' in svg} == SILENT
-    assert set(figures) == SILENT | {"fig02", "fig06", "placebo", "estimands", "leaderboard", "conclusions"}
+    assert set(figures) == set(FIGURES)
     for svg in figures.values():
         assert "nan" not in svg
 
@@ -198,14 +153,16 @@ def page(folder, figures):
         "stand_in": "model_effects", "scales": {"Tone": [1, 5], "Use": [1, 5]}, "origin": {}, "settings": [],
         "views": {name: view["title"] for name, view in VIEWS.items()},
     }  # fmt: skip
-    names = {"fig03": "fig03_self_family_bias"}
-    for name, other in names.items():
-        (folder / f"figures/{other}.svg").write_text(figures[name], "utf-8")
-    drawn = [names.get(name, name) for name in figures]
-    told = {"tables": [], "params": {"subject": {"label": "ours", "kind": "user", "estimand": ""}, **ASKED}}
-    captions = {name: {**told, "caption": str(ROOT / "workflow" / "report" / "conclusions.rst")} for name in drawn}
+    captions = {
+        name: {
+            "tables": [],
+            "params": {"subject": SUBJECT, "settings": figure.settings},
+            "caption": str(ROOT / "workflow" / "report" / f"{name}.rst"),
+        }
+        for name, figure in FIGURES.items()
+    }
     inputs = {
-        "figures": [str(folder / f"figures/{name}.svg") for name in drawn], "pages": [], "raw": [],
+        "figures": [str(folder / f"figures/{name}.svg") for name in figures], "pages": [], "raw": [],
         "tables": [str(folder / f"tables/{name}.csv") for name in tables_of_study()],
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],

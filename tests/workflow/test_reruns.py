@@ -55,34 +55,39 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
     assert planned(project) == {}
 
 
-OF_NAME = ("fig01_method", *OF_SCORES, "fig08_ordinal", "gam_smooths", "placebo", "scorecard")
-SCRIPTS = {
-    "slices_of_specs": ("fig04_slices", "by_dataset", "one_model_dropped"),
-    "compare_specs": (
-        "fig07_length_control", "fig09_llm_reference", "fig10_weak_models_dropped", "gam", "estimands_figure",
-    ),
-    "inference_figure": ("reliability", *OF_LEADERBOARD),
-    "fig03_self_family_bias": ("fig03_self_family_bias", "fig11_helm_instruct"),
-    "conclusions_figure": ("conclusions_figure",),
-    **{figure: (figure,) for figure in OF_NAME},
-}  # fmt: skip
+DRAWN_BY = {
+    "slices": ("fig04_slices", "by_dataset", "one_model_dropped", "fig08_ordinal"),
+    "heatmaps": ("fig02_mean_scores", "fig06_mean_scores_by_dimension"),
+    "robustness": ("conclusions_figure",),
+    "idiosyncrasy": ("placebo",),
+    "leaderboard": ("leaderboard_figure",),
+    "ppi": ("few_labels",),
+    "power": ("planner",),
+    "reliability": ("reliability",),
+    "smooths": ("gam_smooths",),
+    "correlations": ("fig05_correlations",),
+    "method": ("fig01_method",),
+    "scorecard": ("scorecard",),
+}
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_edited_figure_script_redraws_its_figures_alone(project, edit, script):
-    edit(f"workflow/scripts/{script}.py", "\n# changed\n")
-    assert planned(project) == after(*SCRIPTS[script])
-    job = SCRIPTS[script][0]
+@pytest.mark.parametrize("module", DRAWN_BY)
+def test_edited_module_redraws_its_figures_alone(project, edit, module):
+    edit(f"workflow/lib/recuse/plot/{module}.py", "\n# changed\n")
+    assert planned(project) == after(*DRAWN_BY[module])
+    job = DRAWN_BY[module][0]
     assert planned(project, f"results/smoke/figures/{job.removesuffix('_figure')}.pdf") == {job: 1}
+
+
+def test_edited_script_of_figures_redraws_all(project, edit):
+    edit("workflow/scripts/figure.py", "\n# changed\n")
+    assert planned(project) == after(*DRAWN, *OF_THE_PAPER)
 
 
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("drawing/style", after(*DRAWN, *OF_THE_PAPER)),
-        ("drawing/heatmaps", after("fig02_mean_scores", "fig06_mean_scores_by_dimension")),
-        ("drawing/correlation_panels", after("fig05_correlations")),
-        ("drawing/method", after("fig01_method")),
+        ("plot/style", after(*DRAWN, *OF_THE_PAPER)),
         ("ratings/correlation", after("describe")),
         ("paper/claims", after("compare_with_paper")),
         ("fits/linear", after("check", *FITTED)),

@@ -1,24 +1,43 @@
-# From tables to figures: one rule a figure, made from the table of drawings; `{study}` is the only wildcard.
+# From tables to figures: one rule for each figure of the catalogue; `{study}` is the only wildcard.
+from recuse.catalogue import figure_params, figures
+from recuse.catalogue import files_of as files_with
+
+FIGURES = figures(config, PROJECT)
 OF_TABLES = {rule.name for rule in workflow.rules}
+files_of = partial(files_with, figures=FIGURES)  # every file of a study that a reader wants
 
 
-for figure, drawing in (FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS).items():
-    name = f"{figure}_figure" if figure in OF_TABLES else figure
+def drawn(name, caption):
+    """The three formats of a figure; the SVG is the one that the report shows."""
+    path = f"results/{{study}}/figures/{name}"
+    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category="{study}", labels={"figure": name})
+    return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
+
+
+def param(figure, name):
+    """A param of a figure, which its caption reads, too."""
+    params = partial(figure_params, figure=figure)
+    return lambda wildcards: answer(params, wildcards.study)[name]
+
+
+for figure_name, figure in FIGURES.items():
+    name = f"{figure_name}_figure" if figure_name in OF_TABLES else figure_name
 
     rule:
         name:
             name
         input:
-            **drawing.get("tables", {}),
-            code=code_of(drawing["script"]),
+            **figure.inputs,
+            **({"published": where(figure.beside, figure.published)} if figure.published else {}),
+            code=code_of("figure.py", figure.module),
         output:
-            **drawn(figure, drawing.get("caption", figure)),
+            **drawn(figure_name, figure.caption or figure_name),
         log:
             f"results/{{study}}/logs/{name}.log",
         benchmark:
             f"results/{{study}}/benchmarks/{name}.tsv"
         wildcard_constraints:
-            study=drawing.get("studies", one_of(config["studies"])),
+            study=one_of(each for each in (*config["studies"], *config["comparisons"]) if figure.applies(config, each)),
         group:
             "figures_{study}"
         conda:
@@ -26,9 +45,12 @@ for figure, drawing in (FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS)
         resources:
             **asks(mem_mb=600, runtime=5),
         params:
-            **{"subject": subject_for(drawing), **drawing.get("told", {})},
-            script=drawing["script"],
+            draw=figure.draw,
+            title=param(figure, "title"),
+            subject=param(figure, "subject"),
+            settings=figure.settings,
+            ablation=figure.ablation,
         message:
-            f"Draw {figure} of {{wildcards.study}}."
+            f"Draw {figure_name} of {{wildcards.study}}."
         script:
-            "../scripts/{params.script}"
+            "../scripts/figure.py"

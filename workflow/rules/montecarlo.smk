@@ -64,7 +64,7 @@ rule validity_tables:
 rule validity_figure:
     input:
         table="results/validity/tables/{statistic}.csv",
-        code=code_of("validity_figure.py"),
+        code=code_of("figure.py", "recuse.plot.montecarlo"),
     output:
         pdf="results/validity/figures/{statistic}.pdf",
         svg=report(
@@ -85,18 +85,23 @@ rule validity_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
+        draw="recuse.plot.montecarlo:validity",
+        title="Estimators of self-bias on simulated worlds: {statistic}",
         subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-        grids={
-            grid: {
-                "title": settings["title"],
-                "dials": dials_in_words(settings),
-                "estimators": estimators_of(MONTECARLO, grid),
-            }
-            for grid, settings in MONTECARLO["grids"].items()
+        settings=lambda wildcards: {
+            "name": wildcards.statistic,
+            "grids": {
+                grid: {
+                    "title": settings["title"],
+                    "dials": dials_in_words(settings),
+                    "estimators": estimators_of(MONTECARLO, grid),
+                }
+                for grid, settings in MONTECARLO["grids"].items()
+            },
+            "world": world_in_words(MONTECARLO["world"]),
+            "confidence": config["confidence"],
         },
-        world=world_in_words(MONTECARLO["world"]),
-        confidence=lookup("confidence", within=config),
     message:
         "Draw the {wildcards.statistic} of the estimators."
     script:
-        "../scripts/validity_figure.py"
+        "../scripts/figure.py"

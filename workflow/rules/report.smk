@@ -1,8 +1,10 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
+from recuse.catalogue import captions_of, subject_of
 from recuse.config.studies import analyses, files_of_user, is_of_the_paper, origin_of
 from recuse.report.settings import differences
 
-DRAWINGS = FIGURES | FIGURES_OF_THE_PAPER | FIGURES_OF_COMPARISONS
+# What the report tells of each figure of a study.
+about_figures = of_study(partial(captions_of, figures=FIGURES))
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
@@ -15,21 +17,6 @@ def made(folder, suffix):
         for path in answer(files_of, wildcards.study)
         if path.startswith(f"results/{wildcards.study}/{folder}/") and path.endswith(suffix)
     ]
-
-
-def told_of_figures(wildcards):
-    """What the report tells of each figure: the template of its caption, the tables it draws, and what its rule tells it."""
-    told = {}
-    for path in made("figures", ".svg")(wildcards):
-        drawing = DRAWINGS[Path(path).stem]
-        # Of tables, not of what some studies' figures have beside them, which a function names.
-        read = [paths for paths in drawing.get("tables", {}).values() if not callable(paths)]
-        told[Path(path).stem] = {
-            "caption": f"{WORKFLOW}/report/{drawing.get('caption', Path(path).stem)}.rst",
-            "tables": [path for paths in read for path in expand(paths, study=wildcards.study)],
-            "params": {"subject": subject_for(drawing)(wildcards), **drawing.get("told", {})},
-        }
-    return told
 
 
 def pages_of(wildcards):
@@ -58,7 +45,7 @@ def told_of_study(wildcards):
     conclusions = config["inference"].get("conclusions", {})
     return {
         **told,
-        "subject": {key: value for key, value in subject_of(study).items() if key in ("label", "kind")},
+        "subject": {key: value for key, value in subject_of(config, study).items() if key in ("label", "kind")},
         "views": {name: view["title"] for name, view in conclusions.items()},
         "origin": origin_of(config, study),
         "settings": list(differences(own, project)),
@@ -135,7 +122,7 @@ rule page:
         raw=of_study(files_of_user),
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
-        captions=lambda wildcards: [figure["caption"] for figure in told_of_figures(wildcards).values()],
+        captions=lambda wildcards: [figure["caption"] for figure in about_figures(wildcards).values()],
         code=code_of("page.py"),
     output:
         page=page("report"),
@@ -153,7 +140,7 @@ rule page:
         **asks(mem_mb=600, runtime=5),
     params:
         about=told_of_study,
-        about_figures=told_of_figures,
+        about_figures=about_figures,
     message:
         "Write the report of {wildcards.study}."
     script:

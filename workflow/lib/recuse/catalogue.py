@@ -1,8 +1,10 @@
 """Every table and figure of a study once: what is in it, and which studies have it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from recuse.base.rules import WORKFLOW
 from recuse.base.tables import (
     AGREEMENT,
     ALIGNMENT_CURVES,
@@ -48,14 +50,25 @@ from recuse.base.tables import (
     VOTE_SHARES,
     VOTES_BY_POSITION,
 )
+from recuse.config.specs import conclusions_params
 from recuse.config.studies import (
+    DATA,
     analyses,
     has_raters,
     is_imported,
     is_of_the_paper,
     is_simulated,
+    kind,
+    models_of,
+    settings_of,
     source_of,
 )
+from recuse.model.covariance import COVARIANCES
+from recuse.model.spec import BIASES, A, B, C, Spec, estimand_of, estimands_in_words
+from recuse.model.words import PLACEBO as SPEC_OF_C
+from recuse.model.words import SLICED, TESTED, changes_of, in_words
+
+CAPTIONS = os.path.relpath(WORKFLOW / "report")
 
 Applies = Callable[[Mapping, str], bool]  # whether a study, of a configuration, has something
 
@@ -164,3 +177,494 @@ def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dic
         for name, table in tables.items()
         if table.applies(config, study) and read_by in (None, *table.read_by)
     }
+
+
+def of_ratings(config: Mapping, study: str) -> bool:
+    """True of ratings, not of comparisons."""
+    return study in config["studies"]
+
+
+def never(config: Mapping, study: str) -> bool:
+    """True of no study."""
+    return False
+
+
+def is_published(config: Mapping, study: str) -> bool:
+    """True of a study whose data are published, neither simulated nor a user's."""
+    return kind(config, study) == "published"
+
+
+def against_a_paper(config: Mapping, study: str) -> bool:
+    """True of a study that is held against what a paper prints."""
+    return is_of_the_paper(config, study) or (study in config["comparisons"] and from_any_source(config, study))
+
+
+def subject_of(config: Mapping, study: str) -> dict[str, object]:
+    """What a figure says of the study that it shows: title and kind, and the models and families of its colours."""
+    shown = {"label": settings_of(config, study)["title"], "kind": kind(config, study)}
+    if study in config["comparisons"]:  # its judges are named beside their marks, and have no colours
+        return {"models": {}, "families": {}, **shown}
+    # All families, so that one without a colour of its own has the same in every study.
+    return {"models": models_of(config, study), "families": config["families"], **shown}
+
+
+def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
+    """The same of a figure of the published texts, which are real whatever the votes on them are."""
+    repository = config["sources"][source_of(config, study)]["repository"]
+    return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study: what draws it, from which tables, and which studies have it.
+
+    draw: `module:function`, imported by the figure's job alone and called with the tables, the subject and the settings.
+    title: of the files, before the study's.
+    tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or several in a list.
+    settings: further arguments, which the caption reads, too. ablation: name and words of a user's spec, for its caption.
+    estimand: what the biases in it are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
+    of_study: whose tables and title it shows, if not those of the study that it is made for.
+    published, beside: a file of what papers print, whose path is the argument `published`, for the studies of which `beside` is
+    true.
+    """
+
+    draw: str
+    title: str
+    tables: Mapping[str, str | Sequence[str]]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    applies: Applies = of_ratings
+    estimand: str = ""
+    caption: str = ""
+    ablation: Mapping[str, str] | None = None
+    of_study: str = "{study}"
+    subject: Callable[[Mapping, str], dict[str, object]] = subject_of
+    published: str = ""
+    beside: Applies = never
+
+    @property
+    def module(self) -> str:
+        """The module of the function that draws it."""
+        return self.draw.partition(":")[0]
+
+    @property
+    def inputs(self) -> dict[str, str | list[str]]:
+        """Paths of the tables, by argument; the study is a wildcard."""
+        folder = f"results/{self.of_study}"
+        return {
+            name: f"{folder}/{tables}.csv" if isinstance(tables, str) else [f"{folder}/{table}.csv" for table in tables]
+            for name, tables in self.tables.items()
+        }
+
+    @property
+    def paths(self) -> list[str]:
+        """The same in one list."""
+        return [path for paths in self.inputs.values() for path in ([paths] if isinstance(paths, str) else paths)]
+
+
+def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
+    """Name -> figure of all that there are, in the order of the reports; project: the configuration without a user's specs."""
+    own = {f"ablation_{spec}": ablation(config, spec) for spec in config["specs"] if spec not in project["specs"]}
+    return {**figures_of_ratings(config), **own, **figures_of_the_paper(config), **figures_of_comparisons(config)}
+
+
+def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:
+    """Those of `figures` that a study has."""
+    return {name: figure for name, figure in figures.items() if figure.applies(config, study)}
+
+
+def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> list[str]:
+    """Every file of a study that a reader wants: estimates, tables, figures, and the page that shows them."""
+    estimates = [f"results/{study}/estimates/{spec}.csv" for spec in config["specs"]]
+    drawn = figures_of(config, study, figures=figures)
+    return [
+        *([f"results/{study}/debiased.parquet", *estimates] if study in config["studies"] else []),
+        *tables_of(config, study).values(),
+        *(f"results/{study}/figures/{name}{suffix}" for name in drawn for suffix in (".pdf", ".svg", ".png")),
+        f"results/{study}/report.html",
+    ]
+
+
+def captions_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
+    """What the report tells of each figure of a study: its caption's template, the tables it draws, and its params."""
+    return {
+        name: {
+            "caption": f"{CAPTIONS}/{figure.caption or name}.rst",
+            "tables": [path.format(study=study) for path in figure.paths],
+            "params": figure_params(config, study, figure=figure),
+        }
+        for name, figure in figures_of(config, study, figures=figures).items()
+    }
+
+
+def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
+    """What the job of a figure is told, and its caption reads."""
+    subject = figure.subject(config, figure.of_study.format(study=study))
+    return {
+        "draw": figure.draw,
+        "title": f"{figure.title}: {subject['label']}",
+        "subject": {**subject, "estimand": "" if study in config["comparisons"] else figure.estimand},
+        "settings": figure.settings,
+        "ablation": figure.ablation,
+    }
+
+
+def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
+    """Figures that every study of ratings has."""
+    level = {"confidence": config["confidence"]}
+    weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
+    return {
+        "fig01_method": Figure(
+            "recuse.plot.method:method",
+            "The method on three simulated worlds, whatever the study",
+            {},
+            {"seed": config["seed"]},
+            estimand=measured(config, "main"),
+        ),
+        "fig02_mean_scores": Figure(
+            "recuse.plot.heatmaps:mean_scores",
+            "Mean score of each model's completions by judge",
+            {"table": "tables/mean_scores"},
+        ),
+        "fig03_self_family_bias": by_equation_1(config),
+        "fig04_slices": by_slice(
+            config,
+            "Self-bias by dimension and task type",
+            {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
+        ),
+        "fig05_correlations": Figure(
+            "recuse.plot.correlations:correlations",
+            "Correlation of each judge with the humans by dimension",
+            {"table": "tables/correlations"},
+            level,
+        ),
+        "fig06_mean_scores_by_dimension": Figure(
+            "recuse.plot.heatmaps:mean_scores_by_dimension",
+            "Mean score of each model's completions by judge and dimension",
+            {"table": "tables/mean_scores"},
+        ),
+        "fig07_length_control": compared(
+            config,
+            "Self- and family-bias with and without length control",
+            {
+                "main": "Equation 1",
+                "length_control": "length-controlled, by prompt",
+                "length_control_global": "length-controlled, over all completions",
+            },
+        ),
+        "fig08_ordinal": in_log_odds(config, "Self- and family-bias by dimension in a proportional-odds model", "ordinal"),
+        "fig09_llm_reference": compared(
+            config,
+            "Self- and family-bias by reference",
+            {"main": "human scores as reference", "llm_reference": "{slice} judges as reference"},
+        ),
+        "fig10_weak_models_dropped": compared(
+            config,
+            "Self- and family-bias with and without weak models",
+            {"main": "all data", **{spec: changes_of(config["specs"][spec]) for spec in weak}},
+        ),
+        "by_dataset": by_slice(config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}),
+        "one_model_dropped": by_slice(
+            config,
+            "Self-bias with one model left out",
+            {"one_model_dropped": "Self-bias when one model is left out (named above each panel)"},
+        ),
+        "gam": compared(
+            config,
+            "Self- and family-bias with straight lines and with curves",
+            {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
+        ),
+        "estimands": compared(
+            config,
+            "Self- and family-bias by three estimands",
+            {
+                "main": "A: Equation 1",
+                "clustered": "A: errors by prompt",
+                "model_effects": "B: against the other judges, by model",
+                "model_dimension_effects": "B: by model and dimension",
+                "completion_effects": "B: by completion",
+            },
+            placebo="C: beyond ordinary taste",
+        ),
+        "placebo": Figure(
+            "recuse.plot.idiosyncrasy:tastes",
+            "Taste of each judge for each model, beyond what is expected of both",
+            {"table": "tables/tastes"},
+            {"spec": "main", **level},
+            estimand=estimands_in_words([C]),
+        ),
+        "reliability": Figure(
+            "recuse.plot.reliability:reliability",
+            "Self- and family-bias against the reliability of the human scores",
+            {
+                "curves": "tables/reliability_curve",
+                "breakdowns": "tables/breakdowns",
+                "noisy_reference": "tables/noisy_reference",
+                "reliabilities": "tables/reliability",
+            },
+            level,
+            estimand=measured(config, *config["inference"]["noisy_reference"]),
+        ),
+        "leaderboard": Figure(
+            "recuse.plot.leaderboard:leaderboard",
+            "Models ranked before and after the biases are taken off",
+            {"table": "tables/leaderboard"},
+            level,
+        ),
+        "few_labels": Figure(
+            "recuse.plot.ppi:few_labels", "Human means of models from few labels", {"table": "tables/few_labels"}, level
+        ),
+        "planner": Figure(
+            "recuse.plot.power:planner",
+            "Self-bias that studies like this one would detect",
+            {"table": "tables/planner"},
+            level,
+            estimand=estimands_in_words([A, B, C]),
+        ),
+        "conclusions": Figure(
+            "recuse.plot.robustness:conclusions",
+            "Which conclusions stand in other views",
+            {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
+            conclusions_params(config),
+            estimand=estimands_in_words([A, B, C]),
+        ),
+        "gam_smooths": Figure(
+            "recuse.plot.smooths:smooths",
+            "Expected rating by human score, a curve for each judge",
+            {"table": "tables/smooths"},
+            interval_of(config, "gam"),
+        ),
+    }
+
+
+def figures_of_the_paper(config: Mapping) -> dict[str, Figure]:
+    """Figures of ratings that are held against Play Favorites."""
+    helm_instruct = by_equation_1(config)
+    return {"fig11_helm_instruct": replace(helm_instruct, of_study="helm_instruct", applies=is_of_the_paper)}
+
+
+def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
+    """Figures of what is computed of comparisons; and the scorecard, of these or of ratings."""
+    level = {"confidence": config["confidence"]}
+    verbosity, attacks = with_analysis("verbosity"), with_analysis("attacks")
+    return {
+        "verbosity_bias": Figure(
+            "recuse.plot.verbosity:verbosity_bias",
+            "Verbosity bias of each judge",
+            {"table": "tables/verbosity"},
+            level,
+            applies=verbosity,
+            published=f"{DATA}/comparisons_published.csv",
+            beside=is_published,  # values of the same judges on other data say nothing beside judges simulated, or a user's
+        ),
+        "score_curves": Figure(
+            "recuse.plot.length_curves:score_curves",
+            "Score of an answer by its relative length, for each judge",
+            {"table": "tables/score_curves"},
+            applies=verbosity,
+        ),
+        "alignment_curves": Figure(
+            "recuse.plot.length_curves:alignment_curves",
+            "Agreement of each judge with the humans by relative length",
+            {"table": "tables/alignment_curves"},
+            level,
+            applies=verbosity,
+        ),
+        "position": Figure(
+            "recuse.plot.position:position",
+            "What the order of the answers does to each judge",
+            {"table": "tables/position"},
+            level,
+            applies=verbosity,
+        ),
+        "bias_jitter": Figure(
+            "recuse.plot.cognitive:bias_jitter",
+            "Share of biased comparisons by cognitive bias and judge",
+            {"table": "tables/cognitive_biases", "random": "tables/random_thresholds"},
+            {"seed": config["seed"], **level},
+            applies=with_cognitive_biases,
+        ),
+        "bias_polygon": Figure(
+            "recuse.plot.cognitive:bias_polygon",
+            "Profile of cognitive biases by judge",
+            {"table": "tables/cognitive_biases"},
+            applies=with_cognitive_biases,
+        ),
+        "bias_by_size": Figure(
+            "recuse.plot.cognitive:bias_by_size",
+            "Average share of biased comparisons by size of the judge",
+            {"table": "tables/cognitive_biases"},
+            applies=with_cognitive_biases,
+        ),
+        "rbo": Figure(
+            "recuse.plot.rank_overlap:rank_overlap_bars",
+            "Rank-biased overlap of each judge with the annotators",
+            {"table": "tables/rbo", "valid": "tables/valid_rates"},
+            applies=from_source("cobbler"),
+        ),
+        "attack_success": Figure(
+            "recuse.plot.attacks:attack_success",
+            "Attack success rate by perturbation and judge",
+            {"rates": "tables/asr", "ranks": "tables/ranks"},
+            level,
+            applies=attacks,
+            published=f"{DATA}/judgement_bias_published.csv",
+            beside=from_source("judgement_bias"),
+        ),
+        "votes_by_position": Figure(
+            "recuse.plot.position:votes_by_position",
+            "Votes by the place of the answers",
+            {"table": "tables/votes_by_position"},
+            level,
+            applies=attacks,
+        ),
+        "length_bias_curve": Figure(
+            "recuse.plot.length_bias:length_bias_curve",
+            "Preference for the longer answer by difference of length",
+            {"table": "tables/length_curve"},
+            level,
+            applies=attacks,
+        ),
+        "length_confound": Figure(
+            "recuse.plot.length_bias:length_confound",
+            "Change of the answers' length by perturbation and Bloom level",
+            {"table": "tables/length_confound"},
+            level,
+            applies=from_source("judgement_bias"),
+            subject=subject_of_texts,
+        ),
+        "scorecard": Figure(
+            "recuse.plot.scorecard:scorecard",
+            "Published values against this study's",
+            {"table": "tables/scorecard"},
+            applies=against_a_paper,
+            estimand=measured(config, "main", "llm_reference_as_coded"),
+        ),
+    }
+
+
+def by_equation_1(config: Mapping) -> Figure:
+    """Self- and family-bias by Equation 1."""
+    return Figure(
+        "recuse.plot.intervals:self_family_bias",
+        "Self-bias by judge and family-bias by family",
+        {"estimates": "estimates/main", "not_estimable": "tables/not_estimable", "multiplicity": "tables/multiplicity"},
+        {"spec": "main", "simultaneous": simultaneous_of(config, "main"), **interval_of(config, "main")},
+        estimand=measured(config, "main"),
+    )
+
+
+def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "") -> Figure:
+    """Self-bias, a panel for each slice of the specs: `headings`, by spec, stand over their panels, `words` at the foot."""
+    return Figure(
+        "recuse.plot.slices:slices_of_specs",
+        title,
+        {
+            "estimates": [f"estimates/{spec}" for spec in headings],
+            "whole": "estimates/main",
+            "not_estimable": "tables/not_estimable",
+            "multiplicity": "tables/multiplicity",
+        },
+        {
+            "blocks": [
+                {"spec": spec, "heading": heading, "simultaneous": simultaneous_of(config, spec)}
+                for spec, heading in headings.items()
+            ],
+            "words": words,
+            **interval_of(config, next(iter(headings))),
+        },
+        estimand=measured(config, *headings),
+    )
+
+
+def compared(config: Mapping, title: str, labels: Mapping[str, str], *, placebo: str = "") -> Figure:
+    """Self- and family-bias of the specs on one axis; `labels`, by spec, are the words of the legend.
+
+    placebo: with words for it, estimand C of the first spec is another variant, where the table of placebo cells has it.
+    """
+    variants = [{"spec": spec, "label": label, "covariance": covariance_of(config, spec)} for spec, label in labels.items()]
+    estimands = estimands_of(config, labels)
+    with_placebo = bool(placebo) and next(iter(labels)) in config["inference"]["placebo"]
+    if with_placebo:
+        variants.append({"spec": SPEC_OF_C, "label": placebo})
+        estimands.append(C)
+    return Figure(
+        "recuse.plot.compare_specs:compare_specs",
+        title,
+        {
+            "estimates": [f"estimates/{spec}" for spec in labels],
+            "not_estimable": "tables/not_estimable",
+            "placebo": ["tables/placebo"] * with_placebo,
+        },
+        {"variants": variants, "confidence": config["confidence"]},
+        estimand=estimands_in_words(estimands),
+    )
+
+
+def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> Figure:
+    """Self- and family-bias of an ordinal spec, a panel for each slice; `words` stand at the foot."""
+    by = SLICED[config["specs"][spec]["slice"]]
+    return Figure(
+        "recuse.plot.slices:ordinal",
+        title,
+        {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
+        {"spec": spec, "by": by, "words": words, **interval_of(config, spec)},
+        estimand=measured(config, spec),
+    )
+
+
+def ablation(config: Mapping, spec: str) -> Figure:
+    """The figure of a spec that a user adds: what it changes of Equation 1."""
+    settings = config["specs"][spec]
+    words = in_words(settings)
+    title = f"Ablation {spec}: {words}"
+    if "slice" not in settings:
+        label = changes_of(settings, whose="{slice}", most=3) or spec
+        figure, caption = compared(config, title, {"main": "Equation 1", spec: label}), "ablation_compare_specs"
+    elif settings.get("estimator") == "ordinal_logit":
+        figure, caption = in_log_odds(config, title, spec, words=f"{title}."), "ablation_fig08_ordinal"
+    else:
+        heading = f"Self-bias {SLICED[settings['slice']]}"
+        figure, caption = by_slice(config, title, {spec: heading}, words=f"{title}."), "ablation_slices_of_specs"
+    return replace(figure, ablation={"name": spec, "words": words}, caption=caption)
+
+
+def covariance_of(config: Mapping, spec: str) -> str:
+    """The covariance of a spec."""
+    return config["specs"][spec].get("covariance", "HC0")
+
+
+def interval_of(config: Mapping, spec: str) -> dict[str, object]:
+    """Level and covariance of the intervals of a spec."""
+    return {"confidence": config["confidence"], "covariance": covariance_of(config, spec)}
+
+
+def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
+    """What a figure says of the simultaneous intervals of a spec's model; None if there are none.
+
+    They are those of the first spec that fits the same model with a wild bootstrap.
+    """
+    of_errors = {"covariance", "bootstrap", "wild", "tests"}  # what may differ between specs of one model
+
+    def model(settings):
+        return {key: value for key, value in settings.items() if key not in of_errors}
+
+    for name, settings in config["specs"].items():
+        if "wild" in settings and model(settings) == model(config["specs"][spec]):
+            covariance = covariance_of(config, name)
+            return {
+                "spec": name,
+                "tests": TESTED[frozenset(settings.get("tests", BIASES))],
+                "sliced": SLICED.get(settings.get("slice"), ""),
+                "errors": COVARIANCES[covariance].words,
+            }
+    return None
+
+
+def estimands_of(config: Mapping, specs: Iterable[str]) -> list[str]:
+    """The estimand of each of these specs."""
+    return [estimand_of(spec) for spec in Spec.from_config({spec: config["specs"][spec] for spec in specs})]
+
+
+def measured(config: Mapping, *specs: str) -> str:
+    """What a figure says of the estimands of these specs."""
+    return estimands_in_words(estimands_of(config, specs))

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from recuse.plot.intervals import POINT, PRINTED, STROKE, frame_rows, write_instead
 from recuse.plot.page import Entry, Page, corners, grid, page_of_words
 from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
-from recuse.published.attacks import key_of_attack
+from recuse.published.attacks import key_of_attack, read_attacks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,18 +53,18 @@ class Block:
 
 @language()
 def attack_success(
-    rates: pd.DataFrame, ranks: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[Mapping] = ()
+    rates: pd.DataFrame, ranks: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()
 ) -> Figure:
     """ASR with its interval, a panel for each perturbation (and pair of models), the experiments one below another.
 
     rates: the table of success rates, ranks: that of average ranks, whose order the judges have; see
-    `recuse.pairwise.attacks` and `ranks`. published: printed rates (experiment, condition, model_a, model_b, judge,
-    quantity, value), drawn beside those of the same attack on the same judge; see `key_of_attack`.
+    `recuse.pairwise.attacks` and `ranks`. published: the file of printed rates, in a list; they are drawn beside those of the
+    same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
         return page_of_words(subject, NO_ROWS)
     rates = _with_names(rates)
-    rates = rates.assign(printed=_printed(rates, published))
+    rates = rates.assign(printed=_printed(rates, [row for path in published for row in read_attacks(path)]))
     ranks = _with_names(ranks)
     blocks = [_block(found, ranks[ranks["experiment"] == name]) for name, found in rates.groupby("experiment", sort=False)]
     columns = max(grid(len(block.panels), 4)[1] for block in blocks)

@@ -140,10 +140,10 @@ INTERVALS = "The judges' intervals are in the table cognitive_biases."
 
 
 @language()
-def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, interval: str, seed: int) -> Figure:
+def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, confidence: float, seed: int) -> Figure:
     """Share of biased comparisons, a row for each bias, a point for each judge, with the RANDOM threshold.
 
-    `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high, which `interval` names.
+    `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high.
     `random`: closed_form and simulated thresholds. Points are scattered at random; the same `seed` scatters them alike.
     """
     table, words = drawable(table)
@@ -159,7 +159,7 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     count = f"{judges['judge'].nunique()} judges."
     told = [INTERVALS] * bool((judges["origin"] == "computed").any())
     note = " ".join([count, NAMED, SCATTER, *told, _simulated(random)]) + words
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=_legend(table, interval), note=note)
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=_legend(table, confidence), note=note)
     axes = page.axes(EDGE + label, BELOW, panel, sum(heights))
     floors = sum(heights) - np.cumsum(heights)
     _frame(axes, sum(heights), biases, floors)
@@ -177,10 +177,11 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     return page.figure
 
 
-def _legend(table: pd.DataFrame, interval: str) -> list[list[Entry]]:
+def _legend(table: pd.DataFrame, confidence: float) -> list[list[Entry]]:
     judges = [
         Entry(f"judge, {text}", line={"linestyle": "none", **MARKS[origin], **POINT}) for origin, text in origins(table).items()
     ]
+    interval = f"{100 * confidence:g} % bootstrap interval over instructions"
     humans = Entry(f"humans, mean of the released shares, {interval}", line={"lw": 1.2, **HUMANS, **POINT})
     return [judges, [humans] * bool((table["judge"] == HUMAN).any()) + [random_entry()]]
 

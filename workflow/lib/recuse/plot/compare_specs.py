@@ -58,6 +58,26 @@ class Variant:
         return bool(self.table.loc[self.table["quantity"].isin(QUANTITIES), "estimate"].notna().any())
 
 
+def compare_specs(
+    estimates: Sequence[pd.DataFrame],
+    not_estimable: pd.DataFrame,
+    placebo: Sequence[pd.DataFrame],
+    subject: Subject,
+    *,
+    variants: Sequence[Mapping],
+    confidence: float,
+) -> Figure:
+    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, estimands, users' own ablations.
+
+    estimates: a table for each of `variants`, entries as in `variants_of`; placebo: the table of placebo cells, in a list, for
+    a last entry, which is estimand C of the first spec.
+    """
+    for table in placebo:
+        estimates, not_estimable = with_placebo(estimates, not_estimable, table, spec=variants[0]["spec"])
+    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
+    return compare(drawn, subject, note=note)
+
+
 @language()
 def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") -> Figure:
     """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
@@ -105,14 +125,14 @@ def _has_gaps(sides: Sequence[Side], variants: int) -> bool:
 
 
 def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
-    """The variants that an entry of config stands for: `label`, `slice` and `covariance` of the spec with this `table`.
+    """The variants that an entry stands for: `spec`, `label` and `covariance` of the spec with this `table`.
 
-    The slice None is the whole study. A label with {slice} stands for every slice, families in config's order. A spec without
-    rows gives no variant. Of an ordinal fit, whose estimates are log-odds, the average marginal effects are taken, which are
+    It is the whole study; a label with {slice} stands for every slice, families in config's order. A spec without rows gives no
+    variant. Of an ordinal fit, whose estimates are log-odds, the average marginal effects are taken, which are
     points of the unit scale.
     """
     slices = table["slice"].fillna("")
-    chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [entry["slice"] or ""]
+    chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
     if entry["spec"] == PLACEBO:
         interval = f"{100 * confidence:g} % prediction interval"
     else:
@@ -125,10 +145,10 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
 
 
 def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
-    """Reason by name of the variants of an entry of config that the study has no estimates of."""
+    """Reason by name of the variants of an entry that the study has no estimates of."""
     reasons = left_out(entry["spec"], table, not_estimable)
     if SLICE not in entry["label"]:
-        reasons = {name: reason for name, reason in reasons.items() if name in ("", entry["slice"])}
+        reasons = {name: reason for name, reason in reasons.items() if name == ""}
     return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
 
 
@@ -157,7 +177,7 @@ def beside_the_first(
     *,
     confidence: float,
 ) -> tuple[list[Variant], str]:
-    """The variants of `entries` of config with these estimates, and what the foot says of those without.
+    """The variants of `entries` with these estimates, and what the foot says of those without.
 
     The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
     """

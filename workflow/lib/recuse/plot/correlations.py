@@ -18,7 +18,7 @@ from recuse.plot.intervals import (
     write_instead,
 )
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, language, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, interval_text, language, widest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,13 +39,12 @@ OTHERS = {
 
 
 @language()
-def correlations(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
+def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Correlation of each judge's ratings with the humans' (Play Favorites, Figure 5).
 
     `table`: dimension (missing for the pooled data, which are drawn only if there is nothing else), judge, statistic
     (spearman, pearson, gamma), value, ci_low, ci_high. Spearman's coefficient is a point with its interval, the two
-    others are small grey marks lower in the same row. `interval` says what the intervals are. Without human scores there is no
-    row, and the page says so.
+    others are small grey marks lower in the same row. Without human scores there is no row, and the page says so.
     """
     if table.empty:
         return page_of_words(subject, NONE)
@@ -55,7 +54,7 @@ def correlations(table: pd.DataFrame, subject: Subject, *, interval: str) -> Fig
     table = table[table["dimension"].isin(dimensions)]
     judges = palette.order(table["judge"])
     others = [Entry(name, line=mark) for name, mark in OTHERS.values()]
-    spearman = significance_entries("Spearman", interval)
+    spearman = significance_entries("Spearman", interval_text(confidence, "jackknife"))  # the one standard error of the table
     legend = [family_entries(palette, judges, others="no family in config"), [*spearman, *others]]
     rows, columns = grid(len(dimensions), 3)
     label, height = widest(judges) + 0.1, len(judges) * ROW

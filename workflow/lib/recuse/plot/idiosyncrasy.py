@@ -52,13 +52,14 @@ METHOD = (
 
 
 @language()
-def tastes(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: float) -> Figure:
     """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells with probability `confidence`.
 
     table: the rows of one spec and slice of the table of tastes: judge, model, relation, residual, band (points of the unit
     scale), reason. The band of a judge is that of its own cell; without one, its widest. A judge all of whose cells lack a
     residual has words in its row; where all judges are such, they are all there is.
     """
+    table = table[(table["spec"] == spec) & table["slice"].isna()]
     known = table.dropna(subset="residual")
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
     if known.empty:

@@ -32,6 +32,7 @@ from recuse.plot.style import (
     VERMILION,
     Palette,
     Subject,
+    interval_text,
     language,
     text_width,
     widest,
@@ -181,20 +182,31 @@ def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
 
 @language()
 def self_family_bias(
-    table: pd.DataFrame, subject: Subject, *, interval: str, simultaneous: Sequence[Entry] = (), note: str = ""
+    estimates: pd.DataFrame,
+    not_estimable: pd.DataFrame,
+    multiplicity: pd.DataFrame,
+    subject: Subject,
+    *,
+    spec: str,
+    simultaneous: Mapping | None,
+    confidence: float,
+    covariance: str,
 ) -> Figure:
     """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
 
-    `table` holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit
-    scale, and simultaneous intervals where there are any; ci_low and ci_high are missing where there is no standard error.
-    `interval` says what the intervals are, `simultaneous` is the legend of the others. Where one of the two quantities has no
-    row there is one panel; where both have none, `note`, which stands at the foot, is all.
+    estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit scale; ci_low and ci_high
+    are missing where there is no standard error. simultaneous: see `with_simultaneous`. Where one of the two quantities has no
+    row there is one panel; where both have none, the reasons, which else stand at the foot, are all.
     """
+    missing = {f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()}
+    note = " ".join(filter(None, [absences(SIDES, {spec: estimates}, not_estimable), sentence(missing)]))
+    table, beside = with_simultaneous(estimates, multiplicity, simultaneous, confidence=confidence)
     sides = bias_sides([table], subject.palette)
     if not any(side.places for side in sides):
         return page_of_words(subject, note)
     legend = family_entries(subject.palette, list(sides[0].places), others="no family in config")
-    return bias_page(sides, subject, [legend + significance_entries("estimate", interval), simultaneous], note=note)
+    legend += significance_entries("estimate", interval_text(confidence, covariance))
+    return bias_page(sides, subject, [legend, beside], note=note)
 
 
 def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:

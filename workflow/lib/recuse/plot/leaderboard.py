@@ -111,13 +111,12 @@ NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
 
 
 @language()
-def leaderboard(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of the ratings as they are.
 
-    Table `leaderboard`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
+    `table`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
     drawn; the foot says which models change places in these, and how many in the slices.
     """
-    table = tables["leaderboard"]
     whole = table[table["slice"].isna() & table["score"].notna()]
     whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
     if not len(whole):

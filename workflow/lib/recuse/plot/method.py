@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from recuse.base.words import signed
 from recuse.plot.page import Entry, Page
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, INK, LINE, SMALL, TEXT, WINE, Subject, language
-from recuse.simulate.method import SELF_BIAS, SLOPE, Panel
+from recuse.simulate.method import SELF_BIAS, SLOPE, Panel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
 OTHER = {"color": "#6F7F8F", "marker": "D", "markersize": 2.2, "markeredgewidth": 0.6, "markerfacecolor": "white"}
@@ -34,7 +34,12 @@ SAYS = (
 
 
 @language()
-def method(worlds: Sequence[Panel], subject: Subject) -> Figure:
+def method(subject: Subject, *, seed: int) -> Figure:
+    """The method on three worlds that are simulated for it, whatever the study."""
+    return draw_worlds(simulate_worlds(seed=seed), subject)
+
+
+def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
     """The judge's rating against the reference score in each world, its own and another model's completions.
 
     Lines are the fit of rating = beta * reference + gamma * own, offset by the estimated self-bias; on the margins the

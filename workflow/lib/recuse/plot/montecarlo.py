@@ -166,7 +166,7 @@ NONE = "Nothing to draw: no world of the grids has this."
 
 @language()
 def validity(
-    table: pd.DataFrame, name: str, subject: Subject, *, grids: Mapping[str, Mapping], world: str, confidence: float
+    table: pd.DataFrame, subject: Subject, *, name: str, grids: Mapping[str, Mapping], world: str, confidence: float
 ) -> Figure:
     """Draw one of STATISTICS of self-bias: a panel for each grid, a row for each estimator, a point for each setting.
 

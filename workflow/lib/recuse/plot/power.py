@@ -39,13 +39,12 @@ NONE = "No plan: no judge with a slope of its own on human scores is rated itsel
 
 
 @language()
-def planner(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw for each estimand the smallest detectable self-bias and the false alarms against the number of prompts.
 
-    Table `planner`: see recuse.inference.power.power_rows. A line for each number of raters (colour) and of models
+    `table`: see recuse.inference.power.power_rows. A line for each number of raters (colour) and of models
     (style); under the panels stands how many prompts the self-bias aimed at takes.
     """
-    table = tables["planner"]
     table = table.assign(raters=table["raters"].fillna(EXACT).astype(int))
     if not table["detectable"].notna().any():
         return page_of_words(subject, NONE)

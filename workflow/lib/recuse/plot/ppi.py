@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
@@ -38,13 +38,13 @@ NONE = (
 
 
 @language()
-def few_labels(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw the width of the interval against the number of labels, in a panel for each model, a line for each way.
 
-    Table `few_labels`: see recuse.inference.ppi.widths. Each panel says which share of the labels is saved at the
+    `table`: see recuse.inference.ppi.widths. Each panel says which share of the labels is saved at the
     largest number of them.
     """
-    table = tables["few_labels"].dropna(subset="width")
+    table = table.dropna(subset="width")
     if not len(table):
         return page_of_words(subject, NONE)
     models = subject.palette.order(table["model"])

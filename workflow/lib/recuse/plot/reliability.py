@@ -44,21 +44,29 @@ NONE = (
 
 
 @language()
-def reliability(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confidence: float) -> Figure:
+def reliability(
+    curves: pd.DataFrame,
+    breakdowns: pd.DataFrame,
+    noisy_reference: pd.DataFrame,
+    reliabilities: pd.DataFrame,
+    subject: Subject,
+    *,
+    confidence: float,
+) -> Figure:
     """Draw a panel for each judge's self-bias and each family's bias, with a curve for each estimand.
 
-    Tables `reliability_curve`, `breakdowns`, `noisy_reference`: see recuse.inference.measurement_error; of those the rows
-    without slice of the first spec of each estimand are drawn. `reliability`: of the study's human scores, by dimension. The
-    estimate corrected by these stands over their mean, as no single number holds them.
+    curves, breakdowns, noisy_reference: see recuse.inference.measurement_error; of those the rows without slice of the first
+    spec of each estimand are drawn. reliabilities: of the study's human scores, by dimension. The estimate corrected by these
+    stands over their mean, as no single number holds them.
     """
-    curves = _whole(tables["reliability_curve"]).dropna(subset="estimate")
+    curves = _whole(curves).dropna(subset="estimate")
     if not len(curves):
         return page_of_words(subject, NONE)
     specs = curves.drop_duplicates("estimand")["spec"].tolist()[: len(_lines(INK))]
     curves = curves[curves["spec"].isin(specs)]
-    own = _whole(tables["noisy_reference"]).query("method == 'moments'").dropna(subset="estimate")
-    found = {"curve": curves, "breakdown": _whole(tables["breakdowns"]), "own": own}
-    known = tables["reliability"].sort_values("mean") if len(own) else tables["reliability"][:0]
+    own = _whole(noisy_reference).query("method == 'moments'").dropna(subset="estimate")
+    found = {"curve": curves, "breakdown": _whole(breakdowns), "own": own}
+    known = reliabilities.sort_values("mean") if len(own) else reliabilities[:0]
     panels = _panels(curves, subject)
     rows, columns = grid(len(panels), COLUMNS)
     axis = wrap(f"bias, {UNIT}", rows * (HEIGHT + BELOW + ABOVE))
@@ -71,7 +79,7 @@ def reliability(tables: Mapping[str, pd.DataFrame], subject: Subject, *, confide
     reverses = found["breakdown"]["reversal"].notna().any()
     legend = [families, _curves(curves, specs, confidence), _marks(known=len(known) > 0, reverses=reverses)]
     limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
-    note = f"{MEANING}{_beyond(curves, limits)}\n{_of_study(known, tables['noisy_reference'])}"
+    note = f"{MEANING}{_beyond(curves, limits)}\n{_of_study(known, noisy_reference)}"
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
     for place, ((quantity, term), (x, y)) in enumerate(zip(panels, corners(len(panels), columns, step=step), strict=True)):
         axes = page.axes(left + x, BOTTOM + BELOW + y, width, HEIGHT)

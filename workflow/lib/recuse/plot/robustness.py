@@ -12,7 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from recuse.base.words import is_known, signed
-from recuse.inference.robustness import FAVOURS, LOST, NEW, NOT_APART, NOT_ESTIMABLE, REVERSED, Robustness, RobustnessCheck
+from recuse.inference.robustness import (
+    FAVOURS,
+    LOST,
+    NEW,
+    NOT_APART,
+    NOT_ESTIMABLE,
+    REVERSED,
+    Robustness,
+    RobustnessCheck,
+    without_human_scores,
+)
 from recuse.inference.robustness_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 from recuse.model.spec import BIASES
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
@@ -131,12 +141,24 @@ def _key(row: Mapping) -> tuple[str, str, str]:
 
 
 @language()
-def conclusions(table: pd.DataFrame, subject: Subject, asked: Robustness) -> Figure:
+def conclusions(
+    table: pd.DataFrame,
+    not_estimable: pd.DataFrame,
+    subject: Subject,
+    *,
+    views: Mapping[str, Mapping],
+    specs: Mapping[str, Mapping],
+    confidence: float,
+    power: float,
+) -> Figure:
     """Draw the table of conclusions: a mark for each judge or family and view, its shape the conclusion, its box the verdict.
 
     table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have the
     columns of views that say something by dimension. Beside the marks stand estimates, in points of the unit scale.
     """
+    asked = Robustness(RobustnessCheck.from_config(views), specs, confidence, power)
+    if without_human_scores(not_estimable.to_dict("records")):
+        asked = asked.without_human_scores(table.groupby("view")["spec"].unique().to_dict())
     texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "words", "note")}
     layout = Layout(table.assign(**texts).to_dict("records"), asked, subject.palette)
     subject = replace(subject, estimand="")  # the legend says it

@@ -16,6 +16,7 @@ from recuse.plot.intervals import (
     NUMBER,
     RIGHT,
     ROW,
+    SIDES,
     absences,
     draw_interval,
     family_breaks,
@@ -42,6 +43,7 @@ from recuse.plot.style import (
     UNIT,
     Palette,
     Subject,
+    interval_text,
     language,
     text_width,
     widest,
@@ -146,6 +148,62 @@ class Layout:
         return replace(self, panels=[replace(panel, limits=readable(panel.limits, width)) for panel in self.panels])
 
 
+def slices_of_specs(
+    estimates: Sequence[pd.DataFrame],
+    whole: pd.DataFrame,
+    not_estimable: pd.DataFrame,
+    multiplicity: pd.DataFrame,
+    subject: Subject,
+    *,
+    blocks: Sequence[Mapping],
+    words: str,
+    confidence: float,
+    covariance: str,
+) -> Figure:
+    """Self-bias slice by slice: Figure 4, by dataset, with one model left out, and users' own ablations.
+
+    estimates: a table for each of `blocks`, which have `heading`, `spec` and `simultaneous` (see `with_simultaneous`). Ticks
+    are the estimates of `whole`, or those of the first table that are of no slice. words: stand at the foot, before what is
+    absent.
+    """
+    drawn = [
+        Block(
+            block["heading"],
+            block["spec"],
+            *with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence),
+        )
+        for block, table in zip(blocks, estimates, strict=True)
+    ]
+    own = whole_of(drawn[0].table, "Self-bias")  # only a user's spec has one, and is drawn alone
+    ticks = (own, OWN_WHOLE) if own else (whole_of(whole, "Self-bias"), "Equation 1, all ratings")
+    bands = [Band("Self-bias", drawn, *ticks)]
+    note = " ".join(filter(None, [words, note_of(bands, not_estimable)]))
+    return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
+
+
+def ordinal(
+    estimates: pd.DataFrame,
+    not_estimable: pd.DataFrame,
+    subject: Subject,
+    *,
+    spec: str,
+    by: str,
+    words: str,
+    confidence: float,
+    covariance: str,
+) -> Figure:
+    """An ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points.
+
+    by: what the slices are, as in `by dimension`. words: stand at the foot, before what is absent.
+    """
+    bands = [
+        Band(side, [Block(f"{side} {by}", spec, estimates)], whole_of(estimates, side), OWN_WHOLE, effects=True)
+        for side in SIDES
+    ]
+    note = " ".join(filter(None, [words, note_of(bands, not_estimable)]))
+    return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
+
+
 @language()
 def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str = "") -> Figure:
     """Bands of panels below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
@@ -186,20 +244,6 @@ def note_of(bands: Sequence[Band], not_estimable: pd.DataFrame) -> str:
             left = left_out(block.spec, block.table, not_estimable)
             reasons |= {name or block.title: reason for name, reason in left.items()}
     return " ".join(filter(None, [*absent, sentence(reasons)]))
-
-
-def blocks_of(
-    entries: Sequence[Mapping], tables: Sequence[pd.DataFrame], multiplicity: pd.DataFrame, *, confidence: float
-) -> list[Block]:
-    """The blocks of entries of config, each with its table: `heading`, `spec`, `simultaneous` as in `with_simultaneous`."""
-    return [
-        Block(
-            entry["heading"],
-            entry["spec"],
-            *with_simultaneous(table, multiplicity, entry["simultaneous"], confidence=confidence),
-        )
-        for entry, table in zip(entries, tables, strict=True)
-    ]
 
 
 def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:

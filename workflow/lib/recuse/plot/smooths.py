@@ -20,6 +20,7 @@ from recuse.plot.style import (
     SMALL,
     Palette,
     Subject,
+    interval_text,
     language,
     widest,
     wrap,
@@ -49,16 +50,16 @@ NO_BAND = "A curve without a band has no standard error."
 
 
 @language()
-def smooths(table: pd.DataFrame, subject: Subject, *, interval: str) -> Figure:
+def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covariance: str) -> Figure:
     """Expected rating of another family's completion by its human score, a panel for each judge, with a band of intervals.
 
     `table`: slice (missing for the pooled data), judge, reference, value, ci_low, ci_high, all numbers on the unit scale. Where
     there are pooled data they alone are drawn; otherwise a row of panels for each slice. Axes end where the scale does, and
-    bands are cut off there. `interval` says what the band is.
+    bands are cut off there.
     """
     pooled = table[table["slice"].isna()]
     parts = dict(iter(table.groupby("slice"))) if pooled.empty else {"": pooled}
-    judges = subject.palette.order(table["judge"])
+    judges, interval = subject.palette.order(table["judge"]), interval_text(confidence, covariance)
     if not judges:
         return page_of_words(subject, NO_CURVES)
     by_slice = "" not in parts

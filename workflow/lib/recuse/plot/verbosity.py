@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.axes import readable
 from recuse.plot.intervals import POINT, PRINTED, STROKE, draw_interval, frame_rows, has_interval, write_instead
@@ -105,20 +106,21 @@ NO_VALUE = "no comparison on one side"
 
 
 @language()
-def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[Mapping]) -> Figure:
+def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()) -> Figure:
     """Verbosity bias by judge, a panel for each condition (Saito et al., equation 6).
 
     `table`: the table of verbosity, see `recuse.pairwise.verbosity`; of the treatments of draws, only `excluded` is
     drawn. The debiased verdicts are a point with its interval, filled when it excludes 0; grey and never filled when one
     side has few questions (column `few`), as the interval is too short then. The other order rules are small grey marks lower
-    in the same row. published: judge and value of what Saito et al. print of other data (Table 1); a judge that is not in a
+    in the same row. published: the file of what Saito et al. print of other data (Table 1), in a list; a judge that is not in a
     panel has no such mark.
     """
     table, conditions = named(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
         return page_of_words(subject, _reason(table))
     judges = subject.palette.order(table["judge"])
-    published = [mark for mark in published if mark["judge"] in judges]
+    printed = [row for path in published for row in read_table(path) if row["quantity"] == "verbosity_bias"]
+    marks = [{**row, "value": float(row["value"])} for row in printed if row["judge"] in judges]
     rows, columns = grid(len(conditions), 2)
     label, height = widest(judges) + 0.1, len(judges) * ROW
     main = table[table["order"] == "debiased"]
@@ -128,10 +130,10 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     least = max(LEAST_PANEL, widest(conditions, TEXT, "bold") - beside, text_width(DIRECTIONS) - beside)
     panel = max(least, (across - 2 * EDGE - label - (columns - 1) * GUTTER - columns * beside) / columns)
     width = max(2 * EDGE + label + columns * (panel + beside) + (columns - 1) * GUTTER, text_width(UNIT) + 2 * EDGE)
-    legend = _legend(main, confidence, published)
+    legend = _legend(main, confidence, marks)
     width = max(width, legend_width(legend) + 2 * EDGE)
     page = Page(subject=subject, width=width, body=BELOW + rows * (height + title), legend=legend, note=_note(main))
-    limits = readable(_limits(table, published), panel)
+    limits = readable(_limits(table, marks), panel)
     places = corners(len(conditions), columns, step=(panel + beside + GUTTER, height + title))
     for number, (condition, (x, y)) in enumerate(zip(conditions, places, strict=True)):
         axes = page.axes(EDGE + label + x, BELOW + y, panel, height)
@@ -139,7 +141,7 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
         axes.set_title(condition)
         axes.set_yticks(range(len(judges)), judges if number % columns == 0 else [])
         axes.tick_params(labelbottom=number + columns >= len(conditions))
-        _draw_panel(axes, table[table["condition"] == condition], judges, published, beside)
+        _draw_panel(axes, table[table["condition"] == condition], judges, marks, beside)
     for column in range(columns):
         page.centred(EDGE + label + column * (panel + beside + GUTTER) + panel / 2, 1.45 * LINE, DIRECTIONS)
     page.centred(width / 2, 0.6 * LINE, UNIT)

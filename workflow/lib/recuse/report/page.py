@@ -105,11 +105,12 @@ def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequ
 
 def _with_views_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
     """What the report is told of a figure, in its `params` those views of the conclusions alone that the table has rows of."""
-    if "views" not in figure["params"]:
+    settings = figure["params"]["settings"]
+    if "views" not in settings:
         return figure
     present = {row["view"] for row in conclusions}
-    views = {name: view for name, view in figure["params"]["views"].items() if name in present}
-    return {**figure, "params": {**figure["params"], "views": views}}
+    views = {name: view for name, view in settings["views"].items() if name in present}
+    return {**figure, "params": {**figure["params"], "settings": {**settings, "views": views}}}
 
 
 def _figure(path: str, figure: Mapping, told: Mapping, folder: Path) -> dict:

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from validity_figure import validity_figure
 
-from drawings import artists, on_paper, subject, texts
+from drawings import artists, drawn_twice, on_paper, subject, texts
 from recuse.base.tables import VALIDITY
 from recuse.montecarlo.run import TABLES
 from recuse.montecarlo.world import DIALS, SIZE, ValidityWorld, dials_in_words, world_in_words
@@ -38,7 +37,7 @@ def table(name, value=0.3):
 
 def drawn(name, rows=None):
     rows = table(name) if rows is None else rows
-    return validity(rows, name, subject(), grids=GRIDS, world="Nine models.", confidence=0.9)
+    return validity(rows, subject(), name=name, grids=GRIDS, world="Nine models.", confidence=0.9)
 
 
 def labels(axes):
@@ -154,12 +153,6 @@ def test_nothing_to_draw_is_said():
 
 
 def test_script_draws_the_same_bytes(tmp_path):
-    table("size").to_csv(tmp_path / "size.csv", index=False)
-    settings = {
-        "table": tmp_path / "size.csv", "statistic": "size", "grids": GRIDS, "world": "", "confidence": 0.9,
-        "subject": {"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-    }  # fmt: skip
-    for number in (1, 2):
-        validity_figure(**settings, outputs={kind: tmp_path / f"{number}.{kind}" for kind in ("svg", "pdf", "png")})
-    for suffix in (".svg", ".pdf", ".png"):
-        assert (tmp_path / f"1{suffix}").read_bytes() == (tmp_path / f"2{suffix}").read_bytes()
+    study = {"label": "simulated worlds", "kind": "simulated", "models": {}, "families": {}}
+    settings = {"name": "size", "grids": GRIDS, "world": "", "confidence": 0.9}
+    drawn_twice("montecarlo:validity", tmp_path, {"table": table("size")}, study, **settings)

@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conclusions_figure import conclusions_figure
 
-from drawings import PRESENT, artists, is_page_of, on_paper, subject, texts
-from recuse.base.tables import CONCLUSIONS, NOT_ESTIMABLE, write_table
-from recuse.inference.robustness import Robustness, RobustnessCheck
+from drawings import PRESENT, artists, drawn_twice, gaps, is_page_of, on_paper, subject, texts
+from recuse.base.tables import CONCLUSIONS
+from recuse.inference.robustness import RobustnessCheck
 from recuse.inference.robustness_words import NOTHING
 from recuse.plot.robustness import conclusions
 from recuse.plot.style import EDGE, LINE
@@ -18,7 +17,8 @@ VIEWS = [
     RobustnessCheck("taste", "C: taste", ["main"], "asks", lost="ordinary taste", table="placebo"),
 ]
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
-ASKED = Robustness(VIEWS, SPECS, 0.9, 0.8)
+OF_CONFIG = {view.name: {key: value for key, value in vars(view).items() if key != "name"} for view in VIEWS}
+ASKED = {"views": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 FAVOURS, HARSHER, NOT_APART = "favours itself", "harsher on itself", "not told apart from 0"
 A, C = "A: gap to the human scale", "C: gap beyond ordinary taste"
 WHOLE = {  # by judge: of the three views
@@ -55,7 +55,7 @@ def table(*labels, **settings):
 
 
 def drawn(*labels, kind="simulated", **settings):
-    return conclusions(table(*labels, **settings), subject(kind), ASKED)
+    return conclusions(table(*labels, **settings), gaps(), subject(kind), **ASKED)
 
 
 def test_marks_are_the_conclusions_in_the_colours_of_the_families():
@@ -90,7 +90,7 @@ def test_the_legend_says_the_level_and_the_estimands():
     assert "decided by 90 % intervals, or without one by p ≤ 0.1" in said
     assert {"A: gap to the human scale", "C: gap beyond ordinary taste"} <= set(said)
     assert "B: gap to the other judges" not in said  # no view is of B
-    again = conclusions(table(""), subject(estimand="A: what the legend says"), ASKED)
+    again = conclusions(table(""), gaps(), subject(estimand="A: what the legend says"), **ASKED)
     assert not any("what the legend says" in text for text in texts(again))
 
 
@@ -102,7 +102,7 @@ def test_numbers_stand_where_they_are_not_those_of_the_first():
     by_dimension = table("", "Tone")
     other = (by_dimension["view"] == "errors") & by_dimension["slice"].eq("Tone")
     by_dimension.loc[other, "estimate"] += 0.01  # of the same estimand: too many numbers
-    below = conclusions(by_dimension, subject(), ASKED).axes[1]
+    below = conclusions(by_dimension, gaps(), subject(), **ASKED).axes[1]
     assert len([text for text in below.texts if text.get_gid() == "number"]) == 5
     figure.draw_without_rendering()
     for text in artists(figure, "number"):
@@ -143,28 +143,12 @@ def test_any_judges_fit_the_paper(count):
 
 
 def test_nothing_to_draw_is_said():
-    assert is_page_of(conclusions(table(), subject(), ASKED), NOTHING)
+    assert is_page_of(conclusions(table(), gaps(), subject(), **ASKED), NOTHING)
     unknown = table("", judges={"Claude v2": ("not estimable",) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
     said = "No self-bias of 1 judge can be estimated by Equation 1: no cell."
-    assert is_page_of(conclusions(unknown, subject(), ASKED), said)
+    assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), said)
 
 
 def test_script_draws_the_same_bytes(tmp_path):
-    table("", "Tone").to_csv(tmp_path / "table.csv", index=False)
-    write_table(tmp_path / "not_estimable.csv", NOT_ESTIMABLE, [])
-    views = {view.name: {key: value for key, value in vars(view).items() if key != "name"} for view in VIEWS}
-    for number in (1, 2):
-        outputs = [tmp_path / f"{number}{suffix}" for suffix in (".svg", ".pdf", ".png")]
-        conclusions_figure(
-            table=tmp_path / "table.csv",
-            not_estimable=tmp_path / "not_estimable.csv",
-            views=views,
-            specs=SPECS,
-            confidence=0.9,
-            power=0.8,
-            subject=subject(),
-            outputs=outputs,
-        )
-    for suffix in (".svg", ".pdf", ".png"):
-        assert (tmp_path / f"1{suffix}").read_bytes() == (tmp_path / f"2{suffix}").read_bytes()
+    drawn_twice("robustness:conclusions", tmp_path, {"table": table("", "Tone"), "not_estimable": gaps()}, **ASKED)

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rbo import rbo
 
-from drawings import is_page_of, on_paper, subject, texts
+from drawings import drawn_twice, is_page_of, on_paper, subject, texts
 from recuse.base.tables import RBO, VALID
 from recuse.plot.rank_overlap import NOTHING, SHOWN, rank_overlap_bars
 
@@ -66,13 +65,4 @@ def test_no_rankings_are_a_page_of_words():
 
 
 def test_same_bytes_every_time_and_a_title_within(tmp_path):
-    paths = {"rbo": str(tmp_path / "rbo.csv"), "valid_rates": str(tmp_path / "valid_rates.csv")}
-    for path, table in zip(paths.values(), (overlaps(judges=JUDGES[:3]), valid()), strict=True):
-        table.to_csv(path, index=False)
-    files = []
-    for run in ("first", "second"):
-        outputs = [tmp_path / f"{run}{suffix}" for suffix in (".pdf", ".svg", ".png")]
-        rbo(**paths, subject=subject(), outputs=[str(path) for path in outputs])
-        files.append([path.read_bytes() for path in outputs])
-    assert files[0] == files[1]
-    assert b": a study</title>" in files[0][1]
+    drawn_twice("rank_overlap:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})

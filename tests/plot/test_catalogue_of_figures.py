@@ -1,0 +1,102 @@
+"""Every figure is declared once: what it draws, its caption, and which studies have it."""
+
+from importlib import import_module
+from inspect import signature
+
+import pytest
+
+from conftest import ROOT
+from recuse.catalogue import captions_of, figure_params, figures, figures_of, simultaneous_of, tables_of
+from recuse.config.load import project_settings
+from recuse.config.origins import with_stand_ins
+from recuse.model.spec import A_OF_REFERENCE, MEANINGS, A, C
+
+PROJECT = project_settings()
+PROJECT = {**PROJECT, **{key: with_stand_ins(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
+MORE = {"on_cnn": {"subset": {"dataset": ["cnn"]}}, "clustered_by_dataset": {"slice": "dataset", "wild": 99}}
+OF_BIASES = {
+    "fig01_method", "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
+    "fig10_weak_models_dropped", "fig11_helm_instruct", "by_dataset", "one_model_dropped", "gam", "estimands", "placebo",
+    "scorecard", "ablation_on_cnn", "ablation_clustered_by_dataset",
+}  # fmt: skip
+CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
+FIGURES = figures(CONFIG, PROJECT)
+STUDIES = (*CONFIG["studies"], *CONFIG["comparisons"])
+OF_OTHERS = {"fig11_helm_instruct": "twin", "length_confound": "judgement_bias"}
+PRINTED = ("verbosity_bias", "attack_success")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
+    figure = FIGURES[name]
+    function = getattr(import_module(figure.module), figure.draw.partition(":")[2])
+    arguments = [*figure.tables, "subject", *figure.settings, *(["published"] if figure.published else [])]
+    parameters = signature(function).parameters
+    assert set(arguments) == set(parameters)
+    assert not figure.published or (ROOT / "workflow" / "data" / figure.published.rpartition("/")[2]).is_file()
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_study_has_the_tables_that_its_figures_draw(study):
+    """But Figure 11, which is of another study."""
+    known = {*tables_of(CONFIG, study).values(), *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
+    for name, figure in figures_of(CONFIG, study, figures=FIGURES).items():
+        paths = [path.format(study=study) for path in figure.paths]
+        assert set(paths) <= known or name == "fig11_helm_instruct"
+        assert captions_of(CONFIG, study, figures=FIGURES)[name]["tables"] == paths
+
+
+def test_every_figure_of_biases_and_its_caption_name_the_estimand():
+    assert {name for name, figure in FIGURES.items() if figure.estimand} >= OF_BIASES
+    for name, figure in FIGURES.items():
+        caption = (ROOT / "workflow" / "report" / f"{figure.caption or name}.rst").read_text("utf-8")
+        assert ("snakemake.params.subject.estimand" in caption) == bool(figure.estimand)
+        study = next(study for study in STUDIES if figure.applies(CONFIG, study))
+        params = figure_params(CONFIG, study, figure=figure)
+        assert params["subject"]["estimand"] == figure.estimand
+        assert params["title"] == f"{figure.title}: {params['subject']['label']}"
+    assert FIGURES["fig03_self_family_bias"].estimand == f"Estimand {A}."
+    assert FIGURES["fig09_llm_reference"].estimand == f"Estimand {A}; {A_OF_REFERENCE}."
+    assert [line[0] for line in FIGURES["estimands"].estimand.split("\n")] == list(MEANINGS)
+    assert FIGURES["placebo"].estimand == f"Estimand {C}."
+
+
+def test_figures_of_another_subject_say_so():
+    subjects = {name: figure_params(CONFIG, study, figure=FIGURES[name])["subject"] for name, study in OF_OTHERS.items()}
+    assert subjects["fig11_helm_instruct"]["label"] == CONFIG["studies"]["helm_instruct"]["title"]
+    assert subjects["length_confound"]["label"] == "texts of FreedomIntelligence/Humans_LLMs_Judgement_Bias"
+    assert subjects["length_confound"]["kind"] == "published"
+
+
+def test_what_papers_print_stands_beside_published_data_alone():
+    beside = {name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(CONFIG, study)] for name in PRINTED}
+    assert beside == {"verbosity_bias": ["prd_vicuna80", "llmbar", "cobbler"], "attack_success": ["judgement_bias"]}
+
+
+def test_a_spec_of_a_user_has_a_figure_of_its_own():
+    assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {f"ablation_{spec}" for spec in MORE}
+    compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
+    assert compared.caption == "ablation_compare_specs"
+    assert compared.ablation == {"name": "on_cnn", "words": "Equation 1 on the dataset cnn"}
+    assert compared.tables["estimates"] == ["estimates/main", "estimates/on_cnn"]
+    assert sliced.caption == "ablation_slices_of_specs"
+    assert sliced.settings["words"] == "Ablation clustered_by_dataset: Equation 1 by dataset."
+    ordinal = {**CONFIG, "specs": {**CONFIG["specs"], "mine": {"slice": "dataset", "estimator": "ordinal_logit"}}}
+    assert figures(ordinal, PROJECT)["ablation_mine"].caption == "ablation_fig08_ordinal"
+
+
+@pytest.mark.parametrize(
+    ("spec", "other", "sliced"),
+    [("main", "clustered", ""), ("by_dimension", "clustered_by_dimension", "by dimension"),
+     ("by_task_type", "clustered_by_task_type", "by task type"), ("by_dataset", "clustered_by_dataset", "by dataset")],
+)  # fmt: skip
+def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
+    found = simultaneous_of(CONFIG, spec)
+    assert (found["spec"], found["sliced"], found["tests"]) == (other, sliced, "self- and family-biases")
+    if spec != "by_dataset":
+        assert found["errors"] == "prompt-clustered (CR1)"
+
+
+def test_no_spec_of_some_models_has_simultaneous_intervals():
+    assert simultaneous_of(CONFIG, "one_model_dropped") is None
+    assert simultaneous_of(CONFIG, "length_control") is None

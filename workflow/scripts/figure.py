@@ -1,0 +1,23 @@
+"""Draw a figure of the catalogue: read its tables, hand them to the function that draws it, save what that returns."""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from recuse.base.runner import run
+from recuse.plot.style import Subject, read, save
+
+
+def figure(*, inputs: Mapping, outputs: Mapping, draw: str, title: str, subject: Mapping, settings: Mapping) -> None:
+    module, _, name = draw.partition(":")
+    given = {argument: paths if argument == "published" else _tables(paths) for argument, paths in inputs.items()}
+    drawn = getattr(import_module(module), name)(**given, subject=Subject.from_config(**subject), **settings)
+    save(drawn, outputs.values(), title=title)
+
+
+def _tables(paths):
+    """A table, or several in a list."""
+    return read(paths) if isinstance(paths, str) else [read(path) for path in paths]
+
+
+if __name__ == "__main__":
+    run(figure, snakemake)

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from conftest import CONFIG
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise
@@ -273,8 +273,3 @@ def test_absent_file_and_broken_parquet(tmp_path):
     text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"), "Faithfulness")])
     assert "f.parquet" in text
     assert "cannot be read" in text
-
-
-def test_one_id_for_two_models():
-    with pytest.raises(ConfigError, match="'x' stands for both 'A' and 'B'"):
-        Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})

@@ -1,6 +1,9 @@
 """Which models a study has."""
 
-from recuse.data.registry import models_with
+import pytest
+
+from recuse.base.errors import ConfigError
+from recuse.data.registry import Registry, models_with
 
 
 def test_families_of_a_study_go_before_the_models_of_config():
@@ -12,3 +15,8 @@ def test_families_of_a_study_go_before_the_models_of_config():
         "GPT-4o": {"family": "GPT", "ids": ["4o"]},
     }
     assert models_with({}, known) == known
+
+
+def test_one_id_for_two_models():
+    with pytest.raises(ConfigError, match="'x' stands for both 'A' and 'B'"):
+        Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})

@@ -8,9 +8,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from recuse.base.errors import ConfigError, check_known
 from recuse.config.declared.comparisons import Comparisons
+from recuse.config.declared.faults import validated
 from recuse.config.declared.inference import Inference, check_inference
 from recuse.config.declared.ratings import Study
-from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
+from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required
 from recuse.config.declared.specs import SpecSettings, Subset, check_redefined
 from recuse.data.registry import HUMAN, Registry
 

@@ -15,6 +15,8 @@ from recuse.model.spec import BIASES
 from recuse.model.words import REFERENCES, SLICED
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
+ONLY_LEAST_SQUARES = [name for name, kind in COVARIANCES.items() if len(kind.estimators) == 1]
+LEVERAGED = [name for name, kind in COVARIANCES.items() if kind.leveraged]
 # What may change in a spec that the project's figures are named after: other studies have other weak models.
 MAY_CHANGE = {"subset", "covariance", "bootstrap", "wild", "tests"}
 
@@ -56,12 +58,11 @@ class SpecSettings(Section):
         "of the human score for each judge."
     )
     covariance: Literal[*COVARIANCES] = optional(
-        "Standard errors: White's (HC0, default), White's with the n/(n-k) factor (HC1), or classical - those of the model "
-        "itself: one error variance, the inverse Hessian of the likelihood, or the posterior covariance of the splines - or, "
-        "of least squares, White's by leverage (HC2, HC3; not with `length`), clustered by prompt (CR1), by the jackknife over "
-        "prompts (CR3), or clustered by prompt and judge (two_way). two_way is of use for terms that all judges share: where "
-        "each judge has its own intercept, as in Equation 1, this takes up the judge's score, and there are no standard "
-        "errors."
+        f"Standard errors, HC0 by default: {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. Of "
+        f"least squares alone: {', '.join(ONLY_LEAST_SQUARES)}; of these, without `length`: {', '.join(LEVERAGED)}. Those of "
+        "the model itself come from one error variance, the inverse Hessian of the likelihood, or the posterior covariance of "
+        "the splines. two_way is of use for terms that all judges share: where each judge has its own intercept, as in "
+        "Equation 1, this takes up the judge's score, and there are no standard errors."
     )
     bootstrap: int = optional(
         "Replicates of a bootstrap by prompt, of least squares, beside the standard errors: the columns boot_std_error, "

@@ -142,8 +142,8 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
 
     study, config = _tables_or_names(inputs, folder), inputs.config
     planner = {key: config["inference"]["planner"][key] for key in ("gamma", "power")}
-    told = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **told)
+    of_config = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
+    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
     return check_study(facts, _reliability(inputs, study, folder), **planner, confidence=config["confidence"])
 
 

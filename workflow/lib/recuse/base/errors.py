@@ -86,5 +86,5 @@ def _file_of(error: BaseException) -> str | None:
     """The file that the error is about, if it says so."""
     if isinstance(error, OSError):
         return error.filename
-    found = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
-    return found and found.group(1)
+    quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
+    return quoted and quoted.group(1)

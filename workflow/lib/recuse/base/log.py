@@ -54,13 +54,13 @@ def _with_lines(
     size: Callable[[Item], float],
     clock: Callable[[], float],
 ) -> Iterator[Item]:
-    started = said = clock()
+    started = printed = clock()
     done = 0.0
     for item in items:
         yield item
         done += size(item)
-        if (now := clock()) - said >= EVERY and not 0 < (total or 0) <= done:
-            said = now
+        if (now := clock()) - printed >= EVERY and not 0 < (total or 0) <= done:
+            printed = now
             print(_line(what, unit, done, total, now - started), file=sys.stderr)
 
 

@@ -60,9 +60,8 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
     """Raise DataError unless every needed column is there, and each column that is read stands once."""
     for column in needed:
         if column not in columns:
-            found = ", ".join(columns)
             mend = _mend_of_columns(column, columns, needed, optional)
-            raise DataError(f"{header_of(path)}, column {column}: not there; found {found}; {mend}")
+            raise DataError(f"{header_of(path)}, column {column}: not there; found {', '.join(columns)}; {mend}")
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
             raise DataError(f"{header_of(path)}, column {column}: stands twice; keep one")

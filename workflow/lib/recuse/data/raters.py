@@ -138,9 +138,9 @@ def agreement(path: str) -> Iterator[dict]:
     ]
     yield from rows
     for name in STATISTICS:
-        found = [row for row in rows if row["statistic"] == name and row["value"] is not None]
-        mean = float(np.mean([row["value"] for row in found])) if found else None
-        yield {"dimension": "", "statistic": name, "value": mean, "n": sum(row["n"] for row in found)}
+        by_dimension = [row for row in rows if row["statistic"] == name and row["value"] is not None]
+        mean = float(np.mean([row["value"] for row in by_dimension])) if by_dimension else None
+        yield {"dimension": "", "statistic": name, "value": mean, "n": sum(row["n"] for row in by_dimension)}
 
 
 def accuracy(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:

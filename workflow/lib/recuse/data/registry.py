@@ -72,9 +72,9 @@ def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]
 
     One that config knows too, by name or id, is in this study what the study says.
     """
-    own = {model: {"family": family} for family, names in families.items() for model in names}
-    known = {name: entry for name, entry in models.items() if name not in own}
-    for name, entry in known.items():
-        if set(entry.get("ids", ())) & own.keys():
-            known[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in own]}
-    return {**own, **known}
+    of_study = {model: {"family": family} for family, names in families.items() for model in names}
+    others = {name: entry for name, entry in models.items() if name not in of_study}
+    for name, entry in others.items():
+        if set(entry.get("ids", ())) & of_study.keys():
+            others[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in of_study]}
+    return {**of_study, **others}

@@ -248,10 +248,10 @@ def coded(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: L
 
 def _groups(checked: CheckedRows, levels: Levels) -> dict[str, np.ndarray]:
     """Of each dimension, judge and model: `key` in checked rows, and `base`, its code with the first dataset."""
-    found = [np.searchsorted(names, getattr(levels, axis)) for axis, names in checked.axes.items()]
-    places = [place.ravel() for place in np.meshgrid(*(np.arange(len(each)) for each in found), indexing="ij")]
-    known = tuple(each[place] for each, place in zip(found, places, strict=True))
-    return {"key": np.ravel_multi_index(known, checked.shape), "base": levels.code(*places, np.zeros_like(places[0]))}
+    in_key = [np.searchsorted(names, getattr(levels, axis)) for axis, names in checked.axes.items()]
+    places = [place.ravel() for place in np.meshgrid(*(np.arange(len(each)) for each in in_key), indexing="ij")]
+    key = np.ravel_multi_index(tuple(each[place] for each, place in zip(in_key, places, strict=True)), checked.shape)
+    return {"key": key, "base": levels.code(*places, np.zeros_like(places[0]))}
 
 
 def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:

@@ -57,13 +57,13 @@ def files_in(path: str) -> list[str]:
     """
     if not isdir(path):
         return [path]
-    inside = (found for found in sorted(Path(path).rglob("*")) if found.is_file() and found.suffix in SUFFIXES)
-    found = [str(each) for each in inside if not any(part.startswith(".") for part in each.relative_to(path).parts)]
-    if not found:
+    inside = (file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES)
+    files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if not files:
         raise ConfigError(f"'{path}': the folder holds no file that ends in one of {', '.join(SUFFIXES)}")
-    for each in found:
+    for each in files:
         if re.search("[\ud800-\udfff]", each):  # which stand for bytes that are no UTF-8
             raise ConfigError(f"{each!a}: the name is not UTF-8; rename the file")
         if "{" in each or "}" in each:
             raise ConfigError(f"'{each}': braces mean a wildcard to Snakemake; rename the file")
-    return found
+    return files

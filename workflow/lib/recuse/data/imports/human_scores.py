@@ -53,16 +53,16 @@ def create_human_scores(
     """
     if not paths:
         names = ", ".join(f"{column} varchar" for column in KEY)
-        own = "file varchar, record bigint, failure varchar, kind varchar, rounded boolean, step double"
-        connection.execute(f"create temp table {SCORED} ({own}, {names}, score double)")
+        others = "file varchar, record bigint, failure varchar, kind varchar, rounded boolean, step double"
+        connection.execute(f"create temp table {SCORED} ({others}, {names}, score double)")
         connection.execute(f"create temp table {HUMAN_SCORES} ({names}, score double)")
         return KEY
     checks = (*OF_ROWS, *value_checks("rating", stepped=raters, under="`missing:` of `references:`"))
     named: dict[str, str] = {}
     with_dataset: dict[str, bool] = {}
     for place, path in enumerate(paths):
-        rows, own = _scores_in(connection, path, references, scales)
-        named, with_dataset[path] = named | own, "dataset" in own
+        rows, columns = _scores_in(connection, path, references, scales)
+        named, with_dataset[path] = named | columns, "dataset" in columns
         verb = f"insert into {SCORED} by name" if place else f"create temp table {SCORED} as"
         with reading(path):
             connection.execute(f"""
@@ -113,8 +113,8 @@ def _key_of(connection: duckdb.DuckDBPyConnection, with_dataset: Mapping[str, bo
         without = next(path for path, has in with_dataset.items() if not has)
         having = next(path for path, has in with_dataset.items() if has)
         raise DataError(f"{header_of(without)}, column dataset: not there, and in {having} it is; write it in all, or in none")
-    told = all(with_dataset.values()) and connection.execute(f"select 1 from typed where dataset <> {text(ALL)} limit 1")
-    return (*KEY, "dataset") if told and told.fetchone() is not None else KEY
+    rated = connection.execute(f"select 1 from typed where dataset <> {text(ALL)} limit 1").fetchone()
+    return (*KEY, "dataset") if all(with_dataset.values()) and rated is not None else KEY
 
 
 def _check_once(connection: duckdb.DuckDBPyConnection, key: Sequence[str], *, raters: bool) -> None:
@@ -164,19 +164,18 @@ def check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None:
     them.
     """
     key = ("model_name", "dimension", "dataset", "prompt_id")
-    found = connection.execute(f"""
+    completion = connection.execute(f"""
         select {", ".join(key)} from typed where gt_number is not null group by all
         having max(gt_number) - min(gt_number) > {NEAR} order by all limit 1""").fetchone()
-    if found is None:
+    if completion is None:
         return
     same = " and ".join(f"{each} is not distinct from ?" for each in key)
-    scores = connection.execute(
-        f"select file, record, gt, gt_number from typed where {same} and gt_number is not null order by file, record", found
-    ).fetchall()
+    rows = f"select file, record, gt, gt_number from typed where {same} and gt_number is not null order by file, record"
+    scores = connection.execute(rows, completion).fetchall()
     *first, shown, score = scores[0]
     *second, other, _ = next(each for each in scores if abs(each[-1] - score) > NEAR)
     raise DataError(
-        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, found)}, and '{shown}' in "
+        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)}, and '{shown}' in "
         f"{place_of(*first)}; write one score for each completion, the same in all its rows; scores of single raters go into "
         "a file of their own, under `references:` of `import` in config"
     )

@@ -104,19 +104,19 @@ def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings:
     settings: config's `import`. scales: the dimensions of the study; where the file has no column for them, the only one.
     """
     file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    own = {column: file.needed(named, key, or_else=names) for key, (column, names) in RATED_BY.items()}
-    own |= {column: file.column(named, key, or_else=names) for key, (column, names) in BESIDES.items()}
-    if own["dimension"] is None and len(scales) != 1:
-        own["dimension"] = file.needed(named, "dimension")
-    own = {column: name for column, name in own.items() if name is not None}
+    columns = {column: file.needed(named, key, or_else=names) for key, (column, names) in RATED_BY.items()}
+    columns |= {column: file.column(named, key, or_else=names) for key, (column, names) in BESIDES.items()}
+    if columns["dimension"] is None and len(scales) != 1:
+        columns["dimension"] = file.needed(named, "dimension")
+    columns = {column: name for column, name in columns.items() if name is not None}
     texts = {"dimension": text(scales[0]), "dataset": text(ALL)}
-    for column, name in own.items():
+    for column, name in columns.items():
         if column in ("rating", "gt"):
             texts[column], failure = file.score(name, settings.get("missing", ()))
             texts |= {"failure": failure} if column == "rating" else {}
         else:
             texts[column] = file.number(name) if column == "pred_length" else file.name(name)
-    return rows_of(file.source, texts, RATING_COLUMNS, kept=file.kept(own.values(), RATING_COLUMNS), named=own)
+    return rows_of(file.source, texts, RATING_COLUMNS, kept=file.kept(columns.values(), RATING_COLUMNS), named=columns)
 
 
 def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
@@ -126,18 +126,18 @@ def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings
     model that was shown first; without that column, model_a was. settings: config's `import`.
     """
     file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    own = {column: file.needed(named, column) for column in COMPARED_BY}
-    own |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in COMPARED_BY}
-    own = {column: name for column, name in own.items() if name is not None}
-    texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in own.items()}
-    failure = failure_of(file.text(own["outcome"]), settings.get("missing", ()))
+    columns = {column: file.needed(named, column) for column in COMPARED_BY}
+    columns |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in COMPARED_BY}
+    columns = {column: name for column, name in columns.items() if name is not None}
+    texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in columns.items()}
+    failure = failure_of(file.text(columns["outcome"]), settings.get("missing", ()))
     texts["failure"] = f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error' end)"
     texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
     shown = texts.get("order", "'ab'")
     texts["order"] = f"case {shown} when {texts['model_a']} then 'ab' when {texts['model_b']} then 'ba' else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return rows_of(file.source, texts, VERDICT_COLUMNS, kept=file.kept(own.values(), VERDICT_COLUMNS), named=own)
+    return rows_of(file.source, texts, VERDICT_COLUMNS, kept=file.kept(columns.values(), VERDICT_COLUMNS), named=columns)
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:

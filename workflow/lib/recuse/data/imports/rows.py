@@ -215,9 +215,9 @@ class Table:
             self._sql = {column: field_text(column) for column in self.columns}
             return
         self.columns = columns_of(connection, path, ("the names of its columns",))
-        relation, own = read_as_texts(path, self.columns)
+        relation, texts = read_as_texts(path, self.columns)
         # By place: a column may be called as one of the two that are added.
-        listed = ", ".join(f"{own[column]} as c{place}" for place, column in enumerate(self.columns))
+        listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
         self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
         as_text = whole_as_text if path.endswith(".parquet") else str
         self._sql = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}

@@ -80,12 +80,12 @@ def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], 
 
 def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, str]) -> None:
     file = Table(connection, path, table="references_found")
-    own = {column: file.needed(named, column) for column in COLUMNS}
-    texts = {column: file.name(found) for column, found in own.items()}
+    columns = {column: file.needed(named, column) for column in COLUMNS}
+    texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
     texts["human"] = winner(texts["human"], texts)
     picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
     rows = f"select *, {fault_number(CHECKS)} as fault from (select file, record, {picked} from {file.source})"
     with reading(path):
         connection.execute(f"create or replace temp table votes_found as {rows}")
-    raise_first_fault(connection, "votes_found", CHECKS, named=own)
+    raise_first_fault(connection, "votes_found", CHECKS, named=columns)
     connection.execute(f"insert into votes select {', '.join(COLUMNS)} from votes_found")

@@ -21,12 +21,13 @@ OURS, ORDERED_MODEL, POLR, POLR_TIGHT = "ours", "OrderedModel", "polr", "polr, t
 def slices(folder: str) -> list[tuple]:
     """(dimension, cells, terms) of each ordinal fit, the dimension with the fewest rows first."""
     from recuse.data.study import Study
+    from recuse.model.estimable import slices_of
     from recuse.model.spec import Spec
-    from recuse.model.terms import slices_of
+    from recuse.model.terms import estimable_terms
 
     spec = Spec.of("ordinal", estimator="ordinal_logit", slice="dimension")
     found = [
-        (dimension, cells, [term for term in spec.terms_of(cells.factors) if term.carried.any()])
+        (dimension, cells, estimable_terms(spec, cells.factors))
         for dimension, cells in slices_of(spec, Study("twin", f"{folder}/cells.parquet"))
     ]
     return sorted(found, key=lambda each: each[1].n.sum())

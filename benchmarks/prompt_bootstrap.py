@@ -46,12 +46,13 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     from recuse.model.fit import fits
     from recuse.model.resampling import Resamples
     from recuse.model.spec import Spec
+    from recuse.model.terms import estimable_terms
 
     spec = Spec.of("main", bootstrap=int(replicates))
     (ours,) = fits(spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED)
     frame = duckdb.execute("from read_parquet(?)", [f"{folder}/ratings.parquet"]).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
-    terms = [term for term in spec.terms_of({name: frame[name].to_numpy(dtype=str) for name in names}) if term.carried.any()]
+    terms = estimable_terms(spec, {name: frame[name].to_numpy(dtype=str) for name in names})
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
     resamples = Resamples(prompt.max() + 1, replicates=spec.errors.bootstrap, seed=SEED)

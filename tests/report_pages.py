@@ -7,7 +7,7 @@ from pathlib import Path
 from conftest import ROOT
 from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
 from recuse.base.words import WORDS_ALONE
-from recuse.model.terms import missing
+from recuse.model.estimable import missing
 from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name

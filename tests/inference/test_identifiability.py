@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from recuse.inference.identifiability import TIED, CellWords, identifiability, identifiability_of_idiosyncrasy
-from recuse.model.design import EQUATION_1
-from recuse.model.spec import BIASES, Spec
-from recuse.model.terms import ABSORBED
+from recuse.model.spec import BIASES, EQUATION_1, Spec
+from recuse.model.terms import ABSORBED, terms_of
 
 NINE = (
     "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Llama 3 70B", "Mistral 7B",
@@ -27,7 +26,7 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {name: frame[name].to_numpy(dtype=str) for name in names}
-    terms = spec.terms_of(factors)
+    terms = terms_of(factors, names=spec.model.terms)
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
     squares = np.linalg.pinv(x)[place] ** 2

@@ -25,9 +25,9 @@ from recuse.inference.leaderboard import (
     tail,
     write_debiased,
 )
-from recuse.model.design import EQUATION_1
 from recuse.model.estimates import estimate
-from recuse.model.spec import Spec
+from recuse.model.spec import EQUATION_1, Spec
+from recuse.model.terms import estimable_terms
 from recuse.montecarlo.world import ValidityWorld
 
 SEED = 7
@@ -91,7 +91,7 @@ def test_replicates_are_refits_to_the_rows_of_the_same_resamples(twin, monkeypat
     assert not list(board(spec, twin))
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
     columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
-    terms = [term for term in spec.terms_of({c: frame[c].to_numpy(dtype=str) for c in columns}) if term.carried.any()]
+    terms = estimable_terms(spec, {c: frame[c].to_numpy(dtype=str) for c in columns})
     regressors = (1.0, frame["gt_unit"].to_numpy())
     x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
     prompt = frame["prompt"].to_numpy()

@@ -28,11 +28,10 @@ from recuse.inference.measurement_error import (
 )
 from recuse.inference.reliability import UNKNOWN
 from recuse.model.covariance import Clusters
-from recuse.model.design import REFERENCE
 from recuse.model.estimates import estimate
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.model.terms import NO_ROWS
+from recuse.model.terms import NO_ROWS, REFERENCE, estimable_terms, terms_of
 from recuse.montecarlo.estimators import Trial
 from recuse.montecarlo.run import try_estimators
 from recuse.montecarlo.world import RATERS, ValidityWorld
@@ -253,7 +252,7 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
     reference, rating, prompt = (frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt"))
     inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
-    terms = [term for term in spec.terms_of(factors) if (term.carried & inside).any()]
+    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.carried & inside).any()]
     x = np.stack([term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1)
     b = np.stack([term.carried * inside * float(term.regressor == 1) for term in terms], axis=1)
     errors, levels = np.zeros(len(x)), [(factors["dimension"] == level, RELIABILITY[level]) for level in SCALES]
@@ -372,7 +371,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     assert 0 < len(frame) < len(ratings)
     reference, error = frame["score"].to_numpy() / 4, frame["error"].to_numpy() / 16
     factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
-    terms = [term for term in spec.terms_of(factors) if term.carried.any()]
+    terms = estimable_terms(spec, factors)
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)
     expected = np.linalg.solve(x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy())

@@ -25,10 +25,10 @@ from recuse.data.registry import NO_HUMAN_SCORE, Registry
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 from recuse.inference.leaderboard import leaderboards
-from recuse.model.design import ALL_JUDGES
+from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.terms import LEFT_OUT, applicable, inapplicable
+from recuse.model.terms import ALL_JUDGES
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]
@@ -102,7 +102,7 @@ def test_both_engines_agree_on_whatever_can_be_fitted(study):
 
 def test_every_other_spec_says_why_it_is_not_fitted(study):
     for name, spec in SPECS.items():
-        reason = inapplicable(spec, study)
+        reason = not_estimable(spec, study)
         if name in (*AGAINST_JUDGES, *OF_JUDGES, "length_alone"):
             assert reason is None
             assert not any(
@@ -116,9 +116,9 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
             assert found.estimates == found.remarks == found.smooths == found.multiplicity == []
             assert [row["reason"] for row in found.not_estimable] == [NO_HUMAN_SCORE]
     own = Spec.of("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
-    assert inapplicable(own, study) == NO_HUMAN_SCORE
-    assert inapplicable(Spec.of("own", terms=("judge", "dimension")), study) is None
-    assert inapplicable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
+    assert not_estimable(own, study) == NO_HUMAN_SCORE
+    assert not_estimable(Spec.of("own", terms=("judge", "dimension")), study) is None
+    assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
 
 
 def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
@@ -176,7 +176,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
 
 
 def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
-    fitted = applicable(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
+    fitted = estimable_specs(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.model.terms)
     rows = list(bounds_rows(fitted[0], study, confidence=0.9))

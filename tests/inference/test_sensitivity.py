@@ -11,6 +11,7 @@ from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors,
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
+from recuse.model.terms import estimable_terms
 
 LENGTH = Spec.of("length_control", length="prompt")
 
@@ -87,7 +88,7 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {key: frame[key].to_numpy(dtype=str) for key in names}
-    terms = [term for term in spec.terms_of(factors) if term.carried.any()]
+    terms = estimable_terms(spec, factors)
     values = (1.0, frame["gt_unit"].to_numpy(), frame["x"].to_numpy())
     x = np.stack([term.carried * values[term.regressor] for term in terms], axis=1)
     judges = {"GPT-4o"} if quantity == "self_bias" else {"Mistral 7B", "Mistral Large"}

@@ -12,11 +12,10 @@ from conftest import built, study_files
 from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
-from recuse.model.design import COLLINEAR, EQUATION_1
 from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
-from recuse.model.spec import B, Spec, estimand_of
-from recuse.model.terms import ABSORBED, RELATIVE
+from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
+from recuse.model.terms import ABSORBED, COLLINEAR, RELATIVE, terms_of
 
 NEWS = {"dataset": ["cnn", "xsum"]}
 ABSORBING = Spec.of("absorbing", absorb="completion", covariance="CR1")
@@ -64,7 +63,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
     factors, reference, rating, completion, prompt = columns_of(twin, condition)
     found = table(twin, spec)
-    terms = [term for term in spec.terms_of(factors) if (term.quantity, term.term) in found]
+    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.quantity, term.term) in found]
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
     fitted = OLS(rating, np.hstack([x, dummies])).fit(

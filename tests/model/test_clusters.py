@@ -21,6 +21,7 @@ from recuse.model.estimates import estimate
 from recuse.model.fit import fits, prompt_errors
 from recuse.model.resampling import Resamples
 from recuse.model.spec import Spec
+from recuse.model.terms import terms_of
 
 SPECS = {spec.name: spec.changed(covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}
@@ -55,7 +56,7 @@ def test_clustered_errors_are_those_of_the_textbook(twin):
     """By numpy on rows, as the engines share what the small-sample factor is made of."""
     spec = SPECS["main"]
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    terms = spec.terms_of({name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family",
+    terms = terms_of({name: frame[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family",
                                                                               "dimension")})  # fmt: skip
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     inverse = np.linalg.inv(x.T @ x)

@@ -11,7 +11,7 @@ from sensitivity import tabulate
 from conftest import CONFIG, DATA, built, study_files
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
-from recuse.model.terms import NO_LENGTHS
+from recuse.model.estimable import NO_LENGTHS
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")

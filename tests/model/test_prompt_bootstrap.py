@@ -17,6 +17,7 @@ from recuse.model import resampling as prompt_bootstrap
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits, prompt_errors
 from recuse.model.spec import Spec
+from recuse.model.terms import estimable_terms
 
 SEED = 7
 SPECS = {
@@ -36,7 +37,7 @@ def refits(spec, study, replicates):
     factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.selection.reference else []))}
     for label, mask in spec.selection.slices(factors):
         part = frame[mask]
-        terms = [term for term in spec.terms_of({c: values[mask] for c, values in factors.items()}) if term.carried.any()]
+        terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})
         regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.selection.length else None)
         x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
         y = part["rating_unit"].to_numpy()

@@ -58,7 +58,7 @@ def test_every_function_of_a_page_is_where_it_says(name):
 
 
 def defines(module, name):
-    return re.search(rf"^ *(def|class) {name}\b", module.read_text("utf-8"), re.MULTILINE)
+    return re.search(rf"^ *((def|class) {name}\b|{name} = )", module.read_text("utf-8"), re.MULTILINE)
 
 
 def leads_somewhere(page, link):

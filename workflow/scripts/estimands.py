@@ -7,7 +7,7 @@ from recuse.base.tables import IDENTIFIABILITY, PLACEBO, TASTES, write_table
 from recuse.data.study import Study
 from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows, residual_rows
-from recuse.model.terms import applicable, sliced_by
+from recuse.model.estimable import estimable_specs, sliced_by
 
 
 def estimands(
@@ -22,7 +22,10 @@ def estimands(
     outputs: Mapping[str, str],
 ) -> None:
     tables = Study(study, cells, ratings)
-    compared, fitted = sliced_by(specs, settings["placebo"], tables), applicable(specs, settings["identifiability"], tables)
+    compared, fitted = (
+        sliced_by(specs, settings["placebo"], tables),
+        estimable_specs(specs, settings["identifiability"], tables),
+    )
     drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
     placebo = [row for spec in compared for row in idiosyncrasy_rows(spec, tables, **drawn)]
     tastes = [row for spec in compared for row in residual_rows(spec, tables, confidence=confidence)]

@@ -8,8 +8,8 @@ from recuse.data.study import Study
 from recuse.inference.leaderboard import leaderboards, write_debiased
 from recuse.inference.power import power_rows
 from recuse.inference.ppi import ppi_rows, prompt_scores
+from recuse.model.estimable import estimable_specs
 from recuse.model.spec import Spec
-from recuse.model.terms import applicable
 
 
 def rank(
@@ -27,10 +27,10 @@ def rank(
 ) -> None:
     tables, main = Study(study, cells, ratings), Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
-    boards = applicable(specs, settings["leaderboard"], tables, instead=instead)
+    boards = estimable_specs(specs, settings["leaderboard"], tables, instead=instead)
     ranks = [row for spec in boards for row in leaderboards(spec, tables, replicates=settings["replicates"], **level)]
     write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
-    taken_off = next(iter(applicable(specs, ["main"], tables, instead=instead)), main)
+    taken_off = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     write_debiased(taken_off, tables, (row for path in estimates for row in read_table(path)), outputs["debiased"])
     labels = ppi_rows(prompt_scores(main, tables), **settings["few_labels"], **level) if tables.has_human_scores else ()
     write_table(outputs["few_labels"], FEW_LABELS, labels, study=study)

@@ -9,7 +9,7 @@ from recuse.inference.bounds import bounds_rows
 from recuse.inference.measurement_error import measurement_error_tables
 from recuse.inference.reliability import reliability_of
 from recuse.inference.sensitivity import sensitivity_rows
-from recuse.model.terms import applicable
+from recuse.model.estimable import estimable_specs
 
 
 def tabulate(
@@ -26,7 +26,8 @@ def tabulate(
 ) -> None:
     tables, instead = Study(study, cells, ratings), settings["without_human_scores"]
     noisy, varied, bounded = (
-        applicable(specs, settings[key], tables, instead=instead) for key in ("noisy_reference", "sensitivity", "missingness")
+        estimable_specs(specs, settings[key], tables, instead=instead)
+        for key in ("noisy_reference", "sensitivity", "missingness")
     )
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
     of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())

@@ -13,7 +13,7 @@ from recuse.check.names import alike_among, families_of_none, spelt_twice
 from recuse.check.rows import contents, missing, names_left_out, own_missing, unscored, whole_completions
 from recuse.check.scales import human_scores, ranges, scale_use, use_by_judge
 from recuse.check.support import detectable, ordinary_preferences, power_of, prompts, reliability_known
-from recuse.check.terms import LETTERS, estimable, terms_of, verdict
+from recuse.check.terms import LETTERS, estimable, terms_by_letter, verdict
 from recuse.inference.reliability import Reliability
 
 WIDTH = 79
@@ -43,7 +43,7 @@ def check_study(
     with probability `power`, by a test at 1 - confidence.
     """
     use = use_by_judge(facts)
-    terms = terms_of(facts, {judge for judge, of in use.items() if of.constant})
+    terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.constant})
     of_judges = power_of(facts, reliability, gamma=gamma, power=power, confidence=confidence)
     of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
     alike = alike_among(facts)

@@ -11,8 +11,8 @@ from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
 from recuse.check.terms import EQUATION
 from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge
 from recuse.inference.reliability import Reliability
+from recuse.model.estimable import slices_of
 from recuse.model.spec import A, C
-from recuse.model.terms import slices_of
 
 FEW = 30  # prompts: below, errors by prompt are no longer as good as they say
 LOW = 0.5  # reliability

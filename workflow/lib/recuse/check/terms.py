@@ -13,9 +13,9 @@ from recuse.data.study import Study
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import NO_SLOPE
 from recuse.inference.reliability import Reliability
-from recuse.model.design import EQUATION_1
-from recuse.model.spec import BIASES, Spec
-from recuse.model.terms import NO_ROWS, fitted_to, inapplicable
+from recuse.model.estimable import fitted_to, not_estimable
+from recuse.model.spec import BIASES, EQUATION_1, Spec
+from recuse.model.terms import NO_ROWS, terms_of
 
 A, B, C = LETTERS = ("A", "B", "C")
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`: the check is of all rows
@@ -64,7 +64,7 @@ class Terms:
         return sorted({term for _, kind, term in self.reasons if kind == quantity})
 
 
-def terms_of(facts: Facts, constant: Collection[str]) -> Terms:
+def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
     """Ask the designs of A (Equation 1), B (with effects of models) and C (placebo cells) for all biases.
 
     Without human scores there is none of A, and those of B and C do without slopes on them.
@@ -97,11 +97,11 @@ def terms_of(facts: Facts, constant: Collection[str]) -> Terms:
 
 def _of_equation(study: Study) -> Iterator[Mapping]:
     """The rows of Equation 1; of a study that it cannot be fitted to, each bias with the reason."""
-    reason = inapplicable(EQUATION, study)
+    reason = not_estimable(EQUATION, study)
     if reason is None:
         yield from identifiability(EQUATION, study)
         return
-    for term in EQUATION.terms_of(study.cells().factors):
+    for term in terms_of(study.cells().factors):
         yield {"quantity": term.quantity, "term": term.term, "words": reason}
 
 

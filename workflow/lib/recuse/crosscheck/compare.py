@@ -9,12 +9,13 @@ from recuse.base.errors import DesignError
 from recuse.crosscheck.pygam import beside_pygam
 from recuse.crosscheck.statsmodels import fits_by_formula, improve
 from recuse.data.study import Study
+from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.estimates import estimates_of
 from recuse.model.fit import fits
 from recuse.model.gam import fit_gam
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
-from recuse.model.terms import fitted_to, inapplicable, slices_of
+from recuse.model.terms import estimable_terms
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"
@@ -32,7 +33,7 @@ def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> 
     """
     ordinal = set()  # fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
-        if inapplicable(spec, study) is not None:
+        if not_estimable(spec, study) is not None:
             continue
         names = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
         if spec.model.estimator == "least_squares":
@@ -68,7 +69,7 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
 
 def _gains(spec: Spec, study: Study) -> Iterator[dict]:
     for label, cells in slices_of(spec, study):
-        terms = [term for term in spec.terms_of(cells.factors) if term.carried.any()]
+        terms = estimable_terms(spec, cells.factors)
         try:
             fit = fit_ordinal(cells, terms)
         except DesignError:  # not estimable, as the study's table says: there is nothing to compare
@@ -80,7 +81,7 @@ def _gains(spec: Spec, study: Study) -> Iterator[dict]:
 def _beside_pygam(spec: Spec, study: Study) -> Iterator[dict]:
     for label, cells in slices_of(spec, study):
         if len(cells.n):
-            terms = [term for term in spec.terms_of(cells.factors) if term.carried.any()]
+            terms = estimable_terms(spec, cells.factors)
             fit = fit_gam(cells, terms, covariance=spec.errors.covariance)
             ours, theirs = beside_pygam(cells, terms, fit, covariance=spec.errors.covariance)
             yield {"slice": label, "compared": CURVES, "terms": len(terms), "largest_difference": _largest(ours, theirs)}

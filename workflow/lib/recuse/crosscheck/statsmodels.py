@@ -15,12 +15,12 @@ from recuse.data.levels import levels_of
 from recuse.data.references import REFERENCE_FAMILY, with_family_references, with_normalised_length
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused
-from recuse.model.design import ALL_JUDGES, Term, regressors_of
+from recuse.model.design import regressors_of
 from recuse.model.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
-from recuse.model.terms import absent_terms, present_terms
+from recuse.model.terms import ALL_JUDGES, Term, absent_terms, estimable_terms
 
 FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
     "intercept": "1",
@@ -76,7 +76,7 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     from statsmodels.api import OLS
     from statsmodels.formula.api import ols
 
-    terms, absent = present_terms(spec, factors), absent_terms(spec, factors)
+    terms, absent = estimable_terms(spec, factors), absent_terms(spec, factors)
     if not terms:
         return without_terms(label, len(frame), absent)
     coded, names = _coded(factors)

@@ -13,10 +13,11 @@ import numpy as np
 from recuse.data.moments import JUDGED_BY, Moments, RowBlock
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, coefficient_rows, refit
+from recuse.model.design import SliceDesign, designs_of
+from recuse.model.estimable import moments_of
 from recuse.model.least_squares import LeastSquares, small_sample_factor, solve
 from recuse.model.prompt_sums import mapped, score_weights, sum_by_prompt
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import SliceDesign, designs_of, moments_of
 
 ALL_ROWS, COMPLETE = "all rows", "complete blocks"
 OWN = ("lowest by own missing", "highest by own missing")  # what judges' missing ratings of themselves can make of a self-bias

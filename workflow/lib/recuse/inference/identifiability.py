@@ -10,10 +10,11 @@ from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
-from recuse.model.design import Term
+from recuse.model.design import layout_of
+from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import NO_SLICE, NO_TERM, absent_terms, layout_of, present_terms, slices_of
+from recuse.model.terms import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms
 
 FEW = 2  # judges and models up to so many are named
 
@@ -83,7 +84,7 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
             continue
         for quantity, term, reason in absent_terms(spec, moments.factors):
             yield {**where, "quantity": quantity, "term": term, "words": reason}
-        terms = present_terms(spec, moments.factors)
+        terms = estimable_terms(spec, moments.factors)
         if not terms:
             yield {**where, "words": NO_TERM}
             continue

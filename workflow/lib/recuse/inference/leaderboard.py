@@ -16,11 +16,12 @@ from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
 from recuse.model.covariance import FEW
+from recuse.model.estimable import moments_of, slices_of
 from recuse.model.fit import Coefficient, fit_slice, prompt_errors
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import moments_of, slices_of
+from recuse.model.terms import estimable_terms
 
 RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
 HUMAN = "human"
@@ -254,8 +255,8 @@ def _biases(spec: Spec, rows: Moments, pairs: Pairs, coefficients: list[Coeffici
     """What the spec's fit takes off each pair, in all rows and in each replicate: (1 + replicates, J, M)."""
     bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
     fitted = {(each.quantity, each.term): each for each in coefficients}
-    for term in spec.terms_of(rows.factors):
-        if term.quantity in BIASES and term.carried.any():
+    for term in estimable_terms(spec, rows.factors):
+        if term.quantity in BIASES:
             coefficient = fitted[term.quantity, term.term]
             drawn = coefficient.replicates if replicates else np.empty(0)
             bias[:, np.unique(pairs.pair[term.carried])] = np.append(coefficient.estimate, drawn)[:, None]

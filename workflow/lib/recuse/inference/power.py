@@ -15,11 +15,12 @@ import numpy as np
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_means
-from recuse.model.design import CONSTANT, regressors_of, terms_of
-from recuse.model.design import REFERENCE as SLOPE
+from recuse.model.design import layout_of, regressors_of
+from recuse.model.estimable import slices_of
 from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
 from recuse.model.spec import A, B, C, Spec
-from recuse.model.terms import layout_of, present_terms, slices_of
+from recuse.model.terms import CONSTANT, estimable_terms, terms_of
+from recuse.model.terms import REFERENCE as SLOPE
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
@@ -345,7 +346,7 @@ def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, fl
 
 def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, float]]:
     """Standard deviations of the residuals by judge, none where there is no residual, and slopes that are identified."""
-    terms = present_terms(spec, moments.factors)
+    terms = estimable_terms(spec, moments.factors)
     layout = layout_of(spec, terms, moments)
     solution = solve(moments, layout)
     judges, judge = np.unique(moments.factors["judge"], return_inverse=True)

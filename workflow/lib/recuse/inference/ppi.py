@@ -12,10 +12,10 @@ import numpy as np
 
 from recuse.data.selection import Selection
 from recuse.data.study import Study
+from recuse.model.estimable import moments_of
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.model.terms import moments_of
 
 HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
 FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on

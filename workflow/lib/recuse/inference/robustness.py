@@ -13,8 +13,7 @@ from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.design import EQUATION_1, ON_HUMAN_SCORES
-from recuse.model.spec import BIASES, in_place
+from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
 

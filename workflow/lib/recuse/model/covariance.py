@@ -244,9 +244,21 @@ COVARIANCES = {
     "HC0": Covariance("White's", "HC0", white, estimators=EVERY),
     "HC1": Covariance("White's with the n/(n-k) factor", "HC1", scaled_white, estimators=EVERY),
     "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
-    "HC3": Covariance("White's by leverage, squared", "HC3", partial(by_leverage, power=2), leveraged=True),
-    "classical": Covariance("those of the model itself", "classical", classical, estimators=EVERY),
+    "HC3": Covariance("White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True),
+    "classical": Covariance(
+        "those of the model itself, from one error variance, the inverse Hessian of the likelihood, or the posterior covariance "
+        "of the splines",
+        "classical",
+        classical,
+        estimators=EVERY,
+    ),
     "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters),
     "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
-    "two_way": Covariance("clustered by prompt and judge", "prompt- and judge-clustered", of_prompts=TwoWay, by_judge=True),
+    "two_way": Covariance(
+        "clustered by prompt and judge, for terms that all judges share (where each judge has its own intercept, as in "
+        "Equation 1, this takes up the judge's score, and there are no standard errors)",
+        "prompt- and judge-clustered",
+        of_prompts=TwoWay,
+        by_judge=True,
+    ),
 }

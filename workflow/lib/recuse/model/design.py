@@ -1,96 +1,32 @@
-"""The terms of Equation 1 and the rows that carry each."""
+"""The design of a slice: its terms laid out as the regressors of each group of rows."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
-EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
-ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
-ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
-COLLINEAR = "not estimable: other terms of the design account for it in every row"
+from recuse.data.moments import Moments, completions_of
+from recuse.model.prompt_sums import SliceCells
+from recuse.model.spec import Spec
+from recuse.model.terms import Term, estimable_terms
 
 
-@dataclass(frozen=True)
-class Term:
-    """One coefficient: its quantity and level, the regressor it multiplies, and which groups of rows carry it."""
+def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
+    """Lay the terms out as B, (groups, v - 1, terms), as design.regressors_of; with `absorb`, less the means of completions.
 
-    quantity: str  # intercept, slope, self_bias, family_bias, dimension, model, model_dimension or length
-    term: str  # the judge, family, dimension or model, or ALL_JUDGES
-    regressor: int  # CONSTANT, REFERENCE or LENGTH
-    carried: np.ndarray  # (groups,) of bool
-
-
-def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False) -> list[Term]:
-    """List the terms of a model for groups of rows with these factors, each an array (groups,) of str.
-
-    Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
-    (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]; the
-    first dimension in alphabetical order is the reference level. `names` are the terms taken, of TERMS. Source: Play Favorites
-    (arXiv 2508.06709), Equation 1 and section 6.2. With `model` or `model:dimension`, the first model in alphabetical order, of
-    each dimension, is the reference level: self- and family-bias are then gaps to the judges of other families.
-    A self or family term is listed for every judge and every family of a judge, and may be carried by no group: a judge that is
-    not rated itself, a family of one. What becomes of such a term is the caller's to say.
+    A row's regressors are then x - mean of x over the rows of its completion, M X of all: with A = (X'MX)^-1, the coefficients
+    are A X'My, as with a dummy for each completion, and the score of a prompt is X'M(y - X b) over its rows, since each
+    completion is of one prompt. Errors CR1 do not count the completions among the regressors: they are nested in the clusters.
+    `rows` are then moments that tell apart which judges rated a completion, with one group for each of them.
+    Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B, on effects nested in clusters.
     """
-    terms = [term for name, listed in TERMS.items() if name in names for term in listed(factors)]
-    if length:
-        judge = factors["judge"]
-        terms += [Term("length", str(j), LENGTH, judge == j) for j in np.unique(judge)]
-    return terms
-
-
-def _for_all(quantity: str, regressor: int) -> Callable:
-    return lambda factors: [Term(quantity, ALL_JUDGES, regressor, np.ones(len(factors["judge"]), dtype=bool))]
-
-
-def _by_judge(quantity: str, regressor: int) -> Callable:
-    return lambda factors: [Term(quantity, str(j), regressor, factors["judge"] == j) for j in np.unique(factors["judge"])]
-
-
-def _self(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    judge, own = factors["judge"], factors["model"] == factors["judge"]
-    return [Term("self_bias", str(j), CONSTANT, own & (judge == j)) for j in np.unique(judge)]
-
-
-def _same_family(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    family = factors["judge_family"]
-    others = (factors["model_family"] == family) & (factors["model"] != factors["judge"])
-    return [Term("family_bias", str(f), CONSTANT, others & (family == f)) for f in np.unique(family)]
-
-
-def _dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    dimension = factors["dimension"]
-    return [Term("dimension", str(d), CONSTANT, dimension == d) for d in np.unique(dimension)[1:]]
-
-
-def _model(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    model = factors["model"]
-    return [Term("model", str(m), CONSTANT, model == m) for m in np.unique(model)[1:]]
-
-
-def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    """Each model against the first one of the dimension."""
-    model, dimension = factors["model"], factors["dimension"]
-    return [
-        Term("model_dimension", f"{m}, {d}", CONSTANT, (model == m) & (dimension == d))
-        for d in np.unique(dimension)
-        for m in np.unique(model[dimension == d])[1:]
-    ]
-
-
-# The terms that a spec may name -> how to list them, in the order of the tables.
-TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
-    "intercept": _for_all("intercept", CONSTANT),
-    "judge": _by_judge("intercept", CONSTANT),
-    "reference": _for_all("slope", REFERENCE),
-    "judge:reference": _by_judge("slope", REFERENCE),
-    "self": _self,
-    "same_family": _same_family,
-    "dimension": _dimension,
-    "model": _model,
-    "model:dimension": _model_by_dimension,
-}
+    layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
+    if spec.selection.absorb is None or not terms:
+        return layout
+    kind = completions_of(rows.factors)
+    means = np.zeros((kind.max(initial=-1) + 1, *layout.shape[1:]))
+    np.add.at(means, kind, layout)
+    return layout - (means / np.bincount(kind)[:, None, None])[kind]
 
 
 def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
@@ -115,3 +51,37 @@ def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tu
         levels, level = np.unique(factor, return_inverse=True)
         _, first, kind = np.unique(kind * len(levels) + level, return_index=True, return_inverse=True)
     return first, kind
+
+
+@dataclass(frozen=True)
+class SliceDesign(SliceCells):
+    """The terms of a slice in its design cells: groups with the same layout of terms, also with none, are one cell."""
+
+    terms: Sequence[Term]
+    layouts: np.ndarray  # (cells, w, terms)
+    first: np.ndarray  # (cells,) a group of each cell, its place among all groups of the spec
+
+    @property
+    def regressors(self) -> np.ndarray:
+        """B of the slice's own groups, (own groups, w, terms), as by `layout_of`."""
+        return self.layouts[self.cell]
+
+
+def design_of(spec: Spec, rows: Moments, group: np.ndarray, *, apart: str | None = None) -> SliceDesign | None:
+    """Lay out the terms of a spec that some of the rows carry; None if there is none.
+
+    group: (own groups,) places of the groups of `rows` among all of the spec. apart: a factor that is to be one in each cell.
+    """
+    terms = estimable_terms(spec, rows.factors) if len(group) else []
+    if not terms:
+        return None
+    layout = layout_of(spec, terms, rows)
+    kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
+    return SliceDesign(group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds])
+
+
+def designs_of(spec: Spec, moments: Moments, *, apart: str | None = None) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
+    """Yield the label, the rows and the design of each slice of a spec; moments: of the rows of all slices."""
+    for label, mask in spec.selection.slices(moments.factors):
+        rows = moments.select(mask)
+        yield label, rows, design_of(spec, rows, np.flatnonzero(mask), apart=apart)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.data.study import Study
+from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable
 from recuse.model.fit import Coefficient, Fitted, fits
 from recuse.model.least_squares import NEGLIGIBLE, quantile, wald_columns
 from recuse.model.multiplicity import adjusted
 from recuse.model.spec import Spec, estimand_of
-from recuse.model.terms import LEFT_OUT, fitted_to, inapplicable, missing
 
 NO_ERROR = (
     "no standard error: its rows leave no residual, or there are no more rows than terms, or (by prompt) there is one prompt, "
@@ -45,7 +45,7 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     there is no error CR1. The tests of a spec with a bootstrap of either kind are adjusted for their number, see `adjusted`.
     """
     keys = {"study": study.name, "spec": spec.name}
-    reason = inapplicable(spec, study)
+    reason = not_estimable(spec, study)
     if reason is not None:
         return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [], [], [])
     asked, spec = spec, fitted_to(spec, study)

@@ -12,24 +12,15 @@ from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, Covariance, fit
-from recuse.model.design import COLLINEAR, Term
+from recuse.model.design import SliceDesign, designs_of, layout_of
+from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import TakesPrompts, add_prompts
 from recuse.model.resampling import PromptBootstrap, WildBootstrap, WildTest
 from recuse.model.spec import BIASES, Spec
-from recuse.model.terms import (
-    NO_SLICE,
-    NO_TERM,
-    SliceDesign,
-    absent_terms,
-    designs_of,
-    layout_of,
-    moments_of,
-    present_terms,
-    slices_of,
-)
+from recuse.model.terms import COLLINEAR, NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
@@ -92,7 +83,7 @@ def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptError
     """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt, where rows carry a term."""
     if not len(rows.n):
         return without_rows(label)
-    present, absent = present_terms(spec, rows.factors), absent_terms(spec, rows.factors)
+    present, absent = estimable_terms(spec, rows.factors), absent_terms(spec, rows.factors)
     if not present:
         return without_terms(label, round(float(rows.n.sum())), absent)
     try:

@@ -6,12 +6,11 @@ What a self- or family-bias is a gap to: the words that stand in every table and
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-import numpy as np
-
 from recuse.data.selection import Selection
 from recuse.model.covariance import COVARIANCES
-from recuse.model.design import EQUATION_1, Term, terms_of
 
+EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
+ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
 BIASES = ("self_bias", "family_bias")
 
 
@@ -19,7 +18,7 @@ BIASES = ("self_bias", "family_bias")
 class Model:
     """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model.
 
-    terms: as named in recuse.model.design.TERMS.
+    terms: as named in recuse.model.terms.TERMS.
     estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
     """
 
@@ -91,10 +90,6 @@ class Spec:
         """Whether it reads the ratings themselves: cells do not hold what it needs to know of them."""
         selection = self.selection
         return self.errors.by_prompt or (selection.length, selection.reference, selection.absorb) != (None, None, None)
-
-    def terms_of(self, factors: Mapping[str, np.ndarray]) -> list[Term]:
-        """List the terms of the spec for groups of rows with these factors, those that no row carries too."""
-        return terms_of(factors, names=self.model.terms, length=self.selection.length is not None)
 
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:

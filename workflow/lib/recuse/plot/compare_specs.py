@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from recuse.data.registry import NO_HUMAN_SCORE
-from recuse.model.design import ALL_JUDGES
+from recuse.model.terms import ALL_JUDGES
 from recuse.model.words import PLACEBO
 from recuse.plot.intervals import (
     POINT,

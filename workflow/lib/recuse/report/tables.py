@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from recuse.base.words import number
+from recuse.model.estimable import missing
 from recuse.model.spec import BIASES
-from recuse.model.terms import missing
 
 Row = Mapping[str, str]
 

@@ -9,7 +9,7 @@ from recuse.base.errors import ConfigError, check_known
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, refuse_unknown, required
 from recuse.config.declared.specs import SpecSettings
 from recuse.inference.robustness import ESTIMATES, TABLES
-from recuse.model.design import EQUATION_1
+from recuse.model.spec import EQUATION_1
 
 OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")  # tables of specs
 Prompts = Some[Annotated[int, Field(ge=2)]]

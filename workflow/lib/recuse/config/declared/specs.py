@@ -9,9 +9,9 @@ from recuse.base.errors import ConfigError
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
 from recuse.data.references import NORMALISATIONS
 from recuse.model.covariance import COVARIANCES
-from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
 from recuse.model.spec import BIASES
+from recuse.model.terms import TERMS
 from recuse.model.words import REFERENCES, SLICED
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
@@ -59,10 +59,7 @@ class SpecSettings(Section):
     )
     covariance: Literal[*COVARIANCES] = optional(
         f"Standard errors, HC0 by default: {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. Of "
-        f"least squares alone: {', '.join(ONLY_LEAST_SQUARES)}; of these, without `length`: {', '.join(LEVERAGED)}. Those of "
-        "the model itself come from one error variance, the inverse Hessian of the likelihood, or the posterior covariance of "
-        "the splines. two_way is of use for terms that all judges share: where each judge has its own intercept, as in "
-        "Equation 1, this takes up the judge's score, and there are no standard errors."
+        f"least squares alone: {', '.join(ONLY_LEAST_SQUARES)}; of these, without `length`: {', '.join(LEVERAGED)}."
     )
     bootstrap: int = optional(
         "Replicates of a bootstrap by prompt, of least squares, beside the standard errors: the columns boot_std_error, "

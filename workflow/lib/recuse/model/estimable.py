@@ -1,0 +1,95 @@
+"""Which specs a study has the data for, and the rows of these."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from recuse.data.cells import Cells
+from recuse.data.moments import Moments
+from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.data.study import Study
+from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
+
+NO_LENGTHS = "the ratings have no lengths"
+ONE_FAMILY = "all judges are of one family: none is left to be judged by its reference"
+NO_TASK_TYPES = "the study declares no task types"
+LEFT_OUT = f"without the slopes on human scores, as {NO_HUMAN_SCORE}: what is said is relative to the other judges"
+OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")  # terms that say nothing without it, or without other judges
+
+
+def estimable_specs(
+    specs: Mapping[str, Mapping], names: Iterable[str], study: Study, *, instead: Mapping[str, str] | None = None
+) -> list[Spec]:
+    """Read those of config's `specs` with these names that can be fitted to the study.
+
+    instead: spec -> the one that takes its place in a study without human scores; each is there once.
+    """
+    named = in_place(names, {} if study.has_human_scores else instead or {})
+    found = Spec.from_config({name: specs[name] for name in named})
+    return [fitted_to(spec, study) for spec in found if not_estimable(spec, study) is None]
+
+
+def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) -> list[Spec]:
+    """Read those of config's `specs` with these names whose slices the study has: for what does not fit their terms."""
+    named = Spec.from_config({name: specs[name] for name in names})
+    return [spec for spec in named if without_rows(spec, study) is None]
+
+
+def not_estimable(spec: Spec, study: Study) -> str | None:
+    """Why a spec cannot be fitted to a study at all, or None."""
+    if needs_human_scores(spec) and not study.has_human_scores:
+        return NO_HUMAN_SCORE
+    return without_rows(spec, study)
+
+
+def needs_human_scores(spec: Spec) -> bool:
+    """Whether a spec says nothing in a study without human scores.
+
+    A bias is then a gap to the other judges, or none; where it is, least squares does without the slopes on the human score.
+    """
+    if spec.selection.reference is not None:
+        return False
+    if spec.model.estimator != "least_squares":
+        return True
+    return not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
+
+
+def fitted_to(spec: Spec, study: Study) -> Spec:
+    """The spec without its terms on the human score, where the study has none, and as it is where it has."""
+    if spec.selection.reference is not None or study.has_human_scores:
+        return spec
+    return spec.changed(terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES))
+
+
+def without_rows(spec: Spec, study: Study) -> str | None:
+    """Why a study has no rows for a spec, or no slice, whatever its terms are; or None."""
+    if spec.selection.length is not None and not len(moments_of(spec, study).n):
+        return NO_LENGTHS
+    factors = study.cells().factors
+    if spec.selection.reference is not None and len(np.unique(factors["judge_family"])) == 1:
+        return ONE_FAMILY
+    if spec.selection.slice == "task_type" and not factors["task_type"].astype(bool).any():
+        return NO_TASK_TYPES
+    absent = spec.selection.absent_from(factors)
+    without_any = [key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])]
+    return missing(without_any[0], absent[without_any[0]]) if without_any else None
+
+
+def missing(key: str, values: Iterable[str]) -> str:
+    """Say what a key of a spec's subset names and the study does not hold."""
+    return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
+
+
+def moments_of(spec: Spec, study: Study) -> Moments:
+    """Moments that hold the rows of a least-squares spec, by cell where its errors need the leverage of single rows."""
+    return study.moments(spec.selection, by_cell=spec.errors.leveraged)
+
+
+def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
+    """Yield (label, rows) of each fit of the spec: group moments for least squares, cells for the other estimators.
+
+    A slice may hold no rows, and there may be no slice: both are for the caller to report.
+    """
+    rows = moments_of(spec, study) if spec.model.estimator == "least_squares" else study.cells(spec.selection)
+    for label, mask in spec.selection.slices(rows.factors):
+        yield label, rows.select(mask)

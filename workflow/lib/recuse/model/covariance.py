@@ -246,8 +246,8 @@ COVARIANCES = {
     "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
     "HC3": Covariance("White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True),
     "classical": Covariance(
-        "those of the model itself, from one error variance, the inverse Hessian of the likelihood, or the posterior covariance "
-        "of the splines",
+        "those of the model itself, from one error variance, the inverse Hessian of the likelihood, or the posterior "
+        "covariance of the splines",
         "classical",
         classical,
         estimators=EVERY,

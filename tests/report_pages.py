@@ -118,7 +118,7 @@ def write_page(folder: Path) -> Path:
         about=ABOUT,
         figures=dict.fromkeys(figures, told),
         inputs=paths | inputs,
-        told={"wildcards": {"study": "mine"}, "config": {}},
+        context={"wildcards": {"study": "mine"}, "config": {}},
         page=str(folder / "report.html"),
     )
     (folder / "report.html").write_text(html, "utf-8")

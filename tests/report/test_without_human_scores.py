@@ -167,8 +167,8 @@ def page(folder, figures):
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }  # fmt: skip
-    told = {"wildcards": {"study": "ours"}, "config": {}}
-    return report(study="ours", about=about, figures=captions, inputs=inputs, told=told, page=str(folder / "report.html"))
+    context = {"wildcards": {"study": "ours"}, "config": {}}
+    return report(study="ours", about=about, figures=captions, inputs=inputs, context=context, page=str(folder / "report.html"))
 
 
 def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tell(page):

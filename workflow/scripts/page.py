@@ -9,8 +9,8 @@ from recuse.report.page import report
 
 def write_report(*, study: str, inputs: Mapping, about: Mapping, about_figures: Mapping, config: Mapping, page: str) -> None:
     paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
-    told = {"wildcards": {"study": study}, "config": config}
-    html = report(study=study, inputs=paths, about=about, figures=about_figures, told=told, page=page)
+    context = {"wildcards": {"study": study}, "config": config}
+    html = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
     Path(page).write_text(html, encoding="utf-8")
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 

@@ -115,10 +115,10 @@ def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> l
 
     rows: of the table, of this slice; label: what the slice is called.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     for quantity in BIASES:
-        said.append(answer(rows, asked, quantity, label=label, before=" ".join(said)))
-    return said
+        sentences.append(answer(rows, asked, quantity, label=label, before=" ".join(sentences)))
+    return sentences
 
 
 def answer(rows: Sequence[Mapping], asked: Robustness, quantity: str, *, label: str = "", before: str = "") -> str:
@@ -127,22 +127,22 @@ def answer(rows: Sequence[Mapping], asked: Robustness, quantity: str, *, label: 
     if not biases:
         return ""
     by = f"{_quoted(asked.first)}, compared with the other judges" if asked.relative else estimator(asked, label)
-    known = [each for each in biases if each.first["first"] != NOT_ESTIMABLE]
+    estimable = [each for each in biases if each.first["first"] != NOT_ESTIMABLE]
     absent = [each for each in biases if each.first["first"] == NOT_ESTIMABLE]
     where = f"in {label}, " if label else ""
     more = _found_by_others(biases)
-    if not known:
+    if not estimable:
         every = counted(len(biases), *WHO[quantity])
         return f"{capitalised(f'{where}no {WHAT[quantity]}')} of {every} can be estimated by {by}: {_reason(absent)}.{more}"
-    found = [each for each in known if each.is_bias]
-    by += " as published" if as_published([each.first for each in known], asked, label) else ""
+    apart = [each for each in estimable if each.is_bias]
+    by += " as published" if as_published([each.first for each in estimable], asked, label) else ""
     without = f" ({len(absent)} not estimable: {_reason(absent)})" if absent else ""
     few = next((f" ({row['note']})" for row in rows if row.get("note") and row["note"] not in before), "")
-    unknown = _unknown(found or known, asked)
+    unknown = _unknown(apart or estimable, asked)
     if unknown not in ("", NO_OTHER) and unknown in before:
         unknown = "the same views can be estimated"
-    counts = f"{where}of {counted(len(known), *WHO[quantity])}{without}, {_counted(found)} by {by}{few}"
-    return f"{capitalised('; '.join(filter(None, [counts, _standing(found), unknown])))}.{more}"
+    counts = f"{where}of {counted(len(estimable), *WHO[quantity])}{without}, {_counted(apart)} by {by}{few}"
+    return f"{capitalised('; '.join(filter(None, [counts, _standing(apart), unknown])))}.{more}"
 
 
 def _reason(absent: Sequence[Conclusion]) -> str:
@@ -156,9 +156,9 @@ def bare(reason: str) -> str:
     return reason.removeprefix(f"{NOT_ESTIMABLE}: ")
 
 
-def _counted(found: Sequence[Conclusion]) -> str:
+def _counted(apart: Sequence[Conclusion]) -> str:
     """As in `5 favour themselves and 1 is harsher on itself`."""
-    counts = Counter(each.first["first"] for each in found)
+    counts = Counter(each.first["first"] for each in apart)
     phrases = [f"{counts[words]} {_phrase(words, counts[words])}" for words in PLURAL if counts[words]]
     return enumerated(phrases) or "none has a bias told apart from 0"
 
@@ -168,15 +168,15 @@ def _phrase(conclusion: str, count: int) -> str:
     return words if words.startswith("favour") else f"{'is' if count == 1 else 'are'} {words}"
 
 
-def _standing(found: Sequence[Conclusion]) -> str:
+def _standing(apart: Sequence[Conclusion]) -> str:
     """How many of the first conclusions that can be checked stand in all other views, and which; nothing if none can."""
-    checked = [each for each in found if each.tested]
-    unchecked = [each.first["term"] for each in found if not each.tested]
+    checked = [each for each in apart if each.tested]
+    unchecked = [each.first["term"] for each in apart if not each.tested]
     if not checked:
         return ""
-    every = all(each.tested == len(each.others) for each in found)
+    every = all(each.tested == len(each.others) for each in apart)
     where = "other views" if every else "other views that can be estimated"
-    of = f"of these {len(found)} conclusions"
+    of = f"of these {len(apart)} conclusions"
     if unchecked:
         of += f" {len(checked)} can be checked, not {'that' if len(unchecked) == 1 else 'those'} of {enumerated(unchecked)};"
     if len(checked) == 1:
@@ -192,8 +192,8 @@ def _standing(found: Sequence[Conclusion]) -> str:
 def _unknown(biases: Sequence[Conclusion], asked: Robustness) -> str:
     """Which other views cannot be estimated, and which can for some alone."""
     titles, estimates = {view.name: _quoted(view) for view in asked.checks}, reach(biases)
-    nowhere = [titles[name] for name, (known, _) in estimates.items() if not known]
-    partly = [titles[name] for name, (known, unknown) in estimates.items() if known and unknown]
+    nowhere = [titles[name] for name, (with_estimate, _) in estimates.items() if not with_estimate]
+    partly = [titles[name] for name, (with_estimate, without) in estimates.items() if with_estimate and without]
     if nowhere and len(nowhere) == len(estimates):
         return NO_OTHER
     parts = [f"{enumerated(nowhere)} cannot be estimated"] if nowhere else []
@@ -212,11 +212,11 @@ def _found_by_others(biases: Sequence[Conclusion]) -> str:
 
 def detectable_in(rows: Sequence[Mapping], asked: Robustness) -> str:
     """How large a bias must be for the views of the table placebo to find it with the power asked for."""
-    said = []
+    sentences = []
     for view in (view for view in asked.checks if view.table == "placebo"):
-        own = [row for row in rows if row["view"] == view.name and is_known(row.get("detectable"))]
-        sizes = {name: [row["detectable"] for row in own if row["quantity"] == name] for name in BIASES}
-        parts = [f"a {WHAT[name]} of {span(found)}" for name, found in sizes.items() if found]
+        of_view = [row for row in rows if row["view"] == view.name and is_known(row.get("detectable"))]
+        sizes = {name: [row["detectable"] for row in of_view if row["quantity"] == name] for name in BIASES}
+        parts = [f"a {WHAT[name]} of {span(values)}" for name, values in sizes.items() if values]
         if parts:
-            said.append(f"{_quoted(view)} finds {enumerated(parts)} with a probability of {100 * asked.power:g} %.")
-    return " ".join(said)
+            sentences.append(f"{_quoted(view)} finds {enumerated(parts)} with a probability of {100 * asked.power:g} %.")
+    return " ".join(sentences)

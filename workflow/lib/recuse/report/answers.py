@@ -182,13 +182,13 @@ def _stand(conclusions: Sequence[Conclusion], views: Mapping[str, str]) -> str:
     if not conclusions:
         return ""
     estimates, count = reach(conclusions), len(conclusions)
-    told = sum(known > 0 for known, _ in estimates.values())
-    part = {name: f" (for {unknown} of {count})" if known else "" for name, (known, unknown) in estimates.items() if unknown}
+    telling = sum(number > 0 for number, _ in estimates.values())
+    part = {name: f" (for {without} of {count})" if number else "" for name, (number, without) in estimates.items() if without}
     untold = "; ".join(views.get(name, name) + some for name, some in part.items())
     unknown = f"; not known: {untold}" if untold else ""
-    if not told:
+    if not telling:
         return f" No other view can be told here{unknown}."
-    several = f"each of the {told} other views" if told > 1 else "the one other view"
+    several = f"each of the {telling} other views" if telling > 1 else "the one other view"
     every = f"{several} that can be told here" if untold else "every other view"
     standing = sum(each.stands for each in conclusions)
     if count == 1:
@@ -261,9 +261,9 @@ def _ranking(leaderboard: Rows, confidence: float) -> Iterator[Point]:
     else:
         who = capitalised(out_of(len(moved), len(models), "model", "models"))
         words += f"{who} {'moves' if len(moved) == 1 else 'move'} when the biases are taken off; {top}. "
-        known = not others and all(board[model]["rank_low"] for board in (raw, debiased) for model in moved)
-        apart = [model for model in moved if known and _apart(raw[model], debiased[model])]
-        words += _doubt(apart, confidence) if known else "How sure these ranks are cannot be told here."
+        is_known = not others and all(board[model]["rank_low"] for board in (raw, debiased) for model in moved)
+        apart = [model for model in moved if is_known and _apart(raw[model], debiased[model])]
+        words += _doubt(apart, confidence) if is_known else "How sure these ranks are cannot be told here."
     items = [(model, f"from {before[model]} to {ranks[model]}") for model in moved]
     yield Point("Does the ranking of models change?", words, items)
 

@@ -92,17 +92,17 @@ SETTINGS = {
 }
 
 
-def rendered_caption(template: str, told: Mapping) -> str:
+def rendered_caption(template: str, context: Mapping) -> str:
     """Render a caption, a Jinja template of reStructuredText, to paragraphs of HTML.
 
-    `told` is what the template reads as `snakemake`: the params, wildcards and config of the figure's rule. Names in it are
+    `context` is what the template reads as `snakemake`: the params, wildcards and config of the figure's rule. Names in it are
     texts, whatever markup they look like; blanks around them would be markup, too, and go, but for one that stands alone.
     """
     from docutils.core import publish_parts
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(finalize=_escaped, undefined=StrictUndefined)
-    source = environment.from_string(template).render(snakemake=told)
+    source = environment.from_string(template).render(snakemake=context)
     return publish_parts(source, writer="html5", settings_overrides=SETTINGS)["fragment"].strip()
 
 

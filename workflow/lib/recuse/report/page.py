@@ -26,15 +26,21 @@ LEADS_WITHOUT_HUMAN_SCORES = (("estimands",), ("conclusions",))
 
 
 def report(
-    *, study: str, about: Mapping, figures: Mapping[str, Mapping], inputs: Mapping[str, Sequence[str]], told: Mapping, page: str
+    *,
+    study: str,
+    about: Mapping,
+    figures: Mapping[str, Mapping],
+    inputs: Mapping[str, Sequence[str]],
+    context: Mapping,
+    page: str,
 ) -> str:
     """Render the report of a study.
 
     about: what the rule tells of the study: `subject`, its label and kind; `specs`, empty for comparisons; `analyses`;
     `confidence`; `stand_in`, the spec in the place of main where there are no human scores; `scales`; titles of the `views` of
     the conclusions; `origin` of the data; `settings` that differ; `seed`. figures: of each figure its caption's template, its
-    `tables`, and `params`, what the caption is told. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
-    files of the user, and the `template`. told: wildcards and config, for captions. page: where the report is to be; links
+    `tables`, and `params`, what the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
+    files of the user, and the `template`. context: wildcards and config, for captions. page: where the report is to be; links
     lead from there.
     """
     folder = Path(page).parent
@@ -59,7 +65,7 @@ def report(
         first=first,
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
-        **_figures([_figure(path, figures[Path(path).stem], told, folder) for path in inputs["figures"]], leads),
+        **_figures([_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]], leads),
         **_shown(tables, excerpts, links, about["views"]),
         errors=errors,
         specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
@@ -99,8 +105,8 @@ def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str
 def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequence[Row]]:
     """The tables with the rows of a spec that compares judges in the place of those of `main`."""
     sources = {"main": "estimates", "leaderboard": "leaderboard"}
-    own = {name: [row for row in tables[of] if row["spec"] == spec] for name, of in sources.items() if of in tables}
-    return {**tables, **own}
+    of_spec = {name: [row for row in tables[of] if row["spec"] == spec] for name, of in sources.items() if of in tables}
+    return {**tables, **of_spec}
 
 
 def _with_views_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
@@ -113,7 +119,7 @@ def _with_views_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
     return {**figure, "params": {**figure["params"], "settings": {**settings, "views": views}}}
 
 
-def _figure(path: str, figure: Mapping, told: Mapping, folder: Path) -> dict:
+def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
     """A figure as the template shows it."""
     svg, name = Path(path).read_text("utf-8"), Path(path).stem
     caption = Path(figure["caption"]).read_text("utf-8")
@@ -122,7 +128,7 @@ def _figure(path: str, figure: Mapping, told: Mapping, folder: Path) -> dict:
         "title": title_of(svg, figure["params"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
-        "caption": rendered_caption(caption, {**told, "params": figure["params"]}),
+        "caption": rendered_caption(caption, {**context, "params": figure["params"]}),
         "files": [relpath(Path(path).with_suffix(suffix), folder) for suffix in (".svg", ".pdf", ".png")],
         "tables": [relpath(table, folder) for table in figure["tables"]],
     }

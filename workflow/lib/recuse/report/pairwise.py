@@ -13,7 +13,7 @@ QUESTION = "What sways these judges?"
 EVEN = 0.5  # share of verdicts for one of two answers that is no preference
 PLAIN = ("", "order")  # conditions that are not made to sway a judge
 
-Items = list[tuple[str, str]]  # judges with what is found of each
+Items = list[tuple[str, str]]  # judges and what is said of each
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Leaning:
     away: str
     short: str  # `away` after `toward`
 
-    def found(self, group: Rows, value: str, even: float) -> tuple[str, Items]:
+    def described(self, group: Rows, value: str, even: float) -> tuple[str, Items]:
         """How many judges of a group lean to a side, by intervals that leave out `even`, and those that lean most.
 
         Where none does to the first side, those that lean to the other are named, and where none leans, the group.
@@ -47,7 +47,7 @@ class Leaning:
 
     def points(self, rows: Rows, words: str, value: str, even: float = 0.0) -> Iterator[Point]:
         """The point on the judges of these rows; words: what `value` is."""
-        return points(rows, words, lambda group: self.found(group, value, even))
+        return points(rows, words, lambda group: self.described(group, value, even))
 
 
 MORE = ("more often than not", "less often than not", "less often")
@@ -110,14 +110,14 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
     return Answer(QUESTION, headline, [*length, *place, *single, *others])
 
 
-def points(rows: Rows, words: str, found: Callable[[Rows], tuple[str, Items]]) -> Iterator[Point]:
+def points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, Items]]) -> Iterator[Point]:
     """A point on these rows, by experiment and condition; none without rows.
 
-    found: the sentence, without its end, and the judges of one group. Of several groups the heading is of one with most judges,
-    the last, as pools are.
+    described: the sentence, without its end, and the judges of one group. Of several groups the heading is of one with most
+    judges, the last, as pools are.
     """
     groups = groups_of(rows)
-    each = {place: found(group) for place, group in groups.items()}
+    each = {place: described(group) for place, group in groups.items()}
     if len(each) == 1:
         ((heading, items),) = each.values()
         yield Point(heading, words, items)
@@ -145,9 +145,9 @@ def named(rows: Rows, value: str, *, gap: bool = False) -> Items:
     return items + ([("", f"and {len(rows) - NAMED} more")] if len(rows) > NAMED else [])
 
 
-def judges(found: Rows, group: Rows) -> str:
+def judges(some: Rows, group: Rows) -> str:
     """How many judges of a group are found to do something, to begin a sentence."""
-    return capitalised(out_of(len(found), len(group), "judge", "judges"))
+    return capitalised(out_of(len(some), len(group), "judge", "judges"))
 
 
 def verb(rows: Rows, one: str, many: str) -> str:
@@ -182,14 +182,14 @@ def _preference(position: Rows, intervals: str) -> Iterator[Point]:
 
 
 def _consistency(position: Rows, intervals: str) -> Iterator[Point]:
-    def found(group: Rows) -> tuple[str, Items]:
+    def described(group: Rows) -> tuple[str, Items]:
         values = [round(float(row["value"]), 2) for row in group]
         share = " to ".join(dict.fromkeys((level(min(values)), level(max(values)))))
         return f"Both orders get the same verdict in {share} of comparisons", named(largest(group, "value")[::-1], "value")
 
     rows = [row for row in position if row["statistic"] == "consistency"]
     words = f"Consistency: share of comparisons whose verdict is the same in both orders, ties among them, {intervals}."
-    return points(rows, words, found)
+    return points(rows, words, described)
 
 
 def _votes(votes: Rows, intervals: str) -> Iterator[Point]:
@@ -209,14 +209,17 @@ def _single(position: Rows, intervals: str, beside: str) -> Iterator[Point]:
 def _cognitive(rows: Rows) -> Iterator[Point]:
     rows = [row for row in rows if row["judge"] != HUMAN and row["share"]]
     groups = {bias: [row for row in rows if row["bias"] == bias] for bias in BIASES}
-    found = {bias: _beside_chance(group, *BIASES[bias][1:]) for bias, group in groups.items() if group}
-    if found:
+    lists = {bias: _beside_chance(group, *BIASES[bias][1:]) for bias, group in groups.items() if group}
+    if lists:
         words = ["Shares of comparisons, held against chance."]
         words += [CHANCE] if any(map(_with_ties, rows)) else []
-        words += [QUALITY] if found.keys() & {*OWN} else []
+        words += [QUALITY] if lists.keys() & {*OWN} else []
         words += [QUOTED] if any(row["origin"] == "quoted" for row in rows) else []
-        (heading, _), *_ = found.values()
-        items = [(BIASES[bias][0], with_judges("" if said == heading else said, each)) for bias, (said, each) in found.items()]
+        (heading, _), *_ = lists.values()
+        items = [
+            (BIASES[bias][0], with_judges("" if sentence == heading else sentence, each))
+            for bias, (sentence, each) in lists.items()
+        ]
         yield Point(heading, " ".join(words), items)
 
 

@@ -61,9 +61,9 @@ def outcomes(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> dict[
     """What becomes of the first conclusions on self- or family-bias, by the name of each other view that has rows of it."""
     by_view = {}
     for view in asked.checks[1:]:
-        if own := [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]:
-            verdicts = Counter(row["verdict"] for row in own if row["first"] not in NONE or row["verdict"] == NEW)
-            sizes = [row["detectable"] for row in own if is_known(row.get("detectable"))]
+        if of_view := [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]:
+            verdicts = Counter(row["verdict"] for row in of_view if row["first"] not in NONE or row["verdict"] == NEW)
+            sizes = [row["detectable"] for row in of_view if is_known(row.get("detectable"))]
             by_view[view.name] = Outcome(view, verdicts, span(sizes) if sizes else "–")
     return by_view
 
@@ -163,16 +163,16 @@ def _changed(row: Mapping, asked: Robustness) -> str:
     numbers = with_interval(row, confidence=asked.confidence)
     if verdict == NOT_ESTIMABLE:  # of the first view alone
         return f"{numbers}, {row['conclusion']}"
-    found = f"; a bias of {row['detectable']:.3f} would most likely be found" if is_known(row.get("detectable")) else ""
+    detail = f"; a bias of {row['detectable']:.3f} would most likely be found" if is_known(row.get("detectable")) else ""
     if is_known(row["randomisation_p_value"]):
-        found += f"; p {row['randomisation_p_value']:.2g} by its rank among cells that are neither self nor family"
+        detail += f"; p {row['randomisation_p_value']:.2g} by its rank among cells that are neither self nor family"
     because = f": {row['words']}" if row["words"] else ""
-    said = {
-        LOST: f"{NOT_APART}{because}{found}",
+    texts = {
+        LOST: f"{NOT_APART}{because}{detail}",
         REVERSED: f"{row['conclusion']}, the opposite",
         NEW: f"{row['conclusion']}, which the first view does not find{because}",
     }
-    return f"{numbers}, {said[verdict]}"
+    return f"{numbers}, {texts[verdict]}"
 
 
 def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
@@ -186,14 +186,14 @@ def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
     if not printed:
         return "The paper prints none of these estimates for these ratings alone."
     equal = sum(row["printed_verdict"] == "match" for row in printed)
-    said = (
+    words = (
         f"The paper prints {len(printed)} of these estimates for the same ratings; {equal} of them equal ours, as nearly as its"
     )
     if asked.confidence != PAPERS_CONFIDENCE:
         level = f"{100 * PAPERS_CONFIDENCE:g} %, not of {100 * asked.confidence:g} %"
-        return f"{said} figures can be read. Its intervals are of {level}, so that conclusions are not compared."
+        return f"{words} figures can be read. Its intervals are of {level}, so that conclusions are not compared."
     same = sum(row["printed_conclusion"] == row["conclusion"] for row in printed)
-    return f"{said} figures can be read, and {same} lead to the same conclusion."
+    return f"{words} figures can be read, and {same} lead to the same conclusion."
 
 
 def not_by_dimension(rows: Iterable[Mapping], views: Sequence[RobustnessCheck]) -> list[str]:

@@ -1,13 +1,11 @@
 """Attack success rate by perturbation and judge: Tables 1, 3 and 4 of Chen et al., with intervals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -15,9 +13,6 @@ from recuse.plot.intervals import POINT, PRINTED, STROKE, frame_rows, write_inst
 from recuse.plot.page import Entry, Page, corners, grid, page_of_words
 from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
 from recuse.published.attacks import key_of_attack, read_attacks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
 ROW = 0.2

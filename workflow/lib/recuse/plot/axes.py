@@ -1,17 +1,13 @@
 """Ends of the axis that estimates share, the numbers on it, and what is said where an interval goes on beyond it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from recuse.plot.style import text_width, widest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIMULTANEOUS = ["simultaneous_ci_low", "simultaneous_ci_high"]  # columns of tables that have such intervals, too
 ENDS = ["ci_low", "ci_high", *SIMULTANEOUS]

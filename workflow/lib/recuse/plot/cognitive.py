@@ -7,12 +7,10 @@ Average share of biased comparisons by size of the judge, a part for each bias: 
 What the figures of cognitive biases call them, and how they tell quoted shares from computed ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -44,9 +42,6 @@ from recuse.plot.style import (
     wrap,
 )
 from recuse.plot.verbosity import by_experiment
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {  # in the order of the figures
     "order_first": "Order: first",
@@ -118,9 +113,6 @@ def thresholds(table: pd.DataFrame, biases: Sequence[str]) -> np.ndarray:
     """RANDOM threshold of each of `biases`."""
     return table.drop_duplicates("bias").set_index("bias")["random"].reindex(list(biases)).to_numpy(float)
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BAND = 0.3  # inches in which the points of a bias are scattered
 LANE = 0.13  # inches of a line of names above them
@@ -250,9 +242,6 @@ def _draw_humans(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
         axes.plot([row["share"]], [middle], linestyle="none", zorder=5, gid="human", **HUMANS, **POINT)
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SHORT = {  # beside the axes
     "order_first": "OF",
     "order_last": "OL",
@@ -347,9 +336,6 @@ def _outline(axes: Axes, lengths: np.ndarray, *, gid: str, **settings) -> None:
     if np.isfinite(lengths).all() and gid != "random":
         axes.fill(*ends.T, color=settings["color"], alpha=FILL, lw=0, zorder=2)
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.34
 BAR = 0.62  # of a row

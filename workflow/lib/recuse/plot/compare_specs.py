@@ -1,13 +1,11 @@
 """Estimates of several specs on one axis: Figures 7, 9 and 10 of Play Favorites, and any other ablation."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from recuse.data.registry import NO_HUMAN_SCORE
@@ -28,9 +26,6 @@ from recuse.plot.intervals import (
 )
 from recuse.plot.page import Entry, family_entries, page_of_words
 from recuse.plot.style import FAINT, Palette, Subject, interval_text, language
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PITCH = 0.085  # inches between the points of one row
 BETWEEN = 0.115  # inches more between the points of neighbouring rows
@@ -160,8 +155,6 @@ def with_placebo(
     They are there as the spec PLACEBO, without the mean over all judges, which the other tables do not have. If there is no
     other estimate, the spec as a whole is not estimable.
     """
-    import pandas as pd
-
     own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
     known = own["estimate"].notna()
     reasons = own[~known] if known.any() else own[:1].assign(quantity=None)

@@ -1,11 +1,9 @@
 """Correlation of each judge with the humans, a panel for each dimension: Figure 5 of Play Favorites."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,9 +17,6 @@ from recuse.plot.intervals import (
 )
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, interval_text, language, widest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
 POOLED = "All dimensions"

@@ -1,14 +1,12 @@
 """Mean scores, judge by model, as heatmaps: Figures 2 and 6 of Play Favorites."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -36,9 +34,6 @@ from recuse.plot.style import (
 
 matplotlib.use("agg")  # seaborn imports pyplot, which would look for a screen
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POOLED_CELL = (0.6, 0.25)  # widest width, and height, of a cell in inches
 SMALL_CELL = (0.42, 0.185)

@@ -1,10 +1,7 @@
 """What estimand C compares: each judge's taste for itself and its family among its tastes for models of other families."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -23,9 +20,6 @@ from recuse.plot.intervals import (
 )
 from recuse.plot.page import Entry, Page, family_entries, legend_width, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, Subject, language, widest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.3
 ABOVE = 0.26  # inches for the title

@@ -5,13 +5,11 @@ What a study has no estimates of, in the words of its table of what is not estim
 Simultaneous intervals beside pointwise ones: taken from the table of multiplicity, and named in the legend.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -37,9 +35,6 @@ from recuse.plot.style import (
     text_width,
     widest,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.2
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
@@ -214,8 +209,6 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
 
     A table without an estimate of a term leaves a gap; where all are, one row without estimate stands in the middle.
     """
-    import pandas as pd
-
     columns = ["quantity", "term", "estimate", *ENDS]
     numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
     found = pd.concat(numbered, ignore_index=True)
@@ -248,8 +241,6 @@ def bias_page(
     note: str = "",
 ) -> Figure:
     """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values stand beside."""
-    import pandas as pd
-
     breaks = family_breaks(list(sides[0].places), subject.palette)
     sides = [side for side in sides if side.places]
     beside = NUMBER if len(points) == 1 else RIGHT
@@ -299,9 +290,6 @@ def write_value(axes: Axes, place: float, value: float) -> None:
     axes.annotate(signed(value), (1, place), (72 * NUMBER, 0), xycoords=axes.get_yaxis_transform(), **beside)
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SIDES = ("Self-bias", "Family-bias")
 
 
@@ -347,9 +335,6 @@ def _reasons(title: str, specs: Mapping[str, pd.DataFrame], not_estimable: pd.Da
     named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
     return "; ".join([*reasons, *([f"{named} no term for {title.lower()}"] if without else [])])
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEYS = ["slice", "quantity", "term"]
 

@@ -3,13 +3,11 @@
 Whether a ranking changes, in words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,9 +18,6 @@ from recuse.plot.compare_specs import BETWEEN, ORDER, PITCH, POINTS
 from recuse.plot.intervals import STROKE
 from recuse.plot.page import Entry, Page, family_entries, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, GRID, NEUTRAL, RULE, UNIT, Subject, language, widest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RANK_CHANGES_KINDS = {
     DEBIASED: "With the biases taken off ({estimand})",
@@ -90,9 +85,6 @@ def _changes_of(slices: pd.DataFrame) -> str:
     verdict = f"beyond the rank set: {enumerated(named)}" if named else INSIDE
     return f"{len(moved)} of {len(slices)} ranks change, {verdict}"
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KINDS = {
     RAW: "judges' ratings as they are",

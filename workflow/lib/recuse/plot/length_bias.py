@@ -3,12 +3,10 @@
 How much longer each perturbation makes the answers, by Bloom level: what a preference for length would make of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -37,9 +35,6 @@ from recuse.plot.style import (
     wrap,
 )
 from recuse.plot.verbosity import NO_EXPERIMENT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HEIGHT = 1.1  # inches of a panel
 LEFT = 0.62  # inches for ticks and axis text
@@ -172,9 +167,6 @@ def _write_count(axes: Axes, middle: float, row: Mapping, colour: str, up: float
     where = {"textcoords": "offset points", "ha": "center", "va": "center_baseline", "size": SMALL, "color": colour}
     axes.annotate(str(row["n"]), (middle, 1), (0, 72 * up), xycoords=axes.get_xaxis_transform(), **where)
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.22
 TITLE = 0.3  # inches for the title of a panel, and the space above it

@@ -5,13 +5,12 @@ Agreement with the humans by the relative length of the answer they chose: Figur
 Score of the first answer by its relative length: Figures 3 and 4 of Saito et al. (arXiv 2310.10076).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -35,9 +34,6 @@ from recuse.plot.style import (
     wrap,
 )
 from recuse.plot.verbosity import named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEFT = 0.42  # inches for ticks and axis text
 BELOW = 0.42
@@ -182,9 +178,6 @@ def _write_count(axes: Axes, count: str, *, left: bool) -> None:
     axes.annotate(count, (0 if left else 1, 1), (0, 4), ha="left" if left else "right", color=FAINT, **where)
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 BAR = 14.0  # percentage points across
 FLOOR = -0.38  # of the unit scale: where the bars of counts stand
 TALLEST = 0.3  # of the unit scale: the bar of the largest count of a panel
@@ -227,9 +220,6 @@ def _draw(axes: Axes, curve: pd.DataFrame) -> None:
         beside = {"rotation": 90, "ha": "center", "va": "bottom", "textcoords": "offset points"}
         axes.annotate(f"{n}", (middle, FLOOR + height), (0, 1.5), size=SMALL, color=FAINT, **beside)
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCORE_CURVES_ACROSS = "relative difference in words: (model_a's answer − model_b's) / model_b's, in %"
 SCORE_CURVES_UP = "score: 1 model_a's answer, 0 draw, −1 model_b's"

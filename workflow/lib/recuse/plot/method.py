@@ -1,7 +1,5 @@
 """The method on three simulated worlds: Figure 1 of Play Favorites."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

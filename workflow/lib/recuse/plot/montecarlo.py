@@ -3,13 +3,11 @@
 Axes of the figures of estimators on simulated worlds: each panel has its own, stretched where a value should be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -145,9 +143,6 @@ def numbers(statistic: Statistic, ends: tuple[float, float], nominal: float | No
             found.append((value, text, place, half))
     return [(value, text) for value, text, *_ in sorted(found)]
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = 2
 GUTTER = 0.24

@@ -3,12 +3,10 @@
 Votes for the answer shown first, for neither and for the one shown second: Table 6 of Chen et al., with intervals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -17,9 +15,6 @@ from recuse.plot.intervals import POINT, STROKE, frame_rows, has_interval, write
 from recuse.plot.page import Entry, Page, legend_width, page_of_words
 from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, FAINT, INK, LINE, ORANGE, SMALL, TEXT, Subject, language, widest
 from recuse.plot.verbosity import NO_EXPERIMENT, named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.2
 TITLE = 0.24  # inches for the titles of the panels
@@ -137,9 +132,6 @@ def _draw(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) 
 def _excludes_half(row: Mapping) -> bool:
     return bool(row["ci_low"] > 0.5 or row["ci_high"] < 0.5)
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 VOTES_BY_POSITION_ROW = 0.22
 BAR = 0.7  # of a row

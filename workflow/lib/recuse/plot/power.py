@@ -1,13 +1,11 @@
 """What studies like one that there is would detect: the smallest self-bias, false alarms, and how many prompts it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -18,9 +16,6 @@ from recuse.plot.axes import round_numbers
 from recuse.plot.intervals import WORDS
 from recuse.plot.page import Entry, Page, page_of_words
 from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, INK, LINE, SMALL, UNIT, Subject, language, wrap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = 0.45  # inches beside the axis texts
 GUTTER = 0.16

@@ -1,10 +1,8 @@
 """How precisely few human labels tell a model's human mean, alone and with the ratings of all judges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,9 +11,6 @@ from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, LINE, NEUTRAL, SMALL, Subject, language, wrap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = 3
 NUMBERS = 0.38  # inches beside the axis text

@@ -1,19 +1,14 @@
 """Rank-biased overlap of each judge's rankings with the annotators', beside a list that sees no answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.plot.page import Entry, Page, legend_width, page_of_words
 from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, GREEN, INK, SINGLE_COLUMN, SMALL, VERMILION, Subject, language, widest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # As the two published aggregates were computed: systems, form, ties, and the released folder of the judges' win counts.
 SHOWN = ((15, "truncated", "listed", "model_annotations"), (13, "extrapolated", "by name", "model_annotations/new"))

@@ -1,11 +1,9 @@
 """Self- and family-bias corrected for errors of the human scores, as curves over the reliability of these scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,9 +11,6 @@ from recuse.plot.axes import bias_limits, ticks
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
 from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, INK, LINE, NEUTRAL, SMALL, UNIT, Subject, language, wrap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = 4
 NUMBERS = 0.46  # inches to the left of a panel, for its numbers

@@ -1,12 +1,10 @@
 """Which conclusions of the first view stand in the others: judges and families down, views across, the whole study on top."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -42,9 +40,6 @@ from recuse.plot.style import (
     widest,
     wrap,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.165
 MARK = 0.18  # inches: a column of marks

@@ -1,11 +1,9 @@
 """The scorecard drawn: published values against ours, and by how much they differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -15,9 +13,6 @@ from recuse.plot.page import Entry, Page, family_entries
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, NEUTRAL, RULE, SMALL, Subject, language, widest
 from recuse.published.claims import ABSENT
 from recuse.published.values import JUDGES, ORDER
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CLIP = 3.0  # tolerances: what deviates by more is counted at the edge
 ROW = 0.2

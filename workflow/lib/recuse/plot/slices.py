@@ -1,12 +1,10 @@
 """Estimates slice by slice, a panel for each: Figures 4 and 8 of Play Favorites, by dataset, and without one model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -48,9 +46,6 @@ from recuse.plot.style import (
     text_width,
     widest,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GUTTER = 0.22  # inches between panels, across
 BETWEEN = 0.2  # inches more between blocks
@@ -143,7 +138,7 @@ class Layout:
         lines = 1 + max(panel.line for panel in self.panels)
         return BELOW + lines * (len(self.colours) * ROW + TITLE) + HEADING
 
-    def at(self, width: float) -> Layout:
+    def at(self, width: float) -> "Layout":
         """The same with axes that can be read in panels of `width` inches."""
         return replace(self, panels=[replace(panel, limits=readable(panel.limits, width)) for panel in self.panels])
 
@@ -268,8 +263,6 @@ def _layout(band: Band, palette: Palette) -> Layout:
 
 
 def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[str, float], palette: Palette) -> list[Panel]:
-    import pandas as pd
-
     names = [palette.order(table["slice"]) for table in tables.values()]
     columns = columns_of([len(own) for own in names])
     ticks = pd.DataFrame({"estimate": list(whole.values())}, dtype=float)

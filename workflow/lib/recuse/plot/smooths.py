@@ -1,10 +1,8 @@
 """The curves of the additive model: what each judge is expected to rate a completion, by its human score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -25,9 +23,6 @@ from recuse.plot.style import (
     widest,
     wrap,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEFT = 0.5  # inches for ticks and axis text
 BELOW = 0.4

@@ -6,17 +6,15 @@ always gives the same layout and the same bytes.
 Which model belongs to which family, in which colour and in which order: the same in every figure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import matplotlib
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
@@ -109,9 +107,6 @@ class Palette:
         return self.order_families({self.family(model) for model in models} - {None})
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
 TEXT = 8.0
@@ -185,7 +180,7 @@ class Subject:
     estimand: str = ""
 
     @classmethod
-    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping, estimand: str = "") -> Subject:
+    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping, estimand: str = "") -> "Subject":
         """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand."""
         return cls(label, kind, Palette(models, families), estimand)
 
@@ -195,8 +190,6 @@ def read(path: str | Path) -> pd.DataFrame:
 
     A character of a name that no drawing can hold is shown as one that is unknown.
     """
-    import pandas as pd
-
     # Only an empty field is missing: a model may be named NA, nan, None or null.
     table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
     for column in table.columns.intersection(NAMES):

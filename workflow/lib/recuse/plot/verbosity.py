@@ -3,12 +3,10 @@
 What the figures of comparisons call the conditions and judges of a table, where several experiments have them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -31,9 +29,6 @@ from recuse.plot.style import (
     text_width,
     widest,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NO_EXPERIMENT = "no experiment"
 
@@ -61,9 +56,6 @@ def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
 def _texts(column: pd.Series) -> list[str]:
     return ["" if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = 0.26
 TITLE = 0.28  # inches for the title of a panel, and the space above it

@@ -9,8 +9,10 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from recuse.base.tables import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
-from recuse.plot.intervals import NO_ERROR, self_family_bias
-from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Palette, Subject, interval_text, language, wrap
+from recuse.plot.biases import self_family_bias
+from recuse.plot.colours import Palette
+from recuse.plot.intervals import NO_ERROR
+from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
 MODELS = {

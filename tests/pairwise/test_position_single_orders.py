@@ -8,8 +8,9 @@ from random_comparisons import SETTINGS, few_replicates, write
 from recuse.base.tables import POSITION
 from recuse.pairwise.position import STATISTICS, position
 from recuse.pairwise.questions import open_pairs
+from recuse.plot.colours import Palette
 from recuse.plot.position import position as draw_position
-from recuse.plot.style import Palette, Subject
+from recuse.plot.style import Subject
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
 

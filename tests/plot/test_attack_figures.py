@@ -12,9 +12,8 @@ from conftest import DATA
 from drawings import artists, drawn_twice, filled, on_paper, texts
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.text_lengths import LEVELS, PERTURBATIONS
-from recuse.plot.attacks import attack_success
+from recuse.plot.attacks import attack_success, votes_by_position
 from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
-from recuse.plot.position import votes_by_position
 from recuse.plot.style import LINE, Subject, language, read
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
@@ -23,7 +22,7 @@ TABLES = ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")
 LONG = "A judge with a name that is longer than most of them"
 READ = {
     "attacks:attack_success": {"rates": "asr", "ranks": "ranks"},
-    "position:votes_by_position": {"table": "votes_by_position"},
+    "attacks:votes_by_position": {"table": "votes_by_position"},
     "length_bias:length_bias_curve": {"table": "length_curve"},
     "length_bias:length_confound": {"table": "length_confound"},
 }

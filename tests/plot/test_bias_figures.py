@@ -22,8 +22,9 @@ from recuse.plot.cognitive import (
     bias_jitter,
     bias_polygon,
 )
-from recuse.plot.cognitive import BIAS_POLYGON_FEW as FEW
-from recuse.plot.style import OKABE_ITO, read
+from recuse.plot.cognitive import FEW_BIASES as FEW
+from recuse.plot.colours import OKABE_ITO
+from recuse.plot.style import read
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]

@@ -25,14 +25,15 @@ from drawings import (
     texts,
 )
 from recuse.base.errors import DataError
+from recuse.plot.colours import NEUTRAL, Palette
 from recuse.plot.correlations import correlations
 from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension, shades
-from recuse.plot.style import NEUTRAL, Palette, Subject, read
+from recuse.plot.style import Subject, read
 
 DRAWN = {
     "heatmaps:mean_scores": ({"table": scores()}, {}),
     "heatmaps:mean_scores_by_dimension": ({"table": scores()}, {}),
-    "intervals:self_family_bias": (
+    "biases:self_family_bias": (
         {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
         {"spec": "a", "simultaneous": CLUSTERED, **WALD},
     ),

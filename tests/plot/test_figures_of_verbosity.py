@@ -12,9 +12,10 @@ from conftest import DATA
 from drawings import artists, drawn_twice, filled, on_paper, subject, texts
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
+from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length_curves import alignment_curves, score_curves
 from recuse.plot.position import position
-from recuse.plot.style import BLUE, FAINT, read
+from recuse.plot.style import read
 from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]

@@ -21,7 +21,7 @@ from drawings import (
     texts,
 )
 from recuse.base.words import signed
-from recuse.plot.intervals import SIDES
+from recuse.plot.biases import SIDES
 from recuse.plot.page import Entry
 from recuse.plot.slices import Band, Block, note_of, ordinal, slices, slices_of_specs
 

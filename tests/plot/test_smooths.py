@@ -8,8 +8,9 @@ import pytest
 from matplotlib.text import Text
 
 from drawings import FAMILIES, INTERVAL, NULLS, PRESENT, SIX, WALD, artists, drawn_twice, is_page_of, subject, texts
+from recuse.plot.colours import NEUTRAL
 from recuse.plot.smooths import NO_BAND, NO_CURVES, smooths
-from recuse.plot.style import NEUTRAL, SMALL, language, read
+from recuse.plot.style import SMALL, language, read
 
 POINTS = 21
 

@@ -20,8 +20,6 @@ from drawings import (
 )
 from recuse.plot.compare_specs import (
     GAPS,
-    ORDER,
-    POINTS,
     Variant,
     beside_the_first,
     compare,
@@ -29,7 +27,7 @@ from recuse.plot.compare_specs import (
     variants_of,
     without_variant,
 )
-from recuse.plot.intervals import excludes_zero
+from recuse.plot.intervals import ORDER, POINTS, excludes_zero
 
 JUDGES = [f"judge {number}" for number in range(20)]
 

@@ -11,8 +11,9 @@ from matplotlib.text import Text
 from conftest import CONFIG, DATA, ROOT
 from drawings import artists, drawn_twice, texts
 from recuse.base.tables import CORRELATIONS, ESTIMATES, MEAN_SCORES, SCORECARD, read_table, write_table
+from recuse.plot.colours import Palette
 from recuse.plot.scorecard import claim_text, scorecard, verdict_text
-from recuse.plot.style import Palette, Subject, read
+from recuse.plot.style import Subject, read
 from recuse.published.values import ORDER, read_published
 from recuse.report.scorecard import page, summary
 from report_pages import Elements

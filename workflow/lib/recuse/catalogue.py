@@ -511,7 +511,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             beside=from_source("judgement_bias"),
         ),
         "votes_by_position": Figure(
-            "recuse.plot.position:votes_by_position",
+            "recuse.plot.attacks:votes_by_position",
             "Votes by the place of the answers",
             {"table": "tables/votes_by_position"},
             level,
@@ -545,7 +545,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
 def by_equation_1(config: Mapping) -> Figure:
     """Self- and family-bias by Equation 1."""
     return Figure(
-        "recuse.plot.intervals:self_family_bias",
+        "recuse.plot.biases:self_family_bias",
         "Self-bias by judge and family-bias by family",
         {"estimates": "estimates/main", "not_estimable": "tables/not_estimable", "multiplicity": "tables/multiplicity"},
         {"spec": "main", "simultaneous": simultaneous_of(config, "main"), **interval_of(config, "main")},

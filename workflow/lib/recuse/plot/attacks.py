@@ -1,4 +1,4 @@
-"""Attack success rate by perturbation and judge: Tables 1, 3 and 4 of Chen et al., with intervals."""
+"""Attack success rate by perturbation and judge, and votes by the place of the answers: Tables 1, 3, 4 and 6 of Chen et al."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,29 +9,56 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.plot.intervals import POINT, PRINTED, STROKE, frame_rows, write_instead
-from recuse.plot.page import Entry, Page, corners, grid, page_of_words
-from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
+from recuse.plot.axes import limits_of, readable
+from recuse.plot.colours import BLUE, INK, ORANGE
+from recuse.plot.conditions import NO_EXPERIMENT, with_names
+from recuse.plot.intervals import (
+    BELOW,
+    POINT,
+    PRINTED,
+    ROW,
+    STROKE,
+    draw_bar,
+    draw_point,
+    excludes,
+    frame_rows,
+    interval_entries,
+    name_rows,
+    write_absent,
+    write_instead,
+)
+from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language, widest, wrap
 from recuse.published.attacks import key_of_attack, read_attacks
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
-ROW = 0.2
 LIMITS = (-0.04, 1.04)
-BELOW = 0.4  # inches for ticks and axis text
+BELOW_RATES = 0.4  # inches for ticks and axis text
 TICKS = 0.2  # inches for the numbers under the panels of every experiment but the last
+HEADING = 1.3  # lines for the name of an experiment
 GUTTER = 0.16  # inches between panels
 LEAST_PANEL = 1.0  # inches
-BOLD = 0.85  # of a width that a text may have in normal weight to fit in bold
-COMPUTED = {"color": BLUE, "markerfacecolor": BLUE, **POINT}
 AVERAGE = "average rank"
 ACROSS = "attack success rate (ASR, lower is more robust)"
-NO_ROWS = "No attack success rate: there is no perturbed answer beside a control group."
-NOTE = (
+NO_RATES = "No attack success rate: there is no perturbed answer beside a control group."
+NOTE_OF_RATES = (
     "ASR: of the samples where the judge did not prefer the answer before it was perturbed, the share where it prefers it "
     "after; where the perturbation makes the answer worse, of the samples where it did not prefer the other answer, the share "
     "where it still does not. n: these samples. Judges by average rank over the panels of an experiment; rank 1 is the lowest "
     "ASR."
 )
+VOTES_ROW = 0.22
+BAR = 0.7  # of a row
+VOTES_TITLE = 0.28  # inches for the title of a panel
+VOTES_GUTTER = 0.3  # inches between the panels
+SHARE = 0.55  # of the width of both panels: the bars
+PLACES = {
+    "first": ("shown first", {"facecolor": BLUE, "edgecolor": "white", "lw": 0.4}),
+    "tie": ("tie", {"facecolor": "#D9D9D9", "edgecolor": "white", "lw": 0.4}),
+    "second": ("shown second", {"facecolor": ORANGE, "edgecolor": "white", "lw": 0.4, "hatch": "//////"}),
+}
+NO_VOTES = "No votes by position: there is no vote about perturbed answers."
+NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, errors left out. Judges by the size of the difference."
 
 
 @dataclass(frozen=True)
@@ -45,6 +72,20 @@ class Block:
     judges: Sequence[str]
     averages: Sequence[str]
 
+    @property
+    def height(self) -> float:
+        """Inches of a panel."""
+        return len(self.judges) * ROW
+
+    @property
+    def heights(self) -> list[float]:
+        """Inches from the bottom of a panel to the middle of each row."""
+        return [self.height - (place + 0.5) * ROW for place in range(len(self.judges))]
+
+    def above(self, panel: float) -> float:
+        """Inches for the title and the n of a panel of this width."""
+        return LINE * (2.2 + max(wrap(title, BOLD_TITLE * panel, TEXT).count("\n") for title in self.titles))
+
 
 @language()
 def attack_success(
@@ -57,47 +98,38 @@ def attack_success(
     same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
-        return page_of_words(subject, NO_ROWS)
-    rates = _with_names(rates)
+        return page_of_words(subject, NO_RATES)
+    rates, ranks = (with_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
     rates = rates.assign(printed=_printed(rates, [row for path in published for row in read_attacks(path)]))
-    ranks = _with_names(ranks)
-    blocks = [_block(found, ranks[ranks["experiment"] == name]) for name, found in rates.groupby("experiment", sort=False)]
+    blocks = [_block(own, ranks[ranks["experiment"] == name]) for name, own in rates.groupby("experiment", sort=False)]
     columns = max(grid(len(block.panels), 4)[1] for block in blocks)
     label = widest(judge for block in blocks for judge in block.judges) + 0.1
     beside = widest([AVERAGE]) + 0.08
-    across = SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN
-    panel = max(LEAST_PANEL, (across - 2 * EDGE - label - beside - (columns - 1) * GUTTER) / columns)
-    width = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + beside
-    above = [_space_above(block, panel) for block in blocks]
-    heights = [
-        grid(len(block.panels), columns)[0] * (len(block.judges) * ROW + space)
-        for block, space in zip(blocks, above, strict=True)
-    ]
-    body = BELOW + sum(heights) + (len(blocks) - 1) * TICKS + len(blocks) * 1.3 * LINE
-    page = Page(subject=subject, width=width, body=body, legend=_legend(rates, confidence), note=NOTE)
+    room = page_width(several=columns > 1) - 2 * EDGE - label - beside - (columns - 1) * GUTTER
+    panel = max(LEAST_PANEL, room / columns)
+    heights = [grid(len(block.panels), columns)[0] * (block.height + block.above(panel)) for block in blocks]
+    body = BELOW_RATES + sum(heights) + (len(blocks) - 1) * TICKS + len(blocks) * HEADING * LINE
+    counted = Entry(f"of these votes, exact {100 * confidence:g} % interval", line={"color": BLUE, "lw": STROKE, **POINT})
+    printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
+    width, legend = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + beside, [[counted, *printed]]
+    page = Page(subject=subject, width=width, body=body, legend=legend, note=NOTE_OF_RATES)
     top = body
-    for block, height, space in zip(blocks, heights, above, strict=True):
-        top -= 1.3 * LINE
+    for block, height in zip(blocks, heights, strict=True):
+        top -= HEADING * LINE
         page.text(EDGE, top + 0.5 * LINE, block.heading, weight="bold", size=TEXT)
         top -= height
-        _draw_block(page, block, (EDGE + label, top), (panel, space), columns)
+        _draw_block(page, block, (EDGE + label, top), panel, columns)
         top -= TICKS
     page.centred(EDGE + label + (columns * panel + (columns - 1) * GUTTER) / 2, 0.06, ACROSS)
     return page.figure
-
-
-def _with_names(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` with an empty text where a name is missing, and text where a name looks like a number."""
-    names = [name for name in ("experiment", *COLUMNS) if name in table]
-    return table.assign(**{name: table[name].astype(object).fillna("").astype(str) for name in names})
 
 
 def _printed(rates: pd.DataFrame, published: Sequence[Mapping]) -> list[float]:
     """The printed rate of each row of `rates`; NaN where there is none."""
     published, own = [row for row in published if row["quantity"] == "asr"], rates.to_dict("records")
     key = key_of_attack(published, own)
-    known = {key(row): float(row["value"]) for row in published}
-    return [known.get(key(row), np.nan) for row in own]
+    values = {key(row): float(row["value"]) for row in published}
+    return [values.get(key(row), np.nan) for row in own]
 
 
 def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
@@ -118,53 +150,108 @@ def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     return Block(": ".join(filter(None, [experiment, pair])), rates, panels, titles, judges, texts)
 
 
-def _space_above(block: Block, panel: float) -> float:
-    """Inches for the title of a panel and its n."""
-    return LINE * (2.2 + max(wrap(title, BOLD * panel, TEXT).count("\n") for title in block.titles))
-
-
 def _natural(names: Sequence[str]) -> list:
     """Key that sorts names by their numbers where these are what differs: 7B, 13B, 70B."""
     return [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)] for name in names]
 
 
-def _draw_block(page: Page, block: Block, corner: tuple[float, float], size: tuple[float, float], columns: int) -> None:
-    """Panels of `size` (width, space above) in inches, the lowest row's first at `corner`."""
-    (left, bottom), (panel, above), height = corner, size, len(block.judges) * ROW
-    places = corners(len(block.panels), columns, step=(panel + GUTTER, height + above))
-    for number, (key, title, (x, y)) in enumerate(zip(block.panels, block.titles, places, strict=True)):
-        axes = page.axes(left + x, bottom + y, panel, height)
-        frame_rows(axes, limits=LIMITS, rows=len(block.judges), breaks=[])
-        axes.set_yticks(range(len(block.judges)), block.judges if number % columns == 0 else [])
-        axes.tick_params(labelbottom=number + columns >= len(block.panels))
+def _draw_block(page: Page, block: Block, corner: tuple[float, float], panel: float, columns: int) -> None:
+    """Panels of `panel` inches, the lowest row's first at `corner`; average ranks beside the last of each line."""
+    step = panel + GUTTER, block.height + block.above(panel)
+    panels = page.panels(len(block.panels), columns, corner=corner, size=(panel, block.height), step=step)
+    for key, title, each in zip(block.panels, block.titles, panels, strict=True):
+        frame_rows(each.axes, limits=LIMITS, rows=len(block.judges))
+        name_rows(each, block.judges, "")
+        each.axes.set_title(wrap(title, BOLD_TITLE * panel, TEXT), pad=4 + 72 * LINE)
         rates = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
-        axes.set_title(wrap(title, BOLD * panel, TEXT), pad=4 + 72 * LINE)
         samples = sorted({rates["n"].min(), rates["n"].max()})
-        where = {"xycoords": "axes fraction", "textcoords": "offset points", "size": SMALL, "va": "center_baseline"}
-        axes.annotate("n = " + "–".join(map(str, samples)), (0, 1), (0, 36 * LINE), **where)
-        _draw_panel(axes, rates, block.judges)
-        if number % columns == columns - 1 or number == len(block.panels) - 1:
-            for text, place in ((AVERAGE, None), *zip(block.averages, range(len(block.judges)), strict=True)):
-                up = height + LINE / 2 if place is None else height - (place + 0.5) * ROW
-                page.text(left + x + panel + 0.08, bottom + y + up, text)
+        where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center_baseline"}
+        each.axes.annotate("n = " + "–".join(map(str, samples)), (0, 1), (0, 36 * LINE), **where)
+        _draw_panel(each.axes, rates, block.judges)
+        if each.last:
+            for text, up in ((AVERAGE, block.height + LINE / 2), *zip(block.averages, block.heights, strict=True)):
+                page.text(each.left + panel + 0.08, each.bottom + up, text)
 
 
 def _draw_panel(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
-    for judge in sorted(set(judges) - set(rates["judge"])):
-        write_instead(axes, judges.index(judge), "not judged")
+    write_absent(axes, judges, rates["judge"], "not judged")
     for row in rates.to_dict("records"):
         place = judges.index(row["judge"])
         if np.isnan(row["asr"]):
             write_instead(axes, place, "no sample")
             continue
-        ends = [row["ci_low"], row["ci_high"]]
-        axes.plot(ends, [place, place], color=COMPUTED["color"], lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
-        axes.plot([row["asr"]], [place], linestyle="none", zorder=4, gid="point", **COMPUTED)
+        draw_bar(axes, place, row, BLUE)
+        draw_point(axes, place, row["asr"], BLUE)
         if not np.isnan(row["printed"]):
             axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
 
 
-def _legend(rates: pd.DataFrame, confidence: float) -> list[list[Entry]]:
-    counted = Entry(f"of these votes, exact {100 * confidence:g} % interval", line={"lw": STROKE, **COMPUTED})
-    printed = Entry("as printed by Chen et al. for their votes", line=PRINTED)
-    return [[counted, *([printed] if rates["printed"].notna().any() else [])]]
+@language()
+def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Shares of votes by place as stacked bars, and the difference of first and second with its interval.
+
+    A row for each judge, the experiments one below another, each under its name if any has one.
+    `table`: the table of votes by position, see `recuse.pairwise.attacks`.
+    """
+    if table.empty:
+        return page_of_words(subject, NO_VOTES)
+    rows = _rows(with_names(table, "experiment"))
+    headings = widest((name for name, row in rows if row is None), weight="bold")
+    label = max(widest(table["judge"]), headings) + 0.1
+    beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * VOTES_ROW
+    panels = DOUBLE_COLUMN - 2 * EDGE - label - VOTES_GUTTER - beside
+    width, other = SHARE * panels, (1 - SHARE) * panels
+    legend = [
+        [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()],
+        interval_entries(
+            f"difference, {100 * confidence:g} % bootstrap interval over questions", "interval includes 0, or none"
+        ),
+    ]
+    body = BELOW + height + VOTES_TITLE
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=NOTE_OF_VOTES)
+    bars = page.axes(EDGE + label, BELOW, width, height)
+    frame_rows(bars, limits=(0, 1), rows=len(rows))
+    bars.set_yticks(range(len(rows)), [name for name, _ in rows])
+    for heading in (text for text, (_, row) in zip(bars.get_yticklabels(), rows, strict=True) if row is None):
+        heading.set_weight("bold")
+    bars.set_title("Answer chosen")
+    points = page.axes(EDGE + label + width + VOTES_GUTTER, BELOW, other, height)
+    limits = limits_of([0.0, *table[["difference", "ci_low", "ci_high"]].to_numpy(float).ravel()])
+    frame_rows(points, limits=readable(limits, other), rows=len(rows))
+    points.set_yticks(range(len(rows)), [])
+    points.set_title("First minus second")
+    _draw_rows(bars, points, rows)
+    right = DOUBLE_COLUMN - EDGE
+    page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
+    for place, (_, row) in enumerate(rows):
+        page.text(right, BELOW + height - (place + 0.5) * VOTES_ROW, "" if row is None else str(row["n"]), ha="right")
+    page.centred(EDGE + label + width / 2, 1.2 * LINE, "share of votes")
+    middle = EDGE + label + width + VOTES_GUTTER + other / 2
+    page.centred(middle, 1.2 * LINE, "← prefers second   prefers first →")
+    page.centred(middle, 0.3 * LINE, "difference of the shares")
+    return page.figure
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[str, Mapping | None]]:
+    """From the top down: an experiment with None, if any has a name, then its judges with their rows of the table."""
+    named, rows = (table["experiment"] != "").any(), []
+    for experiment, own in table.groupby("experiment", sort=False):
+        rows += [(experiment or NO_EXPERIMENT, None)] if named else []
+        ordered = own.sort_values("difference", key=abs, kind="stable", na_position="last")
+        rows += [(row["judge"], row) for row in ordered.to_dict("records")]
+    return rows
+
+
+def _draw_rows(bars: Axes, points: Axes, rows: Sequence[tuple[str, Mapping | None]]) -> None:
+    """An interval of a difference may have no width: votes of all questions may be balanced."""
+    for place, row in ((place, row) for place, (_, row) in enumerate(rows) if row is not None):
+        if not row["n"]:
+            write_instead(bars, place, "errors only")
+            write_instead(points, place, "errors only")
+            continue
+        left = 0.0
+        for name, (_, swatch) in PLACES.items():
+            bars.barh([place], [row[name]], BAR, left=left, zorder=3, gid=name, **swatch)
+            left += row[name]
+        draw_bar(points, place, row, INK)
+        draw_point(points, place, row["difference"], INK, filled=excludes(row, 0))

@@ -1,7 +1,7 @@
 """Ends of the axis that estimates share, the numbers on it, and what is said where an interval goes on beyond it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +55,14 @@ def _ends(rows: pd.DataFrame) -> np.ndarray:
 
 def _with_zero(values: np.ndarray) -> tuple[float, float]:
     return np.nanmin([0.0, *values.ravel()]), np.nanmax([0.0, *values.ravel()])
+
+
+def limits_of(values: Iterable[float], *, share: float = 0.06, more: float = 0.01) -> tuple[float, float]:
+    """Ends of an axis that holds all `values` but missing ones, with a margin of this share of it, and so much `more`."""
+    ends = np.array(list(values), dtype=float)
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    margin = share * (high - low) + more
+    return float(low - margin), float(high + margin)
 
 
 def readable(limits: tuple[float, float], width: float) -> tuple[float, float]:

@@ -11,27 +11,12 @@ from matplotlib.figure import Figure
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.model.terms import ALL_JUDGES
 from recuse.model.words import PLACEBO
-from recuse.plot.intervals import (
-    POINT,
-    SIDES,
-    STROKE,
-    Side,
-    absences,
-    bias_page,
-    bias_sides,
-    left_out,
-    quantity_of,
-    sentence,
-    significance_entries,
-)
-from recuse.plot.page import Entry, family_entries, page_of_words
-from recuse.plot.style import FAINT, Palette, Subject, interval_text, language
+from recuse.plot.biases import SIDES, Side, absences, bias_page, bias_sides, left_out, quantity_of
+from recuse.plot.colours import FAINT, Palette
+from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, interval_entries, sentence
+from recuse.plot.page import Entry, family_entries, joined, page_of_words
+from recuse.plot.style import Subject, interval_text, language
 
-PITCH = 0.085  # inches between the points of one row
-BETWEEN = 0.115  # inches more between the points of neighbouring rows
-SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
-POINTS = (POINT, *({**POINT, "marker": shape, "markersize": size} for shape, size in SHAPES))
-ORDER = "in each row, from the top:"
 COMMON = "in each row, from the top, with {}, if not said otherwise:"
 GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
 QUANTITIES = [quantity_of(side) for side in SIDES]
@@ -88,9 +73,9 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") ->
     if not any(side.places for side in sides):
         return page_of_words(subject, note)
     points = list(islice(cycle(POINTS), len(variants)))
-    families = family_entries(subject.palette, list(sides[0].places), others="no family in config")
+    families = family_entries(subject.palette, list(sides[0].places))
     legend = [families + _significance(variants), _shapes(variants, points)]
-    notes = " ".join(filter(None, [GAPS if _has_gaps(sides, len(variants)) else "", note]))
+    notes = joined(GAPS if _has_gaps(sides, len(variants)) else "", note)
     return bias_page(sides, subject, legend, row=row, points=points, note=notes)
 
 
@@ -98,8 +83,8 @@ def _significance(variants: Sequence[Variant]) -> list[Entry]:
     """What a filled point is: with the intervals, if they are the same for all variants."""
     intervals = {variant.interval for variant in variants}
     if len(intervals) == 1:
-        return significance_entries("estimate", *intervals)
-    _, hollow = significance_entries("", "")
+        return interval_entries(f"estimate, {variants[0].interval}")
+    _, hollow = interval_entries("")
     return [Entry("interval excludes 0", line={**hollow.line, "markerfacecolor": hollow.line["color"]}), hollow]
 
 
@@ -179,17 +164,13 @@ def beside_the_first(
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
     reasons = {name: reason for reasons in missing for name, reason in reasons.items()}
     against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
-    said = _joined(sentence(reasons), USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else "")
+    said = joined(sentence(reasons), USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else "")
     if any(variant.has_points for variants in found[1:] for variant in variants):
-        return [variant for variants in found for variant in variants], _joined(absences(SIDES, specs, not_estimable), said)
+        return [variant for variants in found for variant in variants], joined(absences(SIDES, specs, not_estimable), said)
     alone = f"Nothing to compare with: {found[0][0].label}." if found[0] else ""
     others = {entry["spec"]: _estimated(specs[entry["spec"]]) for entry in entries[1:]}
-    return [], _joined(alone, absences(SIDES, others, not_estimable), said)
+    return [], joined(alone, absences(SIDES, others, not_estimable), said)
 
 
 def _estimated(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["estimate"].notna() | ~table["quantity"].isin(QUANTITIES)]
-
-
-def _joined(*sentences: str) -> str:
-    return " ".join(filter(None, sentences))

@@ -11,12 +11,13 @@ from recuse.plot.intervals import (
     draw_interval,
     family_breaks,
     frame_rows,
+    interval_entries,
+    name_rows,
     room_for_words,
-    significance_entries,
-    write_instead,
+    write_absent,
 )
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, TEXT, Subject, interval_text, language, widest
+from recuse.plot.page import Entry, Page, family_entries, grid, page_of_words, page_width
+from recuse.plot.style import EDGE, TEXT, Subject, interval_text, language, widest
 
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
 POOLED = "All dimensions"
@@ -49,25 +50,21 @@ def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     table = table[table["dimension"].isin(dimensions)]
     judges = palette.order(table["judge"])
     others = [Entry(name, line=mark) for name, mark in OTHERS.values()]
-    spearman = significance_entries("Spearman", interval_text(confidence, "jackknife"))  # the one standard error of the table
-    legend = [family_entries(palette, judges, others="no family in config"), [*spearman, *others]]
+    spearman = interval_entries(f"Spearman, {interval_text(confidence, 'jackknife')}")  # the one standard error of the table
     rows, columns = grid(len(dimensions), 3)
     label, height = widest(judges) + 0.1, len(judges) * ROW
-    across = SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN
     words = room_for_words(table[table["statistic"] == "spearman"], column="value")
-    least = max(widest(dimensions, TEXT, "bold"), words)
-    panel = max(least, (across - 2 * EDGE - RIGHT - label - (columns - 1) * GUTTER) / columns)
+    room = page_width(several=columns > 1) - 2 * EDGE - RIGHT - label - (columns - 1) * GUTTER
+    panel = max(widest(dimensions, TEXT, "bold"), words, room / columns)
     width = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + RIGHT
+    legend = [family_entries(palette, judges), [*spearman, *others]]
     page = Page(subject=subject, width=width, body=BELOW + rows * (height + TITLE), legend=legend)
-    limits = correlation_limits(table)
-    places = corners(len(dimensions), columns, step=(panel + GUTTER, height + TITLE))
-    for number, (dimension, (x, y)) in enumerate(zip(dimensions, places, strict=True)):
-        axes = page.axes(EDGE + label + x, BELOW + y, panel, height)
-        frame_rows(axes, limits=limits, rows=len(judges), breaks=family_breaks(judges, palette))
-        axes.set_title(dimension)
-        axes.set_yticks(range(len(judges)), judges if number % columns == 0 else [])
-        axes.tick_params(labelbottom=number + columns >= len(dimensions))
-        _draw_coefficients(axes, table[table["dimension"] == dimension], judges, subject)
+    limits, breaks = correlation_limits(table), family_breaks(judges, palette)
+    place = {"corner": (EDGE + label, BELOW), "size": (panel, height), "step": (panel + GUTTER, height + TITLE)}
+    for dimension, each in zip(dimensions, page.panels(len(dimensions), columns, **place), strict=True):
+        frame_rows(each.axes, limits=limits, rows=len(judges), breaks=breaks)
+        name_rows(each, judges, dimension)
+        _draw_coefficients(each.axes, table[table["dimension"] == dimension], judges, subject)
     middle = EDGE + label + (width - 2 * EDGE - RIGHT - label) / 2
     page.centred(middle, 0.04, "correlation with the human ratings →")
     return page.figure
@@ -82,8 +79,7 @@ def correlation_limits(table: pd.DataFrame) -> tuple[float, float]:
 
 def _draw_coefficients(axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject) -> None:
     """One dimension's coefficients, a row for each of `judges`."""
-    for judge in sorted(set(judges) - set(table["judge"])):
-        write_instead(axes, judges.index(judge), "no ratings")
+    write_absent(axes, judges, table["judge"], "no ratings")
     for _, row in table.iterrows():
         place = judges.index(row["judge"])
         if row["statistic"] == "spearman":

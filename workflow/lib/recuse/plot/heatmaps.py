@@ -16,21 +16,9 @@ from matplotlib.transforms import ScaledTranslation
 
 from recuse.base.errors import DataError
 from recuse.data.registry import HUMAN
+from recuse.plot.colours import INK, Palette
 from recuse.plot.page import Entry, Page, corners, family_entries, grid
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    INK,
-    LINE,
-    SINGLE_COLUMN,
-    SMALL,
-    TEXT,
-    Palette,
-    Subject,
-    language,
-    widest,
-    wrap,
-)
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, Subject, language, widest, wrap
 
 matplotlib.use("agg")  # seaborn imports pyplot, which would look for a screen
 
@@ -149,7 +137,7 @@ def _page(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], t
 def _legend(cells: Cells, *, hatched: bool) -> list[Entry]:
     shades = [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)]
     entries = [
-        *family_entries(cells.palette, [*cells.models, *cells.judges]),
+        *family_entries(cells.palette, [*cells.models, *cells.judges], others=""),
         Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
         Entry("lowest to highest mean of the row", shades),
     ]

@@ -5,9 +5,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.base.words import capitalised
+from recuse.base.words import capitalised, signed
 from recuse.inference.idiosyncrasy import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits, readable
+from recuse.plot.colours import FAINT, INK
 from recuse.plot.intervals import (
     BELOW,
     NUMBER,
@@ -16,10 +17,10 @@ from recuse.plot.intervals import (
     sentence,
     write_axis_text,
     write_instead,
-    write_value,
+    write_number,
 )
-from recuse.plot.page import Entry, Page, family_entries, legend_width, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, Subject, language, widest
+from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
+from recuse.plot.style import EDGE, Subject, language, widest
 
 ROW = 0.3
 ABOVE = 0.26  # inches for the title
@@ -64,13 +65,13 @@ def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: floa
     inside = known["residual"].abs() <= known["judge"].map(bands)
     ordinary = known["relation"] == UNRELATED
     count = f"{(ordinary & inside).sum()} of {ordinary.sum()} placebo cells lie in the band of their judge."
-    legend = [family_entries(subject.palette, judges, others="no family in config"), _legend(confidence)]
+    legend = [family_entries(subject.palette, judges), _legend(confidence)]
     label = widest(judges) + 0.1
-    width = max(DOUBLE_COLUMN, legend_width(legend) + 2 * EDGE)
+    width = page_width(legend)
     panel = width - 2 * EDGE - label - NUMBER
     absent = sentence({f"cells of {', '.join(own)}": reason for reason, own in reasons.items()})
-    note = " ".join(filter(None, [METHOD, count, absent]))
-    page = Page(subject=subject, width=width, body=len(judges) * ROW + BELOW + ABOVE, legend=legend, note=note)
+    note, body = joined(METHOD, count, absent), len(judges) * ROW + BELOW + ABOVE
+    page = Page(subject=subject, width=width, body=body, legend=legend, note=note)
     axes = page.axes(EDGE + label, BELOW, panel, len(judges) * ROW)
     ends = known.assign(estimate=known["residual"], ci_low=-known["band"], ci_high=known["band"])
     limits = readable(bias_limits(ends), panel)
@@ -103,7 +104,7 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
             settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
             axes.plot([row["residual"]], [place + LOWER[relation]], **settings)
             if relation == SELF:
-                write_value(axes, place, row["residual"])
+                write_number(axes, place, signed(row["residual"]))
 
 
 def _legend(confidence: float) -> list[Entry]:

@@ -1,70 +1,33 @@
-"""Estimates as points with intervals: self- and family-bias, Figure 3 of Play Favorites.
+"""Rows of points with intervals on one axis: the marks, the words where there is none, the numbers beside, and the frame."""
 
-What a study has no estimates of, in the words of its table of what is not estimable.
-
-Simultaneous intervals beside pointwise ones: taken from the table of multiplicity, and named in the legend.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from recuse.base.words import signed
-from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable, ticks
-from recuse.plot.page import Entry, Page, family_entries, legend_width, page_of_words
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    FAINT,
-    GRID,
-    INK,
-    LINE,
-    RULE,
-    SINGLE_COLUMN,
-    SMALL,
-    UNIT,
-    VERMILION,
-    Palette,
-    Subject,
-    interval_text,
-    language,
-    text_width,
-    widest,
-)
+from recuse.plot.axes import ENDS, SIMULTANEOUS, ticks
+from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
+from recuse.plot.page import Entry, Page, Panel
+from recuse.plot.style import LINE, UNIT, text_width
 
-ROW = 0.2
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
+SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
+POINTS = (POINT, *({**POINT, "marker": shape, "markersize": size} for shape, size in SHAPES))
+PITCH = 0.085  # inches between the points of one row
+BETWEEN = 0.115  # inches more between the points of neighbouring rows
+ORDER = "in each row, from the top:"
 STROKE = 1.3
 WHISKER = {"lw": 0.6, "marker": "|", "markersize": 4.5, "markeredgewidth": 0.7}  # of a simultaneous interval
 PRINTED = {"color": VERMILION, "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}  # in a paper
+ROW = 0.2  # inches
 NUMBER = 0.42  # inches for the value beside a row
-GUTTER = 0.16  # inches between panels
-RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
-BELOW = 0.56  # inches for ticks and axis text
-LEAST_PANEL = 1.2  # inches
+BELOW = 0.56  # inches for ticks and two lines of axis text
 BESIDE = 0.07  # inches between a point and the words beside it
 NO_ERROR = "no standard error"
-WORDS = {
-    "color": FAINT,
-    "style": "italic",
-    "size": SMALL,
-    "va": "center_baseline",
-    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
-}
-
-
-@dataclass(frozen=True)
-class Side:
-    """One panel: `rows` of estimates in the order drawn, each with its place (height), colour and number of its table."""
-
-    title: str
-    target: str  # whom the judge favours
-    places: Mapping[str, float]  # height of each judge or family
-    rows: pd.DataFrame
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # behind words, so that no line crosses them
+WORDS = {"color": FAINT, "style": "italic", "va": "center_baseline", "bbox": PAPER}
 
 
 def has_interval(row: Mapping) -> bool:
@@ -72,9 +35,28 @@ def has_interval(row: Mapping) -> bool:
     return bool(row["ci_low"] < row["ci_high"])
 
 
+def excludes(row: Mapping, value: float) -> bool:
+    """True if the interval of `row` lies wholly on one side of `value`."""
+    return bool(row["ci_low"] > value or row["ci_high"] < value)
+
+
 def excludes_zero(row: Mapping) -> bool:
-    """True if `row` has an interval (ci_low, ci_high) and it lies wholly on one side of 0."""
-    return has_interval(row) and bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+    """True if `row` has an interval and it lies wholly on one side of 0."""
+    return has_interval(row) and excludes(row, 0)
+
+
+def draw_bar(axes: Axes, place: float, row: Mapping, colour: str, *, scale: float = 1) -> None:
+    """The interval of `row`, times `scale`, at the height `place`."""
+    ends = [scale * row["ci_low"], scale * row["ci_high"]]
+    axes.plot(ends, [place] * 2, color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
+
+
+def draw_point(
+    axes: Axes, place: float, value: float, colour: str, *, filled: bool = True, mark: Mapping = POINT, gid: str = "point"
+) -> None:
+    """A point at the height `place`, filled or hollow."""
+    face = colour if filled else "white"
+    axes.plot([value], [place], color=colour, markerfacecolor=face, linestyle="none", zorder=4, gid=gid, **mark)
 
 
 def draw_interval(
@@ -93,13 +75,10 @@ def draw_interval(
     if not np.isnan(simultaneous).any():
         axes.plot(simultaneous, [place, place], color=colour, zorder=2.9, gid="simultaneous", **WHISKER)
     if has_interval(row):
-        ends = [row["ci_low"], row["ci_high"]]
-        axes.plot(ends, [place, place], color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
+        draw_bar(axes, place, row, colour)
     else:
         write_beside(axes, place, row[column], NO_ERROR)
-    face = colour if excludes_zero(row) else "white"
-    settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "zorder": 4, "gid": "point"}
-    axes.plot([row[column]], [place], **settings, **point)
+    draw_point(axes, place, row[column], colour, filled=excludes_zero(row), mark=point)
 
 
 def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
@@ -120,6 +99,12 @@ def write_instead(axes: Axes, place: float, text: str) -> None:
     axes.text(0.5, place, text, transform=axes.get_yaxis_transform(), ha="center", **WORDS)
 
 
+def write_absent(axes: Axes, judges: Sequence[str], present: pd.Series, text: str) -> None:
+    """The same in the rows of those `judges` that are not `present`."""
+    for judge in sorted(set(judges) - set(present)):
+        write_instead(axes, judges.index(judge), text)
+
+
 def write_beside(axes: Axes, place: float, value: float, text: str) -> None:
     """Say in grey, beside the point at `value` on the side where there is more room, what is missing of it."""
     low, high = axes.get_xlim()
@@ -129,6 +114,12 @@ def write_beside(axes: Axes, place: float, value: float, text: str) -> None:
     axes.annotate(text, (value, place), offset, zorder=2.5, **where, **WORDS)  # above the line at 0, below any mark
 
 
+def write_number(axes: Axes, place: float, text: str, inches: float = NUMBER, *, ha: str = "right", up: float = 0) -> None:
+    """A number beside a row, so many inches to the right of the axis, and `up`."""
+    where = {"textcoords": "offset points", "xycoords": axes.get_yaxis_transform(), "ha": ha, "va": "center_baseline"}
+    axes.annotate(text, (1, place), (72 * inches, 72 * up), **where)
+
+
 def room_for_words(table: pd.DataFrame, *, column: str = "estimate") -> float:
     """Width in inches of a panel in which `write_beside` has room, wherever the point lies; 0 if no row needs it."""
     drawn = table.dropna(subset=[column])
@@ -136,26 +127,13 @@ def room_for_words(table: pd.DataFrame, *, column: str = "estimate") -> float:
     return 2 * (text_width(NO_ERROR) + BESIDE + 0.03) if needed else 0.0
 
 
-def significance_entries(what: str, interval: str) -> list[Entry]:
-    """Legend of `draw_interval`: `what` is the point, `interval` as in `90 % Wald interval, HC0`."""
-    full = {"color": INK, "lw": STROKE, **POINT}
-    return [
-        Entry(f"{what}, {interval}", line=full),
-        Entry("interval includes 0", line={**full, "markerfacecolor": "white"}),
-    ]
+def interval_entries(what: str, hollow: str = "interval includes 0", colour: str = INK) -> list[Entry]:
+    """Legend of filled and hollow points: `what`, as in `estimate, 90 % Wald interval, HC0`, and what it is to be `hollow`."""
+    full = {"color": colour, "lw": STROKE, **POINT}
+    return [Entry(what, line=full), Entry(hollow, line={**full, "markerfacecolor": "white"})]
 
 
-def family_places(judges: Sequence[str], families: Sequence[str], palette: Palette) -> list[float]:
-    """Height of each family's row: the middle of its judges' rows, moved down where it would meet the one above."""
-    places: list[float] = []
-    for family in families:
-        own = [place for place, judge in enumerate(judges) if palette.family(judge) == family]
-        middle = float(np.mean(own)) if own else float(len(judges))
-        places.append(max(middle, places[-1] + 1) if places else middle)
-    return places
-
-
-def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float]) -> None:
+def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float] = ()) -> None:
     """Rows from the top down, a line at 0, a light grid, and a fine line at each of `breaks` between families."""
     axes.set(xlim=limits, ylim=(rows - 0.5, -0.5))
     places, numbers, lines = ticks(limits, axes.get_position().width * axes.figure.get_size_inches()[0])
@@ -169,100 +147,17 @@ def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: 
         axes.axhline(place, color=RULE, lw=0.6, zorder=1)
 
 
+def name_rows(panel: Panel, names: Sequence[str], title: str) -> None:
+    """The names of the rows, left of the first panel of a line; numbers under the lowest of a column alone; the title."""
+    panel.axes.set_title(title)
+    panel.axes.set_yticks(range(len(names)), names if panel.first else [])
+    panel.axes.tick_params(labelbottom=panel.lowest)
+
+
 def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
     """Heights between neighbouring judges of different families."""
     families = [palette.family(judge) for judge in judges]
     return [i - 0.5 for i in range(1, len(judges)) if families[i] != families[i - 1]]
-
-
-@language()
-def self_family_bias(
-    estimates: pd.DataFrame,
-    not_estimable: pd.DataFrame,
-    multiplicity: pd.DataFrame,
-    subject: Subject,
-    *,
-    spec: str,
-    simultaneous: Mapping | None,
-    confidence: float,
-    covariance: str,
-) -> Figure:
-    """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
-
-    estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit scale; ci_low and ci_high
-    are missing where there is no standard error. simultaneous: see `with_simultaneous`. Where one of the two quantities has no
-    row there is one panel; where both have none, the reasons, which else stand at the foot, are all.
-    """
-    missing = {f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()}
-    note = " ".join(filter(None, [absences(SIDES, {spec: estimates}, not_estimable), sentence(missing)]))
-    table, beside = with_simultaneous(estimates, multiplicity, simultaneous, confidence=confidence)
-    sides = bias_sides([table], subject.palette)
-    if not any(side.places for side in sides):
-        return page_of_words(subject, note)
-    legend = family_entries(subject.palette, list(sides[0].places), others="no family in config")
-    legend += significance_entries("estimate", interval_text(confidence, covariance))
-    return bias_page(sides, subject, [legend, beside], note=note)
-
-
-def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:
-    """Self-bias by judge and family-bias by family; the rows of one term in several tables stand `step` below one another.
-
-    A table without an estimate of a term leaves a gap; where all are, one row without estimate stands in the middle.
-    """
-    columns = ["quantity", "term", "estimate", *ENDS]
-    numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
-    found = pd.concat(numbered, ignore_index=True)
-    found["shift"] = step * (found["number"] - (len(tables) - 1) / 2)
-    by_judge, by_family = (found[found["quantity"] == quantity] for quantity in ("self_bias", "family_bias"))
-    judges, families = palette.order(by_judge["term"]), palette.order_families(by_family["term"])
-    at_judge = {judge: float(place) for place, judge in enumerate(judges)}
-    at_family = dict(zip(families, family_places(judges, families, palette), strict=True))
-    return (
-        _side("Self-bias", "itself", by_judge, at_judge, palette.colour),
-        _side("Family-bias", "its family", by_family, at_family, palette.family_colour),
-    )
-
-
-def _side(title: str, target: str, rows: pd.DataFrame, places: Mapping[str, float], colour: Callable[[str], str]) -> Side:
-    known = rows["estimate"].notna()
-    nowhere = ~rows["term"].isin(rows.loc[known, "term"]) & ~rows.duplicated("term")
-    rows = rows.assign(shift=rows["shift"].where(known, 0.0))[known | nowhere]
-    rows = rows.assign(place=rows["term"].map(places) + rows["shift"], colour=rows["term"].map(colour))
-    return Side(title, target, places, rows.sort_values("place", kind="stable"))
-
-
-def bias_page(
-    sides: Sequence[Side],
-    subject: Subject,
-    legend: Sequence[Sequence[Entry]],
-    *,
-    row: float = ROW,
-    points: Sequence[Mapping] = (POINT,),
-    note: str = "",
-) -> Figure:
-    """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values stand beside."""
-    breaks = family_breaks(list(sides[0].places), subject.palette)
-    sides = [side for side in sides if side.places]
-    beside = NUMBER if len(points) == 1 else RIGHT
-    labels = [widest(side.places) + 0.1 for side in sides]
-    across = max(SINGLE_COLUMN if len(sides) == 1 else DOUBLE_COLUMN, legend_width(legend) + 2 * EDGE)
-    gaps = len(sides) * beside + (len(sides) - 1) * GUTTER
-    least = max(LEAST_PANEL, *(room_for_words(side.rows) for side in sides))
-    panel = max(least, (across - 2 * EDGE - sum(labels) - gaps) / len(sides))
-    width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
-    rows = max(place for side in sides for place in side.places.values()) + 1
-    drawn = pd.concat([side.rows for side in sides])
-    limits = readable(bias_limits(drawn), panel)
-    note = " ".join(filter(None, [note_beyond(drawn, limits), note]))
-    page = Page(subject=subject, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
-    left = EDGE
-    for side, label in zip(sides, labels, strict=True):
-        axes = page.axes(left + label, BELOW, panel, rows * row)
-        frame_rows(axes, limits=limits, rows=rows, breaks=breaks)
-        _draw_side(axes, side, points)
-        write_axis_text(page, left + label + panel / 2, 0, side.target)
-        left += label + panel + beside + GUTTER
-    return page.figure
 
 
 def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, unit: str = UNIT) -> None:
@@ -271,90 +166,7 @@ def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, un
     page.centred(middle, bottom + 0.6 * LINE, unit)
 
 
-def _draw_side(axes: Axes, side: Side, points: Sequence[Mapping]) -> None:
-    for _, row in side.rows.iterrows():
-        draw_interval(axes, row["place"], row, row["colour"], point=points[row["number"]])
-        mark_beyond(axes, row["place"], row, row["colour"])
-        if len(points) == 1 and not np.isnan(row["estimate"]):
-            write_value(axes, row["place"], row["estimate"])
-    for place in side.places.values():
-        if len(points) > 1 and place + 1 in side.places.values():  # rows of several points need something between them
-            axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
-    axes.set_yticks(list(side.places.values()), list(side.places))
-    axes.set_title(side.title)
-
-
-def write_value(axes: Axes, place: float, value: float) -> None:
-    """A number beside a row, to the right of the axis."""
-    beside = {"textcoords": "offset points", "ha": "right", "va": "center_baseline", "size": SMALL}
-    axes.annotate(signed(value), (1, place), (72 * NUMBER, 0), xycoords=axes.get_yaxis_transform(), **beside)
-
-
-SIDES = ("Self-bias", "Family-bias")
-
-
-def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
-    """Reason by slice where a spec has no row in its `estimates`; the slice is "" where it is the whole spec.
-
-    `not_estimable` has no quantity where it speaks of a slice, and no slice where it speaks of the spec.
-    """
-    rows = not_estimable[(not_estimable["spec"] == spec) & not_estimable["quantity"].isna()]
-    reasons = dict(zip(rows["slice"].fillna(""), rows["reason"], strict=True))
-    estimated = set(estimates["slice"].fillna(""))
-    return {label: reason for label, reason in reasons.items() if label not in estimated}
-
-
 def sentence(reasons: Mapping[str, str]) -> str:
     """What a page says at its foot of the things that it does not show; nothing where there is none."""
     named = "; ".join(f"{name} ({reason})" for name, reason in reasons.items())
     return f"Not estimated: {named}." if reasons else ""
-
-
-def quantity_of(title: str) -> str:
-    """The quantity that tables hold under the title Self-bias or Family-bias."""
-    return title.lower().replace("-", "_")
-
-
-def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame) -> str:
-    """Why none of `specs`, estimates by name, has a row of a quantity, of `titles` in SIDES: a sentence for each that none has.
-
-    `not_estimable` gives the reason of each term that no row carries; a spec that lists none has no such term. A spec without
-    any estimates is not spoken of: see `left_out`.
-    """
-    fitted = {spec: table for spec, table in specs.items() if len(table)}
-    present = {quantity for table in fitted.values() for quantity in table["quantity"]}
-    missing = [title for title in titles if fitted and quantity_of(title) not in present]
-    return " ".join(f"No {title.lower()}: {_reasons(title, fitted, not_estimable)}." for title in missing)
-
-
-def _reasons(title: str, specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame) -> str:
-    listed = not_estimable[not_estimable["spec"].isin(list(specs)) & (not_estimable["quantity"] == quantity_of(title))]
-    terms = listed.groupby("reason", sort=False)["term"].unique()
-    reasons = [f"{', '.join(names)} ({reason})" for reason, names in terms.items()]
-    without = [spec for spec in specs if spec not in set(listed["spec"])]
-    named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
-    return "; ".join([*reasons, *([f"{named} no term for {title.lower()}"] if without else [])])
-
-
-KEYS = ["slice", "quantity", "term"]
-
-
-def with_simultaneous(
-    table: pd.DataFrame, multiplicity: pd.DataFrame, settings: Mapping | None, *, confidence: float
-) -> tuple[pd.DataFrame, list[Entry]]:
-    """`table` of estimates with the columns SIMULTANEOUS, missing where there is no such interval, and their legend.
-
-    settings: `spec`, whose intervals they are; `tests`, what is tested, in words; `errors`, by what errors; `sliced`, as in `by
-    dimension`, or "". None: there is no such spec. Without any interval in `multiplicity` the legend says nothing.
-    """
-    if settings is None:
-        return table, []
-    found = multiplicity[multiplicity["spec"] == settings["spec"]].dropna(subset=SIMULTANEOUS)
-    if found.empty:
-        return table, []
-    values = found.fillna({"slice": ""})[[*KEYS, *SIMULTANEOUS]]
-    joined = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
-    ends = {column: joined[column].to_numpy(float) for column in SIMULTANEOUS}
-    tests = " ".join(filter(None, [f"{int(found['tests'].iloc[0])} {settings['tests']}", settings["sliced"]]))
-    text = f"{100 * confidence:g} % simultaneous interval over the {tests}, {settings['errors']}"
-    return table.assign(**ends), [Entry(text, line={"color": INK, "markevery": [0, 2], **WHISKER})]

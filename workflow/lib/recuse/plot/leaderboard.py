@@ -14,10 +14,11 @@ from matplotlib.figure import Figure
 from recuse.base.words import enumerated
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.plot.axes import ticks
+from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.compare_specs import BETWEEN, ORDER, PITCH, POINTS
 from recuse.plot.intervals import STROKE
 from recuse.plot.page import Entry, Page, family_entries, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, GRID, NEUTRAL, RULE, UNIT, Subject, language, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, widest
 
 RANK_CHANGES_KINDS = {
     DEBIASED: "With the biases taken off ({estimand})",
@@ -118,7 +119,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     row = BETWEEN + PITCH * len(kinds)
     label = widest(models) + 0.1
     width = (DOUBLE_COLUMN - 2 * EDGE - label - GUTTER - 0.1) / 2
-    legend = [family_entries(subject.palette, models, others="no family in config"), _kinds(kinds)]
+    legend = [family_entries(subject.palette, models), _kinds(kinds)]
     note = "\n".join([*sentences(table, whole), _bars(whole, confidence)])
     body = row * len(models) + BELOW + ABOVE
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)

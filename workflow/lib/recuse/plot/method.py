@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import signed
+from recuse.plot.colours import INK, WINE
 from recuse.plot.page import Entry, Page
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, INK, LINE, SMALL, TEXT, WINE, Subject, language
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language
 from recuse.simulate.method import SELF_BIAS, SLOPE, Panel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
@@ -31,12 +32,12 @@ SAYS = (
 )
 
 
-@language()
 def method(subject: Subject, *, seed: int) -> Figure:
     """The method on three worlds that are simulated for it, whatever the study."""
     return draw_worlds(simulate_worlds(seed=seed), subject)
 
 
+@language()
 def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
     """The judge's rating against the reference score in each world, its own and another model's completions.
 
@@ -84,9 +85,7 @@ def _scatter(axes: Axes, world: Panel, *, labelled: bool) -> None:
     low = world.slope * AT
     arrow = {"arrowstyle": "<->", "lw": 0.9, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 6, "color": INK}
     axes.annotate("", (AT, low), (AT, low + world.self_bias), arrowprops=arrow, zorder=5)
-    axes.annotate(
-        "γ", (AT, low + world.self_bias / 2), (-3, 0), textcoords="offset points", ha="right", va="center", size=SMALL, zorder=5
-    )
+    axes.annotate("γ", (AT, low + world.self_bias / 2), (-3, 0), textcoords="offset points", ha="right", va="center", zorder=5)
 
 
 def _densities(axes: Axes, values: np.ndarray, *, upright: bool) -> None:

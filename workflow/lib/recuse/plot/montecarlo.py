@@ -16,24 +16,9 @@ from recuse.base.words import enumerated
 from recuse.model.terms import ALL_JUDGES
 from recuse.montecarlo.estimators import ESTIMATORS
 from recuse.montecarlo.run import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, REJECTED
+from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
 from recuse.plot.page import Entry, Page, page_of_words
-from recuse.plot.style import (
-    BLUE,
-    BOLD,
-    DOUBLE_COLUMN,
-    EDGE,
-    FAINT,
-    GREEN,
-    GRID,
-    INK,
-    LINE,
-    UNIT,
-    VERMILION,
-    Subject,
-    language,
-    text_width,
-    wrap,
-)
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, UNIT, Subject, language, text_width, wrap
 
 TOLERANCE = 0.02  # a share within it is as it should be
 LEAST = 0.05  # a panel shows shares so far to each side of the nominal one

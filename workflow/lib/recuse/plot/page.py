@@ -1,8 +1,9 @@
 """The frame of a figure: a legend on top, the study named at the foot, axes placed in inches between them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from recuse.base.words import BADGES, WORDS_ALONE
-from recuse.plot.style import EDGE, INK, LINE, NEUTRAL, SINGLE_COLUMN, SMALL, Palette, Subject, text_width, wrap
+from recuse.plot.colours import INK, NEUTRAL, Palette
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, Subject, text_width, wrap
 
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
@@ -45,8 +47,8 @@ class Entry:
         return 0.05 if self.mark_width else 0.0
 
 
-def family_entries(palette: Palette, models: Sequence[str], *, others: str = "") -> list[Entry]:
-    """A coloured square for each family of `models`, and a grey one named `others` where a model has none."""
+def family_entries(palette: Palette, models: Sequence[str], *, others: str = "no family in config") -> list[Entry]:
+    """A coloured square for each family of `models`, and a grey one, if it is to have a name, where a model has none."""
     entries = [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
     if others and any(palette.family(model) is None for model in models):
         entries.append(Entry(others, [{"color": NEUTRAL, "lw": 0}]))
@@ -56,6 +58,22 @@ def family_entries(palette: Palette, models: Sequence[str], *, others: str = "")
 def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
     """Width in inches of the widest entry of a legend: a page must have it."""
     return max((entry.width - GAP for group in legend for entry in group), default=0.0)
+
+
+class Panel(NamedTuple):
+    """One of several panels in lines, and where its lower left corner is."""
+
+    axes: Axes
+    left: float
+    bottom: float
+    first: bool  # of its line
+    last: bool
+    lowest: bool  # of its column
+
+
+def page_width(legend: Sequence[Sequence[Entry]] = (), *, several: bool = True) -> float:
+    """Width in inches of a page with one panel, or with several side by side, and with this legend."""
+    return max(DOUBLE_COLUMN if several else SINGLE_COLUMN, legend_width(legend) + 2 * EDGE)
 
 
 class Page:
@@ -92,6 +110,15 @@ class Page:
         axes.spines[["left", "right", "top"]].set_visible(False)
         return axes
 
+    def panels(
+        self, count: int, columns: int, *, corner: tuple[float, float], size: tuple[float, float], step: tuple[float, float]
+    ) -> Iterator[Panel]:
+        """Panels of this size in reading order; corner: of the lowest line's first; step: inches to the next, across and up."""
+        for number, (x, y) in enumerate(corners(count, columns, step=step)):
+            left, bottom = corner[0] + x, corner[1] + y
+            first, last = number % columns == 0, number % columns == columns - 1 or number == count - 1
+            yield Panel(self.axes(left, bottom, *size), left, bottom, first, last, number + columns >= count)
+
     def text(self, left: float, bottom: float, text: str, **settings) -> None:
         """Text at a place of the body."""
         self._write(left, bottom + self.floor, text, **settings)
@@ -104,7 +131,7 @@ class Page:
             self.text(middle, bottom + number * LINE, line, ha="center", va="baseline")
 
     def _write(self, x, y, text, **settings):
-        settings = {"va": "center_baseline", "size": SMALL, **settings}
+        settings = {"va": "center_baseline", **settings}
         self.figure.text(x, y, text, transform=self.figure.dpi_scale_trans, **settings)
 
     def _badge(self, badge, *, filled):
@@ -129,6 +156,11 @@ class Page:
                 self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line}))
             self._write(x + entry.mark_width + entry.space, y, entry.text)
             x += entry.width
+
+
+def joined(*sentences: str) -> str:
+    """Those of the sentences that there are, in one text."""
+    return " ".join(filter(None, sentences))
 
 
 def page_of_words(subject: Subject, text: str) -> Figure:
@@ -156,13 +188,6 @@ def grid(count: int, most_columns: int) -> tuple[int, int]:
     """Rows and columns for `count` panels, as even as they get with at most `most_columns` columns."""
     rows = math.ceil(count / most_columns)
     return rows, math.ceil(count / rows)
-
-
-def columns_of(counts: Sequence[int]) -> list[int]:
-    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
-    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
-    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
-    return [math.ceil(count / lines) for count in counts]
 
 
 def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tuple[float, float]]:

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from recuse.base.words import counted
 from recuse.inference.power import NEVER, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.plot.axes import round_numbers
+from recuse.plot.colours import FAINT, INK
 from recuse.plot.intervals import WORDS
 from recuse.plot.page import Entry, Page, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, INK, LINE, SMALL, UNIT, Subject, language, wrap
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, Subject, language, wrap
 
 NUMBERS = 0.45  # inches beside the axis texts
 GUTTER = 0.16

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from recuse.base.words import enumerated
 from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
+from recuse.plot.colours import FAINT, NEUTRAL
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, FAINT, LINE, NEUTRAL, SMALL, Subject, language, wrap
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, Subject, language, wrap
 
 COLUMNS = 3
 NUMBERS = 0.38  # inches beside the axis text
@@ -50,7 +51,7 @@ def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> F
     lines = max(heading.count("\n") + 1 for heading in headings)
     step = (width + GUTTER, BELOW + HEIGHT + ABOVE + (lines - 1) * LINE)
     body = rows * step[1] + BOTTOM
-    legend = [family_entries(subject.palette, models, others="no family in config"), list(_ways())]
+    legend = [family_entries(subject.palette, models), list(_ways())]
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=_note(table, confidence))
     for place, (model, (x, y)) in enumerate(zip(models, corners(len(models), columns, step=step), strict=True)):
         axes = page.axes(left + x, BOTTOM + BELOW + y, width, HEIGHT)
@@ -59,7 +60,7 @@ def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> F
         axes.set_title(headings[place], size=SMALL)
         for way in WAYS:
             _draw(axes, own[own["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
-        beside = {"transform": axes.transAxes, "ha": "right", "va": "top", "size": SMALL, "zorder": 5}
+        beside = {"transform": axes.transAxes, "ha": "right", "va": "top", "zorder": 5}
         axes.text(0.99, 0.98, _saved(own), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **beside)
     page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "labelled prompts: those with human scores")
     axis = f"width of the {100 * confidence:g} % interval, unit scale 0–1"

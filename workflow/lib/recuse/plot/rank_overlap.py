@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.plot.colours import BLUE, GREEN, INK, VERMILION
 from recuse.plot.page import Entry, Page, legend_width, page_of_words
-from recuse.plot.style import BLUE, DOUBLE_COLUMN, EDGE, GREEN, INK, SINGLE_COLUMN, SMALL, VERMILION, Subject, language, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, Subject, language, widest
 
 # As the two published aggregates were computed: systems, form, ties, and the released folder of the judges' win counts.
 SHOWN = ((15, "truncated", "listed", "model_annotations"), (13, "extrapolated", "by name", "model_annotations/new"))
@@ -133,7 +134,7 @@ def _draw(axes: Axes, judges: pd.DataFrame, together: pd.DataFrame, lines: pd.Se
     for place, (value, rate) in enumerate(zip(judges["value"], judges["rate"], strict=True)):
         look = BETTER if value > lines[LISTED] else NO_BETTER
         axes.barh([place], [value], BAR, zorder=2, gid="judge", **look)
-        beside = {"textcoords": "offset points", "va": "center_baseline", "ha": "right", "size": SMALL}
+        beside = {"textcoords": "offset points", "va": "center_baseline", "ha": "right"}
         for text, right in ((f"{value:.3f}", NUMBER), ("" if np.isnan(rate) else f"{100 * rate:.1f} %", NUMBER + VALID)):
             axes.annotate(text, (1, place), (72 * right, 0), xycoords=axes.get_yaxis_transform(), **beside)
     summed = dict(zip(together["judge"], together["value"], strict=True))

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.plot.axes import bias_limits, ticks
+from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, INK, LINE, NEUTRAL, SMALL, UNIT, Subject, language, wrap
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, Subject, language, wrap
 
 COLUMNS = 4
 NUMBERS = 0.46  # inches to the left of a panel, for its numbers

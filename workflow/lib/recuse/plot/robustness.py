@@ -23,23 +23,9 @@ from recuse.inference.robustness import (
 )
 from recuse.inference.robustness_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 from recuse.model.spec import BIASES
+from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    FAINT,
-    GRID,
-    INK,
-    RULE,
-    SMALL,
-    TEXT,
-    UNIT,
-    Palette,
-    Subject,
-    language,
-    widest,
-    wrap,
-)
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, TEXT, UNIT, Subject, language, widest, wrap
 
 ROW = 0.165
 MARK = 0.18  # inches: a column of marks
@@ -269,7 +255,7 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
     colour = layout.palette.colour(row["term"]) if of_judge else layout.palette.family_colour(row["term"])
     axes.plot([left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
     if width == NUMBER:
-        right = {"ha": "right", "va": "center_baseline", "size": SMALL, "gid": "number"}
+        right = {"ha": "right", "va": "center_baseline", "gid": "number"}
         axes.text(left + width - 0.03, place, signed(row["estimate"]), **right)
 
 
@@ -295,7 +281,7 @@ def _legend(layout: Layout) -> list[list[Entry]]:
     said = [Entry(f"decided by {100 * level:g} % intervals, or without one by p ≤ {1 - level:.4g}"), Entry(NUMBERS)]
     letters = dict.fromkeys(row["estimand"][0] for row in layout.rows if isinstance(row["estimand"], str) and row["estimand"])
     return [
-        family_entries(layout.palette, judges, others="no family in config"),
+        family_entries(layout.palette, judges),
         marks,
         [Entry("no box: as in the first column"), *boxes],
         said,

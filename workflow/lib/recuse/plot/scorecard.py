@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recuse.data.registry import HUMAN
+from recuse.plot.colours import FAINT, INK, NEUTRAL, RULE
 from recuse.plot.page import Entry, Page, family_entries
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, FAINT, INK, NEUTRAL, RULE, SMALL, Subject, language, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
 from recuse.published.claims import ABSENT
 from recuse.published.values import JUDGES, ORDER
 
@@ -24,7 +25,7 @@ BETWEEN = 0.2  # inches between the panels on top and the rows below
 COUNT = 0.4  # inches for the number beyond the edge
 SAME = {"marker": "o", "markersize": 2.6, "markeredgewidth": 0.0, "linestyle": "none", "alpha": 0.65}
 OTHER = {"marker": "x", "markersize": 3.4, "markeredgewidth": 0.9, "linestyle": "none"}
-ABSENT_TEXT = {"color": FAINT, "style": "italic", "size": SMALL, "va": "center_baseline"}
+ABSENT_TEXT = {"color": FAINT, "style": "italic", "va": "center_baseline"}
 LEVELS = 7  # heights within a row, so that points on one spot show
 LEAST_PANELS = 3  # that the width is shared by, so that one alone does not fill the page
 SMALLEST_RANGE = 0.02  # of an axis, so that its numbers are short
@@ -69,7 +70,7 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
     _deviations(axes, values, figures, subject)
     for place, text in enumerate(count_texts):
         right = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center_baseline"}
-        axes.annotate(text, (1, place), (72 * COUNT, 0), size=SMALL, **right)
+        axes.annotate(text, (1, place), (72 * COUNT, 0), **right)
     middle = EDGE + widest(figures) + 0.1 + COUNT + _strip_width(figures, count_texts) / 2
     page.centred(middle, 0.06, "deviation from the published value, in tolerances →")
     return page.figure
@@ -127,7 +128,7 @@ def _legend(values: pd.DataFrame, subject: Subject) -> list[Entry]:
     if _of_comparisons(values):
         return _marks()
     human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
-    return [*family_entries(subject.palette, JUDGES, others="no family in config"), *human, *_marks()]
+    return [*family_entries(subject.palette, JUDGES), *human, *_marks()]
 
 
 def _marks() -> list[Entry]:
@@ -203,7 +204,7 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
 
 def _beyond(axes: Axes, place: int, deviations: pd.Series) -> None:
     """Count what the axis has no room for, beside its ends."""
-    outside = {"textcoords": "offset points", "va": "center_baseline", "size": SMALL}
+    outside = {"textcoords": "offset points", "va": "center_baseline"}
     low, high = int((deviations < -CLIP).sum()), int((deviations > CLIP).sum())
     if low:
         axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", gid="beyond", **outside)

@@ -1,51 +1,35 @@
 """Estimates slice by slice, a panel for each: Figures 4 and 8 of Play Favorites, by dataset, and without one model."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.words import signed
 from recuse.plot.axes import ENDS, bias_limits, note_beyond, readable
+from recuse.plot.biases import RIGHT, SIDES, absences, left_out, quantity_of, with_simultaneous
+from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import (
     BELOW,
     NUMBER,
-    RIGHT,
     ROW,
-    SIDES,
-    absences,
     draw_interval,
     family_breaks,
     frame_rows,
-    left_out,
+    interval_entries,
     mark_beyond,
-    quantity_of,
     room_for_words,
     sentence,
-    significance_entries,
-    with_simultaneous,
     write_axis_text,
     write_instead,
-    write_value,
+    write_number,
 )
-from recuse.plot.page import Entry, Page, columns_of, family_entries, legend_width, page_of_words
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    FAINT,
-    SINGLE_COLUMN,
-    SMALL,
-    TEXT,
-    UNIT,
-    Palette,
-    Subject,
-    interval_text,
-    language,
-    text_width,
-    widest,
-)
+from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
+from recuse.plot.style import EDGE, TEXT, UNIT, Subject, interval_text, language, text_width, widest
 
 GUTTER = 0.22  # inches between panels, across
 BETWEEN = 0.2  # inches more between blocks
@@ -138,10 +122,6 @@ class Layout:
         lines = 1 + max(panel.line for panel in self.panels)
         return BELOW + lines * (len(self.colours) * ROW + TITLE) + HEADING
 
-    def at(self, width: float) -> "Layout":
-        """The same with axes that can be read in panels of `width` inches."""
-        return replace(self, panels=[replace(panel, limits=readable(panel.limits, width)) for panel in self.panels])
-
 
 def slices_of_specs(
     estimates: Sequence[pd.DataFrame],
@@ -172,7 +152,7 @@ def slices_of_specs(
     own = whole_of(drawn[0].table, "Self-bias")  # only a user's spec has one, and is drawn alone
     ticks = (own, OWN_WHOLE) if own else (whole_of(whole, "Self-bias"), "Equation 1, all ratings")
     bands = [Band("Self-bias", drawn, *ticks)]
-    note = " ".join(filter(None, [words, note_of(bands, not_estimable)]))
+    note = joined(words, note_of(bands, not_estimable))
     return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
 
 
@@ -195,7 +175,7 @@ def ordinal(
         Band(side, [Block(f"{side} {by}", spec, estimates)], whole_of(estimates, side), OWN_WHOLE, effects=True)
         for side in SIDES
     ]
-    note = " ".join(filter(None, [words, note_of(bands, not_estimable)]))
+    note = joined(words, note_of(bands, not_estimable))
     return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
 
 
@@ -212,16 +192,14 @@ def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str 
         return page_of_words(subject, note)
     legend = _legend(layouts, subject.palette, interval)
     label = max(widest(layout.colours) for layout in layouts) + 0.1
-    most = max(layout.columns for layout in layouts)
-    across = max((SINGLE_COLUMN, DOUBLE_COLUMN)[most > 1], legend_width(legend) + 2 * EDGE) - 2 * EDGE - label
+    across = page_width(legend, several=any(layout.columns > 1 for layout in layouts)) - 2 * EDGE - label
     panel = min((across - layout.between) / layout.columns for layout in layouts)
     panel = max(panel, *(layout.least for layout in layouts))
-    layouts = [layout.at(panel) for layout in layouts]
     width = 2 * EDGE + label + max(layout.columns * panel + layout.between for layout in layouts)
     height = sum(layout.height for layout in layouts)
     drawn = [item for layout in layouts for item in layout.panels]
-    beyond = next(filter(None, (note_beyond(item.rows, item.limits) for item in drawn)), "")
-    note = " ".join(filter(None, [beyond, note]))
+    beyond = (note_beyond(item.rows, readable(item.limits, panel)) for item in drawn)
+    note = joined(next(filter(None, beyond), ""), note)
     page = Page(subject=subject, width=width, body=height, legend=legend, note=note)
     for layout in layouts:
         height -= layout.height
@@ -238,7 +216,7 @@ def note_of(bands: Sequence[Band], not_estimable: pd.DataFrame) -> str:
         for block in band.blocks:
             left = left_out(block.spec, block.table, not_estimable)
             reasons |= {name or block.title: reason for name, reason in left.items()}
-    return " ".join(filter(None, [*absent, sentence(reasons)]))
+    return joined(*absent, sentence(reasons))
 
 
 def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:
@@ -264,7 +242,7 @@ def _layout(band: Band, palette: Palette) -> Layout:
 
 def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[str, float], palette: Palette) -> list[Panel]:
     names = [palette.order(table["slice"]) for table in tables.values()]
-    columns = columns_of([len(own) for own in names])
+    columns = _columns_of([len(own) for own in names])
     ticks = pd.DataFrame({"estimate": list(whole.values())}, dtype=float)
     panels = []
     for block, (title, own, across) in enumerate(zip(tables, names, columns, strict=True)):
@@ -279,9 +257,16 @@ def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[st
     return panels
 
 
+def _columns_of(counts: Sequence[int]) -> list[int]:
+    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
+    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
+    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
+    return [math.ceil(count / lines) for count in counts]
+
+
 def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[list[Entry]]:
     judges = [term for layout in layouts if layout.band.quantity == "Self-bias" for term in layout.colours]
-    families = family_entries(palette, judges, others="no family in config")
+    families = family_entries(palette, judges)
     extra = [Entry(name, line=WHOLE) for name in dict.fromkeys(layout.band.whole_is for layout in layouts if layout.band.whole)]
     if any(layout.band.effects for layout in layouts):
         extra.append(Entry(f"number beside a row: average marginal effect, {UNIT}"))
@@ -289,7 +274,7 @@ def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[
     simultaneous = [entry for block in blocks for entry in block.simultaneous]
     # One mark for all; the others say only over what.
     simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
-    return [families, significance_entries("estimate", interval) + extra, simultaneous]
+    return [families, interval_entries(f"estimate, {interval}") + extra, simultaneous]
 
 
 def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel: float) -> None:
@@ -300,7 +285,7 @@ def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel:
     for number, item in enumerate(layout.panels):
         x = left + item.column * step + item.block * BETWEEN
         axes = page.axes(x, bottom + BELOW + (lines - 1 - item.line) * (height + TITLE), panel, height)
-        frame_rows(axes, limits=item.limits, rows=len(layout.colours), breaks=layout.breaks)
+        frame_rows(axes, limits=readable(item.limits, panel), rows=len(layout.colours), breaks=layout.breaks)
         is_first = item.column == min(other.column for other in layout.panels if other.line == item.line)
         axes.set_yticks(range(len(layout.colours)), list(layout.colours) if is_first else [])
         axes.tick_params(labelbottom=item.is_last)
@@ -314,7 +299,7 @@ def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel:
 
 def _draw_panel(axes: Axes, panel: Panel, layout: Layout) -> None:
     axes.set_title(panel.title, pad=SECOND)
-    above = {"xycoords": "axes fraction", "textcoords": "offset points", "size": SMALL, "color": FAINT}
+    above = {"xycoords": "axes fraction", "textcoords": "offset points", "color": FAINT}
     axes.annotate(_ratings(panel.n), (0, 1), (0, 4), **above)
     if layout.band.effects:
         axes.annotate("points", (1, 1), (72 * NUMBER, 4), ha="right", **above)
@@ -328,7 +313,7 @@ def _draw_panel(axes: Axes, panel: Panel, layout: Layout) -> None:
         draw_interval(axes, place, row, colour)
         mark_beyond(axes, place, row, colour)
         if layout.band.effects and not np.isnan(row["effect"]):
-            write_value(axes, place, row["effect"])
+            write_number(axes, place, signed(row["effect"]))
 
 
 def _ratings(n: int) -> str:

@@ -6,23 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.plot.colours import FAINT, INK, Palette
 from recuse.plot.intervals import write_instead
 from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    FAINT,
-    INK,
-    LINE,
-    SINGLE_COLUMN,
-    SMALL,
-    Palette,
-    Subject,
-    interval_text,
-    language,
-    widest,
-    wrap,
-)
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, widest, wrap
 
 LEFT = 0.5  # inches for ticks and axis text
 BELOW = 0.4
@@ -92,7 +79,7 @@ def _longest_word(texts: Iterable[str]) -> float:
 
 
 def _legend(palette: Palette, judges: Sequence[str], interval: str) -> list[list[Entry]]:
-    families = family_entries(palette, judges, others="no family in config")
+    families = family_entries(palette, judges)
     drawn = [
         Entry("expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}),
         Entry(interval, [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2),

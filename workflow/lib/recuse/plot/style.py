@@ -1,16 +1,12 @@
-"""The one visual language of the figures: sizes, type, colours, and files that are the same every time.
+"""The one visual language of the figures: sizes, type, texts that are measured, and files that are the same every time.
 
 Lengths are inches on paper, type sizes points. Texts are measured, not tried out by drawing, so that the same table
 always gives the same layout and the same bytes.
-
-Which model belongs to which family, in which colour and in which order: the same in every figure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from colorsys import hls_to_rgb
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 import matplotlib
@@ -21,91 +17,7 @@ from matplotlib.ft2font import LoadFlags
 
 from recuse.base.errors import named
 from recuse.base.words import UNWRITABLE
-from recuse.data.registry import HUMAN
-
-NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
-# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on white, and black, in which the
-# line at 0 and the keys of legends are drawn.
-ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
-OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
-# Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's; the
-# palest, sand, last.
-INDIGO, OLIVE, WINE, MAUVE, DARK_GREEN, ROSE, SAND = TOL = (
-    "#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77",
-)  # fmt: skip
-NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
-GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
-
-
-def spare_colours(taken: Iterable[str]) -> Iterator[str]:
-    """Colours (#RRGGBB) without end, always in the same order; those of Okabe and Ito and of Tol only if none taken is near."""
-    taken = list(taken)
-    yield from (colour for colour in OKABE_ITO + TOL if not any(_near(colour, other) for other in taken))
-    for turn in count():
-        channels = hls_to_rgb(GOLDEN * turn % 1, 0.74 if turn % 2 else 0.4, 0.5)
-        yield "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
-
-
-def _near(colour: str, other: str) -> bool:
-    channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
-    return all(abs(one - two) < NEAR for one, two in channels)
-
-
-def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
-    """Colour of each family: the one config gives it, otherwise the next spare one.
-
-    `families` is config's `families`: name -> {colour}, or {} or None. There is a colour for any number of families, and
-    one more family without a colour changes none before it.
-    """
-    given = {name: (setting or {}).get("colour") for name, setting in families.items()}
-    spare = spare_colours(colour for colour in given.values() if colour)
-    return {name: colour or next(spare) for name, colour in given.items()}
-
-
-@dataclass(frozen=True)
-class Palette:
-    """The models and families of config, asked for colour and order.
-
-    `models` is config's `models` (name -> {family, ...}, in the order of the figures), `families` config's `families`.
-    """
-
-    models: Mapping[str, Mapping]
-    families: Mapping[str, Mapping]
-    colours: dict[str, str] = field(init=False)
-
-    def __post_init__(self):
-        """Give every family its colour, in config's order, whatever models there are; then one that only a model names."""
-        named = {setting["family"]: {} for setting in self.models.values() if setting["family"] not in self.families}
-        object.__setattr__(self, "colours", family_colours({**self.families, **named}))
-
-    def family(self, model: str) -> str | None:
-        """Family of a model or judge; None if config does not know it."""
-        return self.models[model]["family"] if model in self.models else None
-
-    def colour(self, model: str) -> str:
-        """Colour of a model or judge: its family's, or the neutral grey."""
-        return self.colours.get(self.family(model), NEUTRAL)
-
-    def family_colour(self, family: str) -> str:
-        """Colour of a family; the neutral grey if config does not know it."""
-        return self.colours.get(family, NEUTRAL)
-
-    def order(self, names: Iterable[str]) -> list[str]:
-        """`names` in config's order; then those that config does not know, by alphabet; the humans last."""
-        present = set(names)
-        known = [name for name in self.models if name in present]
-        return known + sorted(present - set(known) - {HUMAN}) + sorted(present & {HUMAN})
-
-    def order_families(self, names: Iterable[str]) -> list[str]:
-        """Families in the order in which config's models name them; then the others by alphabet."""
-        present = set(names)
-        known = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
-        return known + sorted(present - set(known))
-
-    def families_of(self, models: Iterable[str]) -> list[str]:
-        """The families that `models` belong to, ordered."""
-        return self.order_families({self.family(model) for model in models} - {None})
-
+from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
@@ -114,11 +26,9 @@ SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
 EDGE = 0.06  # paper left free around the figure
 BOLD = 0.86  # width of a text to that of the same in bold
+BOLD_TITLE = 0.85  # of a width that a title may have in normal weight to fit in bold
 FINE = 720  # dots per inch at which texts are measured
-INK = "#222222"
-FAINT = "#6E6E6E"
-RULE = "#C4C4C4"
-GRID = "#E6E6E6"
+UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text
 UNIT = "rating points on the unit scale 0–1"
 
 RC = {
@@ -151,9 +61,9 @@ RC = {
     "pdf.fonttype": 42,
 }
 NAMES = (
-    "bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b", "order",
-    "perturbation", "quantity", "slice", "spec", "statistic", "study", "term",
-)  # fmt: skip
+    *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
+    *("order", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term"),
+)
 # What a file says of itself beside its title: no date and no version of the drawing program, or no two would be equal.
 METADATA = {
     ".svg": {"Date": None, "Creator": "judgebias"},

@@ -1,0 +1,98 @@
+"""Colours: of families, the same in every figure, of lines and texts, and of what has no family.
+
+Which model belongs to which family, in which colour and in which order.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from colorsys import hls_to_rgb
+from dataclasses import dataclass, field
+from itertools import count
+
+from recuse.data.registry import HUMAN
+
+INK = "#222222"
+FAINT = "#6E6E6E"
+RULE = "#C4C4C4"
+GRID = "#E6E6E6"
+DASHED = {"color": FAINT, "lw": 0.8, "linestyle": (0, (4, 3))}  # a line of what is neutral
+NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
+# Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on white, and black, in which the
+# line at 0 and the keys of legends are drawn.
+ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
+OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
+# Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's; the
+# palest, sand, last.
+TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
+INDIGO, OLIVE, WINE, MAUVE, DARK_GREEN, ROSE, SAND = TOL
+NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
+GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
+
+
+def spare_colours(taken: Iterable[str]) -> Iterator[str]:
+    """Colours (#RRGGBB) without end, always in the same order; those of Okabe and Ito and of Tol only if none taken is near."""
+    taken = list(taken)
+    yield from (colour for colour in OKABE_ITO + TOL if not any(_near(colour, other) for other in taken))
+    for turn in count():
+        channels = hls_to_rgb(GOLDEN * turn % 1, 0.74 if turn % 2 else 0.4, 0.5)
+        yield "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
+
+
+def _near(colour: str, other: str) -> bool:
+    channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
+    return all(abs(one - two) < NEAR for one, two in channels)
+
+
+def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
+    """Colour of each family: the one config gives it, otherwise the next spare one.
+
+    `families` is config's `families`: name -> {colour}, or {} or None. There is a colour for any number of families, and
+    one more family without a colour changes none before it.
+    """
+    given = {name: (setting or {}).get("colour") for name, setting in families.items()}
+    spare = spare_colours(colour for colour in given.values() if colour)
+    return {name: colour or next(spare) for name, colour in given.items()}
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The models and families of config, asked for colour and order.
+
+    `models` is config's `models` (name -> {family, ...}, in the order of the figures), `families` config's `families`.
+    """
+
+    models: Mapping[str, Mapping]
+    families: Mapping[str, Mapping]
+    colours: dict[str, str] = field(init=False)
+
+    def __post_init__(self):
+        """Give every family its colour, in config's order, whatever models there are; then one that only a model names."""
+        named = {setting["family"]: {} for setting in self.models.values() if setting["family"] not in self.families}
+        object.__setattr__(self, "colours", family_colours({**self.families, **named}))
+
+    def family(self, model: str) -> str | None:
+        """Family of a model or judge; None if config does not know it."""
+        return self.models[model]["family"] if model in self.models else None
+
+    def colour(self, model: str) -> str:
+        """Colour of a model or judge: its family's, or the neutral grey."""
+        return self.colours.get(self.family(model), NEUTRAL)
+
+    def family_colour(self, family: str) -> str:
+        """Colour of a family; the neutral grey if config does not know it."""
+        return self.colours.get(family, NEUTRAL)
+
+    def order(self, names: Iterable[str]) -> list[str]:
+        """`names` in config's order; then those that config does not know, by alphabet; the humans last."""
+        present = set(names)
+        known = [name for name in self.models if name in present]
+        return known + sorted(present - set(known) - {HUMAN}) + sorted(present & {HUMAN})
+
+    def order_families(self, names: Iterable[str]) -> list[str]:
+        """Families in the order in which config's models name them; then the others by alphabet."""
+        present = set(names)
+        known = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
+        return known + sorted(present - set(known))
+
+    def families_of(self, models: Iterable[str]) -> list[str]:
+        """The families that `models` belong to, ordered."""
+        return self.order_families({self.family(model) for model in models} - {None})

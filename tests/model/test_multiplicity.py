@@ -20,7 +20,7 @@ SPEC = Spec.of("slices", slice="task_type", whole=True, covariance="CR1", wild=9
 
 
 def table(study, spec, seed=2):
-    return adjusted(spec, list(fits(spec, study, seed=seed)), study=study.name, confidence=0.9)
+    return adjusted(spec, list(fits(spec, study, seed=seed)), confidence=0.9)
 
 
 def coefficient(p_value, quantity="self_bias", error=1.0):
@@ -40,14 +40,14 @@ def test_holm_and_benjamini_hochberg_by_hand():
     """Four p-values; a fifth coefficient is of another quantity, and a sixth has no error."""
     found = [coefficient(p) for p in (0.01, 0.04, 0.03, 0.005)]
     fitted = [Fitted("a", 9, found[:2]), Fitted("b", 9, [*found[2:], coefficient(0.5, "slope"), coefficient(0.5, error=0.0)])]
-    rows = adjusted(Spec.of("s"), fitted, study="x", confidence=0.9)
+    rows = adjusted(Spec.of("s"), fitted, confidence=0.9)
     assert [row["slice"] for row in rows] == ["a", "a", "b", "b"]
     assert [row["tests"] for row in rows] == [4] * 4
     np.testing.assert_allclose([row["p_value"] for row in rows], [0.01, 0.04, 0.03, 0.005])
     np.testing.assert_allclose([row["holm_p_value"] for row in rows], [0.03, 0.06, 0.06, 0.02])
     np.testing.assert_allclose([row["bh_p_value"] for row in rows], [0.02, 0.04, 0.04, 0.02])
     assert "max_t_p_value" not in rows[0]
-    assert adjusted(Spec.of("s", tests=("family_bias",)), fitted, study="x", confidence=0.9) == []
+    assert adjusted(Spec.of("s", tests=("family_bias",)), fitted, confidence=0.9) == []
 
 
 def test_max_t_by_hand():
@@ -64,7 +64,7 @@ def test_max_t_by_hand():
 def test_no_adjusted_p_value_is_below_that_of_the_test_alone():
     """Draws that are all small reject at once; t with 5 degrees of freedom, or the normal distribution, do not."""
     found = [replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99)) for df in (5, np.inf)]
-    few, many = adjusted(Spec.of("s", wild=99), [Fitted("", 9, found)], study="x", confidence=0.9)
+    few, many = adjusted(Spec.of("s", wild=99), [Fitted("", 9, found)], confidence=0.9)
     for row, critical in ((few, 2.015048), (many, 1.644854)):
         assert row["max_t_p_value"] == row["p_value"] > 0.1
         assert row["estimate"] - row["simultaneous_ci_low"] == pytest.approx(critical, abs=1e-6)
@@ -97,9 +97,7 @@ def test_table_of_a_study(twin, tmp_path):
 def test_max_t_learns_that_slices_share_their_draws(twin):
     """One fit twice is as many tests as one; by Holm's reckoning, twice as many."""
     (fitted,) = fits(SPEC.changed(slice=None, whole=False), twin, seed=2)
-    once, twice = (
-        adjusted(SPEC, each, study="x", confidence=0.9) for each in ([fitted], [fitted, replace(fitted, slice="again")])
-    )
+    once, twice = (adjusted(SPEC, each, confidence=0.9) for each in ([fitted], [fitted, replace(fitted, slice="again")]))
     for one, two in zip(once, twice, strict=False):
         assert two["max_t_p_value"] == one["max_t_p_value"]
         assert two["simultaneous_ci_low"] == one["simultaneous_ci_low"]
@@ -125,6 +123,6 @@ def test_slices_have_the_draws_of_their_prompts_in_common(twin, tmp_path):
 
 def test_without_draws_of_every_coefficient_there_is_no_max_t():
     found = [replace(coefficient(0.1), wild=wild(1.0, 1.0, [1.0] * 9)), coefficient(0.1)]
-    rows = adjusted(Spec.of("s", wild=9), [Fitted("", 9, found)], study="x", confidence=0.5)
+    rows = adjusted(Spec.of("s", wild=9), [Fitted("", 9, found)], confidence=0.5)
     assert len(rows) == 2
     assert "max_t_p_value" not in rows[0]

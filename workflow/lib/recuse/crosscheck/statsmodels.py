@@ -16,7 +16,7 @@ from recuse.data.references import REFERENCE_FAMILY, with_family_references, wit
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused
 from recuse.model.design import regressors_of
-from recuse.model.fit import Fitted, fitted_by_least_squares, without_rows, without_terms
+from recuse.model.fit import Fitted, coefficients_of, gaps_of, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
@@ -69,7 +69,7 @@ def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
         if mask.any():
             yield _fit(spec, label, frame[mask], {factor: column[mask] for factor, column in values.items()})
         else:
-            yield without_rows(label)
+            yield without_terms(label)
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
@@ -91,7 +91,8 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     if spec.errors.covariance == "two_way":
         groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
     result = _least_squares(OLS(y, x), spec.errors.covariance, groups)
-    return fitted_by_least_squares(label, terms, [term.carried.sum() for term in terms], result, absent)
+    coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
+    return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
 
 
 def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:

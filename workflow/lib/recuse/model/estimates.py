@@ -44,40 +44,34 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     Of a wild bootstrap, drawn with it too, they are wild_p_value and the interval from wild_ci_low to wild_ci_high; empty where
     there is no error CR1. The tests of a spec with a bootstrap of either kind are adjusted for their number, see `adjusted`.
     """
-    keys = {"study": study.name, "spec": spec.name}
+    about = {"study": study.name, "spec": spec.name}
+    tables = Estimated([], [], [], [], [])
     reason = not_estimable(spec, study)
     if reason is not None:
-        return Estimated([], [_gap({**keys, "slice": ""}, "", "", reason)], [], [], [])
+        tables.not_estimable.append({**about, "slice": "", "quantity": "", "term": "", "reason": reason})
+        return tables
+    remarks = [missing(key, values) for key, values in spec.selection.absent_from(study.cells().factors).items()]
     asked, spec = spec, fitted_to(spec, study)
-    remarks = [*_partly_absent(spec, study), *([LEFT_OUT] if spec != asked else [])]
-    found = Estimated([], [], [{**keys, "slice": "", "remark": remark} for remark in remarks], [], [])
+    remarks += [LEFT_OUT] if spec != asked else []
+    tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
-        found.multiplicity.extend(adjusted(spec, slices, study=study.name, confidence=confidence))
+        tables.multiplicity.extend({**about, **row} for row in adjusted(spec, slices, confidence=confidence))
     for fitted in slices:
-        where = {**keys, "slice": fitted.slice}
-        found.estimates.extend({**keys, **row} for row in estimates_of(spec, fitted, confidence=confidence))
-        found.not_estimable.extend(_gap(where, *gap) for gap in fitted.not_estimable)
-        found.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
-        found.smooths.extend({**where, **point} for point in _smooths(fitted, quantile(confidence)))
-    return found
+        where = {**about, "slice": fitted.slice}
+        tables.estimates.extend({**about, **row} for row in estimates_of(spec, fitted, confidence=confidence))
+        for quantity, term, reason in fitted.not_estimable:
+            tables.not_estimable.append({**where, "quantity": quantity, "term": term, "reason": reason})
+        tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
+        tables.smooths.extend({**where, **point} for point in _smooths(fitted, quantile(confidence)))
+    return tables
 
 
 def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the table of estimates of one slice, without the study."""
-    where = {"spec": spec.name, "slice": fitted.slice, "estimand": estimand_of(spec), "n": fitted.n}
+    """Yield the rows of the table of estimates of one slice, without study and spec."""
+    where = {"slice": fitted.slice, "estimand": estimand_of(spec), "n": fitted.n}
     for coefficient in fitted.coefficients:
         yield where | _row(coefficient, confidence) | _bootstrap(coefficient, confidence) | _wild(coefficient, confidence)
-
-
-def _partly_absent(spec: Spec, study: Study) -> Iterator[str]:
-    """What the spec's subset names beside what the study holds: a spec is drawn under its name all the same."""
-    for key, values in spec.selection.absent_from(study.cells().factors).items():
-        yield missing(key, values)
-
-
-def _gap(where: dict, quantity: str, term: str, reason: str) -> dict:
-    return {**where, "quantity": quantity, "term": term, "reason": reason}
 
 
 def _row(coefficient: Coefficient, confidence: float) -> dict:
@@ -96,12 +90,15 @@ def _row(coefficient: Coefficient, confidence: float) -> dict:
 
 def _bootstrap(coefficient: Coefficient, confidence: float) -> dict:
     """Columns of the bootstrap, where there is one and its replicates say something of the coefficient."""
-    if coefficient.replicates is None or len(known := coefficient.replicates[~np.isnan(coefficient.replicates)]) < 2:
+    if coefficient.replicates is None:
         return {}
-    error = float(known.std(ddof=1))
+    replicates = coefficient.replicates[~np.isnan(coefficient.replicates)]
+    if len(replicates) < 2:
+        return {}
+    error = float(replicates.std(ddof=1))
     if error < NEGLIGIBLE:
         return {"boot_std_error": 0.0}
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"boot_std_error": error, "boot_ci_low": float(low), "boot_ci_high": float(high)}
 
 

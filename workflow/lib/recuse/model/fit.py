@@ -82,15 +82,26 @@ def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
 def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | None = None) -> Fitted:
     """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt, where rows carry a term."""
     if not len(rows.n):
-        return without_rows(label)
-    present, absent = estimable_terms(spec, rows.factors), absent_terms(spec, rows.factors)
-    if not present:
-        return without_terms(label, round(float(rows.n.sum())), absent)
+        return without_terms(label)
+    n, absent = round(float(rows.n.sum())), absent_terms(spec, rows.factors)
+    terms = estimable_terms(spec, rows.factors)
+    if not terms:
+        return without_terms(label, n, absent)
     try:
-        by_prompt = () if errors is None else (errors,)  # of least squares: the settings have no other spec by prompt
-        return ESTIMATORS[spec.model.estimator](spec, label, rows, present, absent, *by_prompt)
+        fitted = ESTIMATORS[spec.model.estimator](spec, label, rows, terms, errors)
     except DesignError as error:
-        return Fitted(label, round(float(rows.n.sum())), not_estimable=[("", "", str(error))])
+        return Fitted(label, n, not_estimable=[("", "", str(error))])
+    return replace(fitted, not_estimable=[*absent, *gaps_of(fitted.coefficients)])
+
+
+def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
+    """(quantity, term, note) of coefficients without numbers."""
+    return [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
+
+
+def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
+    """Lay out a slice of n rows that carry no term; there may be no row."""
+    return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)] if n else [("", "", NO_SLICE)])
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
@@ -133,34 +144,22 @@ def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, see
     return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.errors.wild, seed=seed)
 
 
-def without_rows(label: str) -> Fitted:
-    """Lay out a slice that has no rows."""
-    return Fitted(label, 0, not_estimable=[("", "", NO_SLICE)])
-
-
-def without_terms(label: str, n: int, absent: list) -> Fitted:
-    """Lay out a slice of n rows that carry no term."""
-    return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)])
-
-
-def _least_squares(
-    spec: Spec, label: str, rows: Moments, terms: list[Term], absent: list, errors: PromptErrors | None = None
-) -> Fitted:
+def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term], errors: PromptErrors | None) -> Fitted:
     covariance = spec.errors.covariance
     if COVARIANCES[covariance].of_prompts:
         result = errors.clusters.result()
     else:
         result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
-    fitted = fitted_by_least_squares(label, terms, [rows.n[term.carried].sum() for term in terms], result, absent)
-    fitted = replace(fitted, remarks=_on_clusters(spec, result))
+    coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
+    remarks = _on_clusters(spec, result)
     if spec.errors.wild is not None:
-        coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(fitted.coefficients)]
-        fitted = replace(fitted, coefficients=coefficients)
-    if spec.errors.bootstrap is None:
-        return fitted
-    if errors.replicates is None:
-        return replace(fitted, remarks=[*fitted.remarks, ONE_PROMPT])
-    return _with_replicates(fitted, errors.replicates)
+        coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)]
+    if spec.errors.bootstrap is not None and errors.replicates is None:
+        remarks.append(ONE_PROMPT)
+    elif spec.errors.bootstrap is not None:
+        coefficients = [replace(row, replicates=column) for row, column in zip(coefficients, errors.replicates.T, strict=True)]
+        remarks += _on_replicates(coefficients)
+    return Fitted(label, result.n, coefficients, remarks=remarks)
 
 
 def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
@@ -174,70 +173,57 @@ def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
     return remarks
 
 
-def fitted_by_least_squares(label: str, terms: list[Term], n_terms: list, result: LeastSquares, absent: list) -> Fitted:
-    """Lay out a least-squares result; n_terms are the rows that carry each term."""
-    notes = ["" if known else COLLINEAR for known in result.identified]
-    numbers = zip(terms, n_terms, result.estimate, result.std_error, notes, strict=True)
-    coefficients = [
-        Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
-        for term, n, estimate, error, note in numbers
-    ]
-    unknown = [(term.quantity, term.term, note) for term, note in zip(terms, notes, strict=True) if note]
-    return Fitted(label, result.n, coefficients, absent + unknown)
-
-
-def _with_replicates(fitted: Fitted, replicates: np.ndarray) -> Fitted:
-    """Put its replicates, (replicates, terms), beside each coefficient, and remark on those that do not determine one."""
-    coefficients = [replace(row, replicates=column) for row, column in zip(fitted.coefficients, replicates.T, strict=True)]
+def _on_replicates(coefficients: Sequence[Coefficient]) -> list[str]:
+    """What is to be said of replicates that do not determine a coefficient."""
     lost = [
         f"{row.quantity} of {row.term} in {count}"
-        for row, count in zip(coefficients, np.isnan(replicates).sum(axis=0), strict=True)
-        if count and not row.note
+        for row in coefficients
+        if (count := np.isnan(row.replicates).sum()) and not row.note
     ]
-    remarks = [LOST.format(all=len(replicates), lost=", ".join(lost))] if lost else []
-    return replace(fitted, coefficients=coefficients, remarks=fitted.remarks + remarks)
+    return [LOST.format(all=len(coefficients[0].replicates), lost=", ".join(lost))] if lost else []
 
 
-def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) -> Fitted:
+def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares) -> list[Coefficient]:
+    """Lay out a least-squares result; n_terms are the rows that carry each term."""
+    numbers = zip(terms, n_terms, result.estimate, result.std_error, result.identified, strict=True)
+    return [
+        Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
+        for term, n, estimate, error, identified in numbers
+        for note in ["" if identified else COLLINEAR]
+    ]
+
+
+def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_ordinal(cells, terms, covariance=spec.errors.covariance)
-    coefficients = [
-        Coefficient(term.quantity, term.term, n, *map(float, numbers[:2]), numbers[2], *map(float, numbers[3:]))
-        for place, (term, n, *numbers) in enumerate(
-            zip(
-                terms, _rows_with(cells, terms), result.estimate, result.std_error, result.notes,
-                result.effect, result.effect_std_error, strict=True,
-            )
-        )
-        if place != result.reference
-    ]  # fmt: skip
-    thresholds = zip(
-        result.threshold_labels, result.threshold_estimate, result.threshold_std_error, result.threshold_notes, strict=True
-    )
-    coefficients += [
-        Coefficient("threshold", between, result.n, float(estimate), float(error), note)
-        for between, estimate, error, note in thresholds
-    ]
-    unknown = [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
-    return Fitted(label, result.n, coefficients, absent + unknown, list(result.remarks))
+    coefficients = []
+    for place, (term, n) in enumerate(zip(terms, _rows_with(cells, terms), strict=True)):
+        if place != result.reference:
+            numbers = (float(each[place]) for each in (result.estimate, result.std_error))
+            effect, effect_error = float(result.effect[place]), float(result.effect_std_error[place])
+            row = Coefficient(term.quantity, term.term, n, *numbers, result.notes[place], effect, effect_error)
+            coefficients.append(row)
+    for place, label_of_threshold in enumerate(result.threshold_labels):
+        numbers = (float(each[place]) for each in (result.threshold_estimate, result.threshold_std_error))
+        coefficients.append(Coefficient("threshold", label_of_threshold, result.n, *numbers, result.threshold_notes[place]))
+    return Fitted(label, result.n, coefficients, remarks=list(result.remarks))
 
 
-def _rows_with(cells: Cells, terms: list[Term]) -> list[int]:
-    """Rows that carry each term."""
-    n = cells.sum_by_group(cells.n)
-    return [round(n[term.carried].sum()) for term in terms]
-
-
-def _gam(spec: Spec, label: str, cells: Cells, terms: list[Term], absent: list) -> Fitted:
+def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_gam(cells, terms, covariance=spec.errors.covariance)
     numbers = zip(terms, _rows_with(cells, terms), result.estimate, result.std_error, result.identified, strict=True)
     coefficients = [
-        Coefficient(term.quantity, term.term, n, float(estimate), float(error), "" if known else COLLINEAR)
-        for term, n, estimate, error, known in numbers
+        Coefficient(term.quantity, term.term, n, float(estimate), float(error), "" if identified else COLLINEAR)
+        for term, n, estimate, error, identified in numbers
         if term.quantity != "slope"  # a curve stands in its place
     ]
-    unknown = [(row.quantity, row.term, row.note) for row in coefficients if row.note]
     remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
-    return Fitted(label, result.n, coefficients, absent + unknown, remarks, list(result.curves))
+    return Fitted(label, result.n, coefficients, remarks=remarks, curves=list(result.curves))
+
+
+def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[int]:
+    """Rows that carry each term."""
+    n = cells.sum_by_group(cells.n)
+    return [round(n[term.carried].sum()) for term in terms]
 
 
 ESTIMATORS = {"least_squares": _least_squares, "ordinal_logit": _ordinal_logit, "gam": _gam}

@@ -11,7 +11,7 @@ from recuse.model.resampling import SAME, WildTest
 from recuse.model.spec import Spec, estimand_of
 
 
-def adjusted(spec: Spec, fitted: Sequence[Fitted], *, study: str, confidence: float) -> list[dict]:
+def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list[dict]:
     """List the rows of the multiplicity table: the coefficients of the tests of a spec in all slices, one family.
 
     A coefficient without a standard error is no test, and has no row. p_value is the spec's own, of the t or normal
@@ -21,19 +21,19 @@ def adjusted(spec: Spec, fitted: Sequence[Fitted], *, study: str, confidence: fl
     coefficients at once with probability `confidence`: see `max_t`. Neither says more than the test of the coefficient alone:
     the p-value is not below p_value, and no interval narrower than that by t or the normal distribution.
 
-    fitted: the slices of the spec, as by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
+    slices: of the spec, as by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
     """
-    found = [
-        (each.slice, row)
-        for each in fitted
-        for row in each.coefficients
+    tested = [
+        (fitted.slice, row)
+        for fitted in slices
+        for row in fitted.coefficients
         if row.quantity in spec.errors.tests and math.isfinite(row.estimate) and row.std_error > 0
     ]
-    if not found:
+    if not tested:
         return []
     from statsmodels.stats.multitest import multipletests
 
-    coefficients = [row for _, row in found]
+    coefficients = [row for _, row in tested]
     p_values = [_p_value(row) for row in coefficients]
     columns = {
         "p_value": p_values,
@@ -41,14 +41,12 @@ def adjusted(spec: Spec, fitted: Sequence[Fitted], *, study: str, confidence: fl
         "bh_p_value": multipletests(p_values, method="fdr_bh")[1].tolist(),
         **simultaneous(coefficients, confidence=confidence),
     }
-    about = {"study": study, "spec": spec.name, "estimand": estimand_of(spec), "tests": len(found)}
-    return [
-        {
-            **about, "slice": label, "quantity": row.quantity, "term": row.term,
-            "estimate": row.estimate, "std_error": row.std_error, **dict(zip(columns, numbers, strict=True)),
-        }
-        for (label, row), *numbers in zip(found, *columns.values(), strict=True)
-    ]  # fmt: skip
+    rows = []
+    for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
+        about = {"slice": label, "estimand": estimand_of(spec), "tests": len(tested)}
+        about |= {name: getattr(row, name) for name in ("quantity", "term", "estimate", "std_error")}
+        rows.append(about | dict(zip(columns, numbers, strict=True)))
+    return rows
 
 
 def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> dict[str, list]:

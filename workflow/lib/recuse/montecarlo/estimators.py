@@ -28,7 +28,7 @@ from recuse.inference.refit import refit
 from recuse.inference.reliability import one_way
 from recuse.model.covariance import ByPrompt, Clusters, Jackknife, fit
 from recuse.model.design import SliceDesign, design_of
-from recuse.model.fit import fitted_by_least_squares
+from recuse.model.fit import coefficients_of
 from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
 from recuse.model.multiplicity import simultaneous
 from recuse.model.prompt_sums import TakesPrompts, sum_by_prompt
@@ -176,9 +176,9 @@ def _wild_tests(spec: Spec, trial: Trial) -> dict[int, WildTest]:
 def _max_t(spec: Spec, trial: Trial) -> Answers:
     """Adjusted p-values of all self- and family-biases, one family of tests; without intervals as those of `_wild`."""
     terms = trial.design(spec).terms
-    fitted = fitted_by_least_squares("", terms, [0] * len(terms), _fit_by_prompt(spec, trial), [])
+    coefficients = coefficients_of(terms, [0] * len(terms), _fit_by_prompt(spec, trial))
     tests = _wild_tests(spec, trial)
-    tested = [replace(fitted.coefficients[place], wild=test) for place, test in tests.items()]
+    tested = [replace(coefficients[place], wild=test) for place, test in tests.items()]
     p_values = simultaneous(tested, confidence=trial.confidence)["max_t_p_value"]
     return {(row.quantity, row.term): Answer(row.estimate, nan, nan, p) for row, p in zip(tested, p_values, strict=True)}
 

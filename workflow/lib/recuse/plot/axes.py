@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from recuse.plot.style import text_width, widest
 
@@ -133,3 +134,13 @@ def round_numbers(limits: tuple[float, float], digits: Sequence[int] = (1, 2, 5)
     powers = range(math.floor(math.log10(limits[0])), math.ceil(math.log10(limits[1])) + 1)
     numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
     return [number for number in numbers if limits[0] <= number <= limits[1]]
+
+
+def unit_square(axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool = True) -> None:
+    """The unit scale on both axes, with numbers left of the first panel of a line and under the lowest of a column."""
+    places, numbers = (0.0, 0.5, 1.0), ("0", "0.5", "1")
+    axes.set(xlim=limits, ylim=limits, xticks=places, yticks=places)
+    axes.set_xticklabels(numbers if lowest else [])
+    axes.set_yticklabels(numbers if first else [])
+    axes.tick_params(axis="y", length=0)
+    axes.grid()

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from recuse.data.registry import HUMAN
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INDIGO, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
 from recuse.plot.conditions import by_experiment
+from recuse.plot.intervals import plain_rows
 from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, text_width, widest, wrap
 
@@ -194,10 +195,8 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     axes = page.axes(EDGE + label, BELOW, panel, height)
     for place, own in enumerate(groups.values()):
         _draw_bar(axes, place, biases, np.nanmean(_shares(own, _judges(own), biases), axis=0) / len(biases))
-    axes.set(ylim=(len(labels) - 0.5, -0.5), xlim=(0, max(axes.get_xlim()[1], 1.06 * threshold)))
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
+    axes.set_xlim(0, max(axes.get_xlim()[1], 1.06 * threshold))
+    plain_rows(axes, labels)
     axes.axvline(threshold, zorder=4, gid="random", **RANDOM)
     mean = f"share of comparisons in which a judge is biased, mean over {len(biases)} biases"
     page.centred(EDGE + label + panel / 2, 0.06, mean)

@@ -93,6 +93,18 @@ class Palette:
         known = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
         return known + sorted(present - set(known))
 
+    def of_bias(self, quantity: str, term: str) -> str:
+        """Colour of the self-bias of a judge or of the bias of a family."""
+        return self.colour(term) if quantity == "self_bias" else self.family_colour(term)
+
+    def order_biases(self, biases: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Quantity and term of each bias, judges first, ordered."""
+        terms = {"self_bias": [], "family_bias": []}
+        for quantity, term in biases:
+            terms[quantity].append(term)
+        judges, families = self.order(terms["self_bias"]), self.order_families(terms["family_bias"])
+        return [("self_bias", judge) for judge in judges] + [("family_bias", family) for family in families]
+
     def families_of(self, models: Iterable[str]) -> list[str]:
         """The families that `models` belong to, ordered."""
         return self.order_families({self.family(model) for model in models} - {None})

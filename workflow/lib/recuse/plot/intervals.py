@@ -147,6 +147,14 @@ def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: 
         axes.axhline(place, color=RULE, lw=0.6, zorder=1)
 
 
+def plain_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Rows with these names from the top down, and a grid."""
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+
+
 def name_rows(panel: Panel, names: Sequence[str], title: str) -> None:
     """The names of the rows, left of the first panel of a line; numbers under the lowest of a column alone; the title."""
     panel.axes.set_title(title)

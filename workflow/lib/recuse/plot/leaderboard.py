@@ -1,7 +1,4 @@
-"""Models ranked by the judges' scores, before and after biases are taken off, and by the humans': does the ranking change?
-
-Whether a ranking changes, in words.
-"""
+"""Models ranked by the judges' scores, before and after biases are taken off, and by the humans': does the ranking change?"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,14 +10,27 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.plot.axes import ticks
+from recuse.plot.axes import limits_of, ticks
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
-from recuse.plot.compare_specs import BETWEEN, ORDER, PITCH, POINTS
-from recuse.plot.intervals import STROKE
+from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows
 from recuse.plot.page import Entry, Page, family_entries, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, widest
 
-RANK_CHANGES_KINDS = {
+KINDS = {
+    RAW: "judges' ratings as they are",
+    DEBIASED: "estimated self- and family-bias taken off",
+    WITHOUT_SELF: "without judges' ratings of themselves",
+    WITHOUT_FAMILY: "without judges' ratings of their family",
+    HUMAN: "human scores (grey)",
+}
+MARKS = dict(zip(KINDS, POINTS, strict=False))
+GUTTER = 0.3  # inches between the panels
+BELOW = 0.46
+ABOVE = 0.28
+SET = {"lw": 4.0, "alpha": 0.4, "solid_capstyle": "butt", "gid": "set"}
+MOST_RANKS = 12  # numbers on the axis of ranks
+NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
+CHANGED = {
     DEBIASED: "With the biases taken off ({estimand})",
     WITHOUT_SELF: "Without judges' ratings of themselves",
     WITHOUT_FAMILY: "Without judges' ratings of their family",
@@ -31,6 +41,87 @@ KEY = ["spec", "slice", "model"]
 INSIDE = "none beyond its rank set"
 
 
+@language()
+def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of the ratings as they are.
+
+    `table`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
+    drawn; the foot says which models change places in these, and how many in the slices.
+    """
+    whole = table[table["slice"].isna() & table["score"].notna()]
+    whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
+    if not len(whole):
+        return page_of_words(subject, NONE)
+    kinds = [kind for kind in KINDS if (whole["scores"] == kind).any()]
+    models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
+    row = BETWEEN + PITCH * len(kinds)
+    label = widest(models) + 0.1
+    width = (DOUBLE_COLUMN - 2 * EDGE - label - GUTTER - 0.1) / 2
+    legend = [family_entries(subject.palette, models), _kinds(kinds)]
+    note = "\n".join([*sentences(table, whole), _bars(whole, confidence)])
+    body = row * len(models) + BELOW + ABOVE
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
+    left, right = EDGE + label, EDGE + label + width + GUTTER
+    scores, ranks = (page.axes(x, BELOW, width, row * len(models)) for x in (left, right))
+    for axes, title, names in ((scores, "Scores", models), (ranks, "Ranks", [""] * len(models))):
+        plain_rows(axes, names)
+        axes.set_title(title)
+        for place in range(1, len(names)):
+            axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
+    _axis_of_scores(scores, whole, width)
+    _axis_of_ranks(ranks, whole[whole["scores"] == RAW], models)
+    page.centred(left + width / 2, 0.08, f"mean score, {UNIT}")
+    page.centred(right + width / 2, 0.08, "rank, 1 the best; grey line: by the ratings as they are")
+    for number, kind in enumerate(kinds):
+        shift = (number - (len(kinds) - 1) / 2) * PITCH / row
+        for each in whole[whole["scores"] == kind].to_dict("records"):
+            colour = NEUTRAL if kind == HUMAN else subject.palette.colour(each["model"])
+            _draw(scores, ranks, models.index(each["model"]) + shift, each, colour)
+    return page.figure
+
+
+def _kinds(kinds: Sequence[str]) -> list[Entry]:
+    lines = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
+    return [Entry(ORDER), *(Entry(KINDS[kind], line=line) for kind, line in lines.items())]
+
+
+def _bars(whole: pd.DataFrame, confidence: float) -> str:
+    level = f"{100 * confidence:g} %"
+    if whole["ci_low"].isna().all():
+        return f"No interval: {whole['note'].iloc[0]}."
+    few = "".join(f" {note}." for note in whole["note"].dropna().unique())
+    return (
+        f"Bars: {level} intervals of scores, and rank sets, which hold the true ranks of all models at once with {level}; both "
+        "by a bootstrap of prompts that estimates the biases anew each time. A change within the rank set that a model had by "
+        "the ratings as they are is one that other prompts might have made, too." + few
+    )
+
+
+def _axis_of_scores(axes: Axes, whole: pd.DataFrame, width: float) -> None:
+    limits = limits_of(whole[["score", "ci_low", "ci_high"]].to_numpy(float).ravel(), share=0.04, more=1e-3)
+    places, numbers, _ = ticks(limits, width)
+    axes.set(xlim=limits)
+    axes.set_xticks(places, numbers)
+
+
+def _axis_of_ranks(axes: Axes, raw: pd.DataFrame, models: Sequence[str]) -> None:
+    """Ranks, and a line at the raw rank of each model."""
+    axes.set_xlim(0.5, len(models) + 0.5)
+    axes.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
+    for each in raw.to_dict("records"):
+        ends = np.array([-0.5, 0.5]) + models.index(each["model"])
+        axes.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
+
+
+def _draw(scores: Axes, ranks: Axes, place: float, row: Mapping, colour: str) -> None:
+    """The score with its interval, and the rank with its set."""
+    if not math.isnan(row["ci_low"]):
+        draw_bar(scores, place, row, colour)
+        ranks.plot([row["rank_low"] - 0.2, row["rank_high"] + 0.2], [place] * 2, color=colour, zorder=3, **SET)
+    for axes, value in ((scores, row["score"]), (ranks, row["rank"])):
+        draw_point(axes, place, value, colour, mark=MARKS[row["scores"]], gid=row["scores"])
+
+
 def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
     """Say of each kind of scores which models have another rank than by the ratings as they are, and which beyond its set.
 
@@ -39,7 +130,7 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
     own = table[(table["spec"] == whole["spec"].iloc[0]) & table["slice"].isna()]
     estimand = ", ".join(own["estimand"].dropna().unique())
     said = []
-    for kind, name in RANK_CHANGES_KINDS.items():
+    for kind, name in CHANGED.items():
         rows = _beside_raw(whole, kind)
         reasons = enumerated(own.loc[(own["scores"] == kind) & own["score"].isna(), "note"].unique())
         if len(rows) or reasons:
@@ -85,112 +176,3 @@ def _changes_of(slices: pd.DataFrame) -> str:
     named = [f"{row.model} in {row.slice}" for row in moved[moved["beyond"]].itertuples()]
     verdict = f"beyond the rank set: {enumerated(named)}" if named else INSIDE
     return f"{len(moved)} of {len(slices)} ranks change, {verdict}"
-
-
-KINDS = {
-    RAW: "judges' ratings as they are",
-    DEBIASED: "estimated self- and family-bias taken off",
-    WITHOUT_SELF: "without judges' ratings of themselves",
-    WITHOUT_FAMILY: "without judges' ratings of their family",
-    HUMAN: "human scores (grey)",
-}
-MARKS = dict(zip(KINDS, POINTS, strict=False))
-GUTTER = 0.3  # inches between the panels
-BELOW = 0.46
-ABOVE = 0.28
-SET = {"lw": 4.0, "alpha": 0.4, "solid_capstyle": "butt", "gid": "set"}
-MOST_RANKS = 12  # numbers on the axis of ranks
-NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
-
-
-@language()
-def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of the ratings as they are.
-
-    `table`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
-    drawn; the foot says which models change places in these, and how many in the slices.
-    """
-    whole = table[table["slice"].isna() & table["score"].notna()]
-    whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
-    if not len(whole):
-        return page_of_words(subject, NONE)
-    kinds = [kind for kind in KINDS if (whole["scores"] == kind).any()]
-    models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
-    row = BETWEEN + PITCH * len(kinds)
-    label = widest(models) + 0.1
-    width = (DOUBLE_COLUMN - 2 * EDGE - label - GUTTER - 0.1) / 2
-    legend = [family_entries(subject.palette, models), _kinds(kinds)]
-    note = "\n".join([*sentences(table, whole), _bars(whole, confidence)])
-    body = row * len(models) + BELOW + ABOVE
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
-    left, right = EDGE + label, EDGE + label + width + GUTTER
-    scores, ranks = (page.axes(x, BELOW, width, row * len(models)) for x in (left, right))
-    for axes, title, names in ((scores, "Scores", models), (ranks, "Ranks", [""] * len(models))):
-        _frame(axes, title, names)
-    _axis_of_scores(scores, whole, width)
-    _axis_of_ranks(ranks, whole[whole["scores"] == RAW], models)
-    page.centred(left + width / 2, 0.08, f"mean score, {UNIT}")
-    page.centred(right + width / 2, 0.08, "rank, 1 the best; grey line: by the ratings as they are")
-    for number, kind in enumerate(kinds):
-        shift = (number - (len(kinds) - 1) / 2) * PITCH / row
-        for each in whole[whole["scores"] == kind].to_dict("records"):
-            colour = NEUTRAL if kind == HUMAN else subject.palette.colour(each["model"])
-            _draw(scores, ranks, models.index(each["model"]) + shift, each, colour)
-    return page.figure
-
-
-def _kinds(kinds: Sequence[str]) -> list[Entry]:
-    lines = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
-    return [Entry(ORDER), *(Entry(KINDS[kind], line=line) for kind, line in lines.items())]
-
-
-def _bars(whole: pd.DataFrame, confidence: float) -> str:
-    level = f"{100 * confidence:g} %"
-    if whole["ci_low"].isna().all():
-        return f"No interval: {whole['note'].iloc[0]}."
-    few = "".join(f" {note}." for note in whole["note"].dropna().unique())
-    return (
-        f"Bars: {level} intervals of scores, and rank sets, which hold the true ranks of all models at once with {level}; both "
-        "by a bootstrap of prompts that estimates the biases anew each time. A change within the rank set that a model had by "
-        "the ratings as they are is one that other prompts might have made, too." + few
-    )
-
-
-def _frame(axes: Axes, title: str, names: Sequence[str]) -> None:
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
-    axes.set_title(title)
-    for place in range(1, len(names)):
-        axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
-
-
-def _axis_of_scores(axes: Axes, whole: pd.DataFrame, width: float) -> None:
-    ends = whole[["score", "ci_low", "ci_high"]].to_numpy(float)
-    margin = 0.04 * (np.nanmax(ends) - np.nanmin(ends)) + 1e-3
-    limits = float(np.nanmin(ends) - margin), float(np.nanmax(ends) + margin)
-    places, numbers, _ = ticks(limits, width)
-    axes.set(xlim=limits)
-    axes.set_xticks(places, numbers)
-    axes.grid(axis="x")
-
-
-def _axis_of_ranks(axes: Axes, raw: pd.DataFrame, models: Sequence[str]) -> None:
-    """Ranks, and a line at the raw rank of each model."""
-    axes.set_xlim(0.5, len(models) + 0.5)
-    axes.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
-    axes.grid(axis="x")
-    for each in raw.to_dict("records"):
-        ends = np.array([-0.5, 0.5]) + models.index(each["model"])
-        axes.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
-
-
-def _draw(scores: Axes, ranks: Axes, place: float, row: Mapping, colour: str) -> None:
-    """The score with its interval, and the rank with its set."""
-    point = {"color": colour, "linestyle": "none", "zorder": 4, **MARKS[row["scores"]]}
-    if not math.isnan(row["ci_low"]):
-        ends = [row["ci_low"], row["ci_high"]]
-        scores.plot(ends, [place] * 2, color=colour, lw=STROKE, solid_capstyle="butt", zorder=3, gid="interval")
-        ranks.plot([row["rank_low"] - 0.2, row["rank_high"] + 0.2], [place] * 2, color=colour, zorder=3, **SET)
-    scores.plot([row["score"]], [place], gid=row["scores"], **point)
-    ranks.plot([row["rank"]], [place], gid=row["scores"], **point)

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import signed
+from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
 from recuse.plot.page import Entry, Page
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UPRIGHT, Subject, language
 from recuse.simulate.method import SELF_BIAS, SLOPE, Panel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
@@ -19,7 +20,6 @@ NAMES = ("the judge's own completions", "another model's completions")
 LINES = {"lw": 1.4, "zorder": 4}
 MEAN = {"lw": 0.9, "linestyle": (0, (2, 1.2))}
 LIMITS = (-0.04, 1.16)  # of both axes
-TICKS = (0.0, 0.5, 1.0)
 LEFT = 0.5  # inches for ticks and axis text
 BELOW = 0.4
 MARGIN = 0.34  # inches for a density
@@ -56,7 +56,7 @@ def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
     for number, world in enumerate(worlds):
         x = EDGE + LEFT + number * (panel + CLOSE + MARGIN + GUTTER)
         axes = page.axes(x, BELOW, panel, panel)
-        _scatter(axes, world, labelled=number == 0)
+        _scatter(axes, world, first=number == 0)
         top = page.axes(x, BELOW + panel + CLOSE, panel, MARGIN)
         right = page.axes(x + panel + CLOSE, BELOW, MARGIN, panel)
         _densities(top, world.reference, upright=False)
@@ -66,16 +66,12 @@ def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
         page.text(x, y + LINE, f"self-bias by the method {signed(world.self_bias)}", va="baseline")
         page.text(x, y, f"difference of mean ratings {signed(world.gap)}", va="baseline")
         page.centred(x + panel / 2, 0.05, "reference score")
-    page.text(EDGE + LINE / 2, BELOW + panel / 2, "judge's rating", rotation=90, ha="center", va="center")
+    page.text(EDGE + LINE / 2, BELOW + panel / 2, "judge's rating", **UPRIGHT)
     return page.figure
 
 
-def _scatter(axes: Axes, world: Panel, *, labelled: bool) -> None:
-    axes.set(xlim=LIMITS, ylim=LIMITS, xticks=TICKS, yticks=TICKS)
-    axes.set_xticklabels(["0", "0.5", "1"])
-    axes.set_yticklabels(["0", "0.5", "1"] if labelled else [])
-    axes.tick_params(axis="y", length=0)
-    axes.grid()
+def _scatter(axes: Axes, world: Panel, *, first: bool) -> None:
+    unit_square(axes, LIMITS, first=first)
     ends = np.array([0.0, 1.0])
     for mark, offset, reference, rating in zip(
         (OWN, OTHER), (world.self_bias, 0.0), world.reference, world.rating, strict=True

@@ -16,6 +16,7 @@ from recuse.plot.intervals import (
     excludes,
     has_interval,
     interval_entries,
+    plain_rows,
     write_absent,
     write_instead,
     write_number,
@@ -101,11 +102,9 @@ def _comparisons(rows: pd.DataFrame) -> str:
 
 
 def _frame(axes: Axes, labels: Sequence[str], *, lowest: bool) -> None:
-    axes.set(xlim=LIMITS, ylim=(len(labels) - 0.5, -0.5))
+    axes.set_xlim(LIMITS)
     axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1") if lowest else [])
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
+    plain_rows(axes, labels)
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) -> None:

@@ -1,6 +1,6 @@
 """What studies like one that there is would detect: the smallest self-bias, false alarms, and how many prompts it takes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import cycle
 
 import matplotlib
@@ -16,7 +16,7 @@ from recuse.plot.axes import round_numbers
 from recuse.plot.colours import FAINT, INK
 from recuse.plot.intervals import WORDS
 from recuse.plot.page import Entry, Page, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, Subject, language, wrap
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, wrap
 
 NUMBERS = 0.45  # inches beside the axis texts
 GUTTER = 0.16
@@ -26,11 +26,12 @@ ABOVE = 0.1  # inches over a panel, beside the lines of its title
 STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))  # by number of models
 COLOURS = "viridis", 0.0, 0.78  # from the fewest raters to the most; none is the grey of the other keys
 WIDTHS = 2.4, 1.1  # likewise, so that lines which lie on one another are seen
-EXACT = 0  # raters of human scores that are taken to be exact
+EXACT, EXACT_SCORES = 0, "human scores taken as exact"  # as many raters, then
 AIM = {"color": INK, "lw": 0.9, "linestyle": (0, (6, 2))}
 FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
 MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_PREFERENCES: "unknown"}  # by the note
-UPRIGHT = f"smallest detectable bias,\n{UNIT}"
+SMALLEST = f"smallest detectable bias,\n{UNIT}"
+FALSE_ALARMS = "unbiased judges\ncalled biased"
 NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
 
 
@@ -65,7 +66,11 @@ def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
         _write_unknown(found, alarms, own)
         page.centred(x + width / 2, words + 0.02, "prompts")
         _write_prompts(page, own, (x, words - LINE), width)
-    _write_texts(page, table, words, ((lower + ALARMS / 2, "unbiased judges\ncalled biased"), (upper + FOUND / 2, UPRIGHT)))
+    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
+    for line, number in enumerate(sorted(table["raters"].unique())):
+        page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
+    for height, text in ((lower + ALARMS / 2, FALSE_ALARMS), (upper + FOUND / 2, SMALLEST)):
+        page.text(EDGE + LINE, height, text, linespacing=1.3, **UPRIGHT)
     return page.figure
 
 
@@ -89,15 +94,12 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
     marks = [Entry(f"self-bias aimed at, {table['gamma'].iloc[0]:g}", line=AIM)]
     if (table["floor"] > 0).any():
         marks.append(Entry("floor: more prompts do not get below it", line={**FLOOR, "color": FAINT}))
-    return [
-        [Entry(_of_raters(number, "human rater", " of a completion"), line=line) for number, line in raters.items()],
-        [Entry(f"{number} models, {counted(judges[number], 'judge')}", line=line) for number, line in models.items()],
-        marks,
+    by_raters = [
+        Entry(EXACT_SCORES if number == EXACT else f"{counted(number, 'human rater')} of a completion", line=line)
+        for number, line in raters.items()
     ]
-
-
-def _of_raters(number: int, noun: str, of: str) -> str:
-    return "human scores taken as exact" if number == EXACT else f"{counted(number, noun)}{of}"
+    by_models = [Entry(f"{number} models, {counted(judges[number], 'judge')}", line=line) for number, line in models.items()]
+    return [by_raters, by_models, marks]
 
 
 def _note(table: pd.DataFrame, confidence: float) -> str:
@@ -108,7 +110,7 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     else:
         known, errors = ", and the reliability of its human scores", "and errors of the human scores pass"
         taken = "; more raters take the errors away. Where lines lie on one another the number of raters makes no difference."
-    said = [
+    sentences = [
         f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
         f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
         f"this is most often so. Both in closed form, from the noise, tastes and slopes of this study's ratings{known}. "
@@ -116,11 +118,11 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
         f"not allow for, {errors} for bias, the more surely the more prompts there are{taken}"
     ]
     notes = table["note"].dropna().unique()
-    said += ["Never: the floor is above it."] if NEVER in notes else []
-    said += [f"*: {OVERSIZED}; the number is that of a test of the right size."] if OVERSIZED in notes else []
-    said += [f"At the least, unknown: {UNKNOWN_PREFERENCES}."] if UNKNOWN_PREFERENCES in notes else []
-    said += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_PREFERENCES)]
-    return "\n".join(said)
+    sentences += ["Never: the floor is above it."] if NEVER in notes else []
+    sentences += [f"*: {OVERSIZED}; the number is that of a test of the right size."] if OVERSIZED in notes else []
+    sentences += [f"At the least, unknown: {UNKNOWN_PREFERENCES}."] if UNKNOWN_PREFERENCES in notes else []
+    sentences += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_PREFERENCES)]
+    return "\n".join(sentences)
 
 
 def _frame(found: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, first: bool) -> None:
@@ -153,12 +155,11 @@ def _draw(found: Axes, alarms: Axes, rows: pd.DataFrame, line: Mapping) -> None:
 
 def _write_unknown(found: Axes, alarms: Axes, own: pd.DataFrame) -> None:
     """Say in the panels what is not estimable or not known."""
-    said = {}
+    unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
+    in_panels = {found: "at the least", alarms: "unknown"} if unknown else {}
     if not own["detectable"].notna().any():
-        said[found] = "not estimable"
-    elif (own["note"] == UNKNOWN_PREFERENCES).any():
-        said = {found: "at the least", alarms: "unknown"}
-    for axes, words in said.items():
+        in_panels = {found: "not estimable"}
+    for axes, words in in_panels.items():
         axes.text(0.5, 0.25, words, transform=axes.transAxes, ha="center", **WORDS)
 
 
@@ -179,12 +180,3 @@ def _prompts(row: Mapping) -> str:
     if row["note"] in MARKED:
         return MARKED[row["note"]].format(row["prompts_needed"])
     return "–" if np.isnan(row["prompts_needed"]) else f"{row['prompts_needed']:,.0f}"
-
-
-def _write_texts(page: Page, table: pd.DataFrame, words: float, upright: Sequence[tuple[float, str]]) -> None:
-    """What stands to the left of the panels, and of the numbers of prompts."""
-    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
-    for line, number in enumerate(sorted(table["raters"].unique())):
-        page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
-    for height, text in upright:
-        page.text(EDGE + LINE, height, text, rotation=90, ha="center", va="center", linespacing=1.3)

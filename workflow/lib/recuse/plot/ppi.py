@@ -1,7 +1,5 @@
 """How precisely few human labels tell a model's human mean, alone and with the ratings of all judges."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,8 +8,9 @@ from recuse.base.words import enumerated
 from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
 from recuse.plot.colours import FAINT, NEUTRAL
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, Subject, language, wrap
+from recuse.plot.intervals import PAPER
+from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UPRIGHT, Subject, language, wrap
 
 COLUMNS = 3
 NUMBERS = 0.38  # inches beside the axis text
@@ -51,27 +50,24 @@ def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> F
     lines = max(heading.count("\n") + 1 for heading in headings)
     step = (width + GUTTER, BELOW + HEIGHT + ABOVE + (lines - 1) * LINE)
     body = rows * step[1] + BOTTOM
-    legend = [family_entries(subject.palette, models), list(_ways())]
+    greys = {way: NEUTRAL if way == HUMANS else FAINT for way in WAYS}
+    ways = [Entry(words, line={"color": greys[way], "lw": 1.2, **line}) for way, (words, line) in WAYS.items()]
+    legend = [family_entries(subject.palette, models), ways]
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=_note(table, confidence))
-    for place, (model, (x, y)) in enumerate(zip(models, corners(len(models), columns, step=step), strict=True)):
-        axes = page.axes(left + x, BOTTOM + BELOW + y, width, HEIGHT)
+    panels = page.panels(len(models), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
+    for model, heading, each in zip(models, headings, panels, strict=True):
         own = table[table["model"] == model]
-        _frame(axes, table, first=place % columns == 0)
-        axes.set_title(headings[place], size=SMALL)
+        _frame(each.axes, table, first=each.first)
+        each.axes.set_title(heading, size=SMALL)
         for way in WAYS:
-            _draw(axes, own[own["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
-        beside = {"transform": axes.transAxes, "ha": "right", "va": "top", "zorder": 5}
-        axes.text(0.99, 0.98, _saved(own), bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **beside)
+            _draw(each.axes, own[own["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
+        corner = {"transform": each.axes.transAxes, "ha": "right", "va": "top", "zorder": 5, "bbox": PAPER}
+        each.axes.text(0.99, 0.98, _saved(own), **corner)
     page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "labelled prompts: those with human scores")
     axis = f"width of the {100 * confidence:g} % interval, unit scale 0–1"
     axis = wrap(axis, rows * (HEIGHT + BELOW))
-    page.text(left - NUMBERS - (axis.count("\n") + 1) * LINE / 2, body / 2, axis, rotation=90, ha="center", va="center")
+    page.text(left - NUMBERS - (axis.count("\n") + 1) * LINE / 2, body / 2, axis, **UPRIGHT)
     return page.figure
-
-
-def _ways() -> Iterator[Entry]:
-    for way, (words, line) in WAYS.items():
-        yield Entry(words, line={"color": NEUTRAL if way == HUMANS else FAINT, "lw": 1.2, **line})
 
 
 def _frame(axes: Axes, table: pd.DataFrame, *, first: bool) -> None:
@@ -120,36 +116,34 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     ]
     counts = enumerated([str(count) for count in sorted(table["prompts"].unique())])
     held = dict.fromkeys(f"{_held(rows)} with {rows['prompts'].iloc[0]} prompts" for rows in (least, most))
-    said = [
-        f"With {most['prompts'].iloc[0]} labelled prompts, which are {_counts(most['labels'])} human scores of a model, the "
+    saved = (
+        f"With {most['prompts'].iloc[0]} labelled prompts, which are {_ends(most['labels'])} human scores of a model, the "
         f"judges' ratings save a share of the labels ({', '.join(spans)}, "
         "by model): with so many fewer the interval is as narrow as by human labels alone."
-    ]
-    return " ".join([
-        *(said if spans else []),
+    )
+    points = (
         f"Points: means over {table['draws'].max()} random choices of {counts} prompts, the same for all lines; hollow: "
         f"fewer than {FEW_LABELLED}. Intervals are to hold the mean over all prompts in {100 * confidence:g} % of the choices, "
-        f"and do so in {' and '.join(held)}.",
-        *_really(least),
-    ])  # fmt: skip
+        f"and do so in {' and '.join(held)}."
+    )
+    return joined(saved if spans else "", points, _saved_really(least))
 
 
-def _counts(labels: pd.Series) -> str:
-    return " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (labels.min(), labels.max())))
+def _ends(values: pd.Series) -> str:
+    return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
 
 
 def _held(rows: pd.DataFrame) -> str:
     """In how many of the choices the intervals hold, from the worst to the best way; means over models."""
-    shares = 100 * rows.groupby("method")["covered"].mean()
-    ends = dict.fromkeys(f"{share:.0f}" for share in (shares.min(), shares.max()))
-    return f"{' to '.join(ends)} %"
+    return f"{_ends(100 * rows.groupby('method')['covered'].mean())} %"
 
 
-def _really(rows: pd.DataFrame) -> Iterator[str]:
+def _saved_really(rows: pd.DataFrame) -> str:
     """What the errors of the choices say that few prompts save: by the intervals it may seem to be more."""
     prompts = rows["prompts"].iloc[0]
     squares = (rows["rmse"] ** 2).groupby(rows["method"]).mean()
-    if prompts < FEW_LABELLED and squares[HUMANS] > 0:
-        shares = {words: 1 - squares[way] / squares[HUMANS] for way, words in SAVED.items() if way in squares}
-        saved = " and ".join(f"{100 * share:.0f} % taken {words}" for words, share in shares.items()).replace("-", "−")
-        yield f"By the errors that are really made with {prompts} prompts, over all models, the judges save {saved}."
+    if prompts >= FEW_LABELLED or squares[HUMANS] <= 0:
+        return ""
+    shares = {words: 1 - squares[way] / squares[HUMANS] for way, words in SAVED.items() if way in squares}
+    saved = " and ".join(f"{100 * share:.0f} % taken {words}" for words, share in shares.items()).replace("-", "−")
+    return f"By the errors that are really made with {prompts} prompts, over all models, the judges save {saved}."

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.plot.colours import BLUE, GREEN, INK, VERMILION
-from recuse.plot.page import Entry, Page, legend_width, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, SINGLE_COLUMN, Subject, language, widest
+from recuse.plot.intervals import plain_rows, write_number
+from recuse.plot.page import Entry, Page, page_of_words, page_width
+from recuse.plot.style import EDGE, Subject, language, widest
 
 # As the two published aggregates were computed: systems, form, ties, and the released folder of the judges' win counts.
 SHOWN = ((15, "truncated", "listed", "model_annotations"), (13, "extrapolated", "by name", "model_annotations/new"))
@@ -69,11 +70,14 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
         return page_of_words(subject, NOTHING)
     rows = max(len(_of_judges(own, WITH_SINGLE)) for own in panels)
     label = widest(table["judge"].dropna()) + 0.1
-    across = max(DOUBLE_COLUMN if len(panels) > 1 else SINGLE_COLUMN, legend_width(_legend()) + 2 * EDGE)
+    single, together = "judge with single annotators", "judge with the annotators' wins summed"
+    bars = [Entry(f"{single}, better than the list", [BETTER]), Entry("no better", [NO_BETTER])]
+    marks = [Entry(f"{together}, better than the list", line=MARK), Entry("no better", line=NO_BETTER_MARK)]
+    legend = [bars, marks, [Entry(text, line=line) for _, text, line in LINES.values()]]
+    across = page_width(legend, several=len(panels) > 1)
     panel = (across - 2 * EDGE - (len(panels) - 1) * GUTTER) / len(panels) - label - NUMBER - VALID
-    page = Page(
-        subject=subject, width=across, body=BELOW + rows * ROW + TITLE, legend=_legend(), note=f"{NOTE} {_values(panels)}"
-    )
+    body, note = BELOW + rows * ROW + TITLE, f"{NOTE} {_values(panels)}"
+    page = Page(subject=subject, width=across, body=body, legend=legend, note=note)
     left = EDGE + label
     for own in panels:
         judges = _of_judges(own, WITH_SINGLE)
@@ -103,40 +107,27 @@ def _of_lines(own: pd.DataFrame) -> pd.Series:
     return own[own["judge"].isna()].set_index("statistic")["value"].loc[list(LINES)]
 
 
-def _legend() -> list[list[Entry]]:
-    bars = [Entry("judge with single annotators, better than the list", [BETTER]), Entry("no better", [NO_BETTER])]
-    marks = [
-        Entry("judge with the annotators' wins summed, better than the list", line=MARK),
-        Entry("no better", line=NO_BETTER_MARK),
-    ]
-    return [bars, marks, [Entry(text, line=line) for _, text, line in LINES.values()]]
-
-
 def _values(panels: Sequence[pd.DataFrame]) -> str:
     """The numbers of the lines, and of the judges that are better than the list with the annotators together, in words."""
-    said = []
+    parts = []
     for own in panels:
         value, together = _of_lines(own), _of_judges(own, WITH_TOGETHER)
         numbers = ", ".join(f"{short} {value[statistic]:.4f}" for statistic, (short, *_) in LINES.items())
         better = together[together["value"] > value[LISTED_TOGETHER]]
-        named = ", ".join(f"{judge} {overlap:.4f}" for judge, overlap in zip(better["judge"], better["value"], strict=True))
-        said.append(
-            f"{own['systems'].iloc[0]} systems: {numbers}; better than that with the annotators summed: {named or 'none'}."
-        )
-    return f"Lines of the {' Of the '.join(said)}"
+        named = ", ".join(f"{row.judge} {row.value:.4f}" for row in better.itertuples()) or "none"
+        systems = own["systems"].iloc[0]
+        parts.append(f"{systems} systems: {numbers}; better than that with the annotators summed: {named}.")
+    return f"Lines of the {' Of the '.join(parts)}"
 
 
 def _draw(axes: Axes, judges: pd.DataFrame, together: pd.DataFrame, lines: pd.Series) -> None:
-    axes.set(xlim=(0, 1.06 * max(judges["value"].max(), together["value"].max(), *lines)), ylim=(len(judges) - 0.5, -0.5))
-    axes.set_yticks(range(len(judges)), judges["judge"])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
+    axes.set_xlim(0, 1.06 * max(judges["value"].max(), together["value"].max(), *lines))
+    plain_rows(axes, judges["judge"])
     for place, (value, rate) in enumerate(zip(judges["value"], judges["rate"], strict=True)):
         look = BETTER if value > lines[LISTED] else NO_BETTER
         axes.barh([place], [value], BAR, zorder=2, gid="judge", **look)
-        beside = {"textcoords": "offset points", "va": "center_baseline", "ha": "right"}
-        for text, right in ((f"{value:.3f}", NUMBER), ("" if np.isnan(rate) else f"{100 * rate:.1f} %", NUMBER + VALID)):
-            axes.annotate(text, (1, place), (72 * right, 0), xycoords=axes.get_yaxis_transform(), **beside)
+        write_number(axes, place, f"{value:.3f}", NUMBER)
+        write_number(axes, place, "" if np.isnan(rate) else f"{100 * rate:.1f} %", NUMBER + VALID)
     summed = dict(zip(together["judge"], together["value"], strict=True))
     for place, judge in enumerate(judges["judge"]):
         look = MARK if summed[judge] > lines[LISTED_TOGETHER] else NO_BETTER_MARK

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from recuse.plot.axes import bias_limits, ticks
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, Subject, language, wrap
+from recuse.plot.page import Entry, Page, family_entries, grid, page_of_words
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, wrap
 
 COLUMNS = 4
 NUMBERS = 0.46  # inches to the left of a panel, for its numbers
@@ -60,10 +60,10 @@ def reliability(
         return page_of_words(subject, NONE)
     specs = curves.drop_duplicates("estimand")["spec"].tolist()[: len(_lines(INK))]
     curves = curves[curves["spec"].isin(specs)]
-    own = _whole(noisy_reference).query("method == 'moments'").dropna(subset="estimate")
-    found = {"curve": curves, "breakdown": _whole(breakdowns), "own": own}
-    known = reliabilities.sort_values("mean") if len(own) else reliabilities[:0]
-    panels = _panels(curves, subject)
+    corrected = _whole(noisy_reference).query("method == 'moments'").dropna(subset="estimate")
+    tables = {"curve": curves, "breakdown": _whole(breakdowns), "own": corrected}
+    known = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
+    panels = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
     rows, columns = grid(len(panels), COLUMNS)
     axis = wrap(f"bias, {UNIT}", rows * (HEIGHT + BELOW + ABOVE))
     left = EDGE + (axis.count("\n") + 1) * LINE + NUMBERS
@@ -72,21 +72,21 @@ def reliability(
     step = (width + NUMBERS + GUTTER, BELOW + HEIGHT + ABOVE + max(heading.count("\n") for heading in headings) * LINE)
     body = rows * step[1] + BOTTOM
     families = family_entries(subject.palette, [term for quantity, term in panels if quantity == "self_bias"], others="others")
-    reverses = found["breakdown"]["reversal"].notna().any()
-    legend = [families, _curves(curves, specs, confidence), _marks(known=len(known) > 0, reverses=reverses)]
+    legend = [families, *_legend(tables, specs, known, confidence)]
     limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
     note = f"{MEANING}{_beyond(curves, limits)}\n{_of_study(known, noisy_reference)}"
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
-    for place, ((quantity, term), (x, y)) in enumerate(zip(panels, corners(len(panels), columns, step=step), strict=True)):
-        axes = page.axes(left + x, BOTTOM + BELOW + y, width, HEIGHT)
-        _frame(axes, limits[quantity, term], known["mean"])
-        axes.set_title(headings[place], size=SMALL)
-        colour = subject.palette.colour(term) if quantity == "self_bias" else subject.palette.family_colour(term)
-        for number, (spec, line) in enumerate(zip(specs, _lines(colour), strict=False)):
+    drawn = page.panels(len(panels), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
+    for (quantity, term), heading, each in zip(panels, headings, drawn, strict=True):
+        _frame(each.axes, limits[quantity, term], known["mean"])
+        each.axes.set_title(heading, size=SMALL)
+        lines = _lines(subject.palette.of_bias(quantity, term))
+        for number, (spec, line) in enumerate(zip(specs, lines, strict=False)):
             at = known["mean"].mean() + BESIDE * (number - 0.5)
-            _draw(axes, {name: _of(each, spec, quantity, term) for name, each in found.items()}, at, line)
+            own = {name: _of_term(table[table["spec"] == spec], quantity, term) for name, table in tables.items()}
+            _draw(each.axes, own, at, line)
     page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "reliability of the human scores")
-    page.text((left - NUMBERS) / 2, body / 2, axis, rotation=90, ha="center", va="center")
+    page.text((left - NUMBERS) / 2, body / 2, axis, **UPRIGHT)
     return page.figure
 
 
@@ -107,19 +107,8 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["slice"].isna() & table["quantity"].isin(TITLES)]
 
 
-def _of(table: pd.DataFrame, spec: str, quantity: str, term: str) -> pd.DataFrame:
-    return _of_term(table[table["spec"] == spec], quantity, term)
-
-
 def _of_term(table: pd.DataFrame, quantity: str, term: str) -> pd.DataFrame:
     return table[(table["quantity"] == quantity) & (table["term"] == term)]
-
-
-def _panels(curves: pd.DataFrame, subject: Subject) -> list[tuple[str, str]]:
-    """Quantity and term: judges in config's order, then families."""
-    judges, families = (curves.loc[curves["quantity"] == quantity, "term"] for quantity in TITLES)
-    ordered = subject.palette.order(judges), subject.palette.order_families(families)
-    return [(quantity, term) for quantity, terms in zip(TITLES, ordered, strict=True) for term in terms]
 
 
 def _lines(colour: str) -> list[dict]:
@@ -127,20 +116,20 @@ def _lines(colour: str) -> list[dict]:
     return [{"color": colour, "lw": 1.4, "linestyle": "-"}, {"color": NEUTRAL, "lw": 1.0, "linestyle": DASHED}]
 
 
-def _curves(curves: pd.DataFrame, specs: Sequence[str], confidence: float) -> list[Entry]:
-    named = curves.drop_duplicates("spec").set_index("spec")["estimand"]
-    words = [f"{named[spec]}, {100 * confidence:g} % band" for spec in specs]
-    return [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
-
-
-def _marks(*, known: bool, reverses: bool) -> list[Entry]:
-    crossings = [Entry("the band begins or ceases to hold 0", line={**CROSS, "color": INK})]
-    crossings += [Entry("from here down a bias of the other sign", line={**REVERSAL, "color": INK})] if reverses else []
-    own = [
-        Entry("by the study's own reliability (hollow: interval holds 0)", line={**OWN, "color": INK}),
-        Entry("own reliability of a dimension", line=DIMENSION),
-    ]
-    return [*crossings, *(own if known else [])]
+def _legend(
+    tables: Mapping[str, pd.DataFrame], specs: Sequence[str], known: pd.DataFrame, confidence: float
+) -> list[list[Entry]]:
+    """What curves and marks are; of the study's own reliability only where it is `known`."""
+    estimands = tables["curve"].drop_duplicates("spec").set_index("spec")["estimand"]
+    words = [f"{estimands[spec]}, {100 * confidence:g} % band" for spec in specs]
+    curves = [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
+    marks = [Entry("the band begins or ceases to hold 0", line={**CROSS, "color": INK})]
+    if tables["breakdown"]["reversal"].notna().any():
+        marks.append(Entry("from here down a bias of the other sign", line={**REVERSAL, "color": INK}))
+    if len(known):
+        hollow = "by the study's own reliability (hollow: interval holds 0)"
+        marks += [Entry(hollow, line={**OWN, "color": INK}), Entry("own reliability of a dimension", line=DIMENSION)]
+    return [curves, marks]
 
 
 def _of_study(known: pd.DataFrame, noisy_reference: pd.DataFrame) -> str:
@@ -168,16 +157,16 @@ def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:
     axes.plot(inside, np.full(len(inside), limits[0]), clip_on=False, zorder=6, gid="dimension", **DIMENSION)
 
 
-def _draw(axes: Axes, found: Mapping[str, pd.DataFrame], at: float, line: Mapping) -> None:
+def _draw(axes: Axes, tables: Mapping[str, pd.DataFrame], at: float, line: Mapping) -> None:
     """One curve with its band, the reliability at which it breaks down, and what the study's own makes of the estimate."""
-    curve = found["curve"].sort_values("reliability")
+    curve = tables["curve"].sort_values("reliability")
     ends = curve["ci_low"].to_numpy(float), curve["ci_high"].to_numpy(float)
     axes.fill_between(curve["reliability"], *ends, color=line["color"], alpha=0.25, lw=0, zorder=2.5, gid="band")
     axes.plot(curve["reliability"], curve["estimate"], zorder=3, gid="curve", **line)
     for name, mark in (("breakdown", CROSS), ("reversal", REVERSAL)):
-        at_0 = found["breakdown"][name].dropna()
+        at_0 = tables["breakdown"][name].dropna()
         axes.plot(at_0, np.zeros(len(at_0)), color=line["color"], zorder=4, gid=name, **mark)
-    for row in found["own"].to_dict("records"):
+    for row in tables["own"].to_dict("records"):
         axes.plot([at, at], [row["ci_low"], row["ci_high"]], color=line["color"], lw=1.1, zorder=4.5)
         face = line["color"] if excludes_zero(row) else "white"
         axes.plot([at], [row["estimate"]], color=line["color"], markerfacecolor=face, zorder=5, gid="own", **OWN)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -22,9 +23,8 @@ from recuse.inference.robustness import (
     without_human_scores,
 )
 from recuse.inference.robustness_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
-from recuse.model.spec import BIASES
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words
+from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, TEXT, UNIT, Subject, language, widest, wrap
 
 ROW = 0.165
@@ -67,16 +67,15 @@ class Layout:
     @cached_property
     def places(self) -> dict[tuple[str, str], float]:
         """Height of each bias, judges first."""
-        terms = [{row["term"] for row in self.rows if row["quantity"] == quantity} for quantity in BIASES]
-        judges, families = self.palette.order(terms[0]), self.palette.order_families(terms[1])
-        start = len(judges) + APART * bool(judges)
-        at = {(BIASES[0], judge): float(place) for place, judge in enumerate(judges)}
-        return at | {(BIASES[1], family): start + place for place, family in enumerate(families)}
+        biases = self.palette.order_biases((row["quantity"], row["term"]) for row in self.rows)
+        judges = sum(quantity == "self_bias" for quantity, _ in biases)
+        start = judges + APART * bool(judges)
+        return {bias: float(place) if place < judges else start + (place - judges) for place, bias in enumerate(biases)}
 
     @property
     def names(self) -> list[str]:
         """What stands before each row."""
-        return [term if quantity == BIASES[0] else f"{term}, family" for quantity, term in self.places]
+        return [term if quantity == "self_bias" else f"{term}, family" for quantity, term in self.places]
 
     @property
     def height(self) -> float:
@@ -94,15 +93,16 @@ class Layout:
         for view in self.views:
             own = [row for row in rows if row["view"] == view.name]
             if own:
-                lines = 1 + self.heading(view).count("\n")
+                lines = 1 + self.headings[view.name].count("\n")
                 width = NUMBER if self._numbered(view, own) else max(MARK, lines * HEADING_LINE + 0.04)
                 columns[view.name] = (left, width)
                 left += width
         return columns
 
-    def heading(self, view: RobustnessCheck) -> str:
-        """The title of a view, broken where it is long."""
-        return wrap(view.title, HEADING)
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        """The title of each view, broken where it is long."""
+        return {view.name: wrap(view.title, HEADING) for view in self.views}
 
     def _numbered(self, view: RobustnessCheck, own: Sequence[Mapping]) -> bool:
         """Whether a view has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
@@ -148,82 +148,53 @@ def conclusions(
     labels = list(dict.fromkeys(row["slice"] for row in layout.rows))
     lines = [part for part in ([name for name in labels if not name], [name for name in labels if name]) if part]
     names = widest(layout.names) + 0.08
-    blocks = [Block(layout, part) for part in lines]
+    blocks = [_block(layout, part) for part in lines]
     width = max(DOUBLE_COLUMN, *(2 * EDGE + names + block.width for block in blocks))
     body = sum(block.height for block in blocks) + BETWEEN * (len(blocks) - 1)
     page = Page(subject=subject, width=width, body=body, legend=_legend(layout), note=_note(layout))
     top = body
     for block in blocks:
         top -= block.height
-        block.draw(page, EDGE + names, top)
+        _draw_block(page, layout, block, (EDGE + names, top))
         top -= BETWEEN
     return page.figure
 
 
-@dataclass(frozen=True)
-class Block:
-    """Panels with the same columns."""
+class Block(NamedTuple):
+    """Panels with the same columns, all in inches."""
 
-    layout: Layout
     labels: Sequence[str]
-
-    @cached_property
-    def columns(self) -> dict[str, tuple[float, float]]:
-        """Left side and width by view, in inches."""
-        return self.layout.columns(self.labels)
-
-    @property
-    def panel(self) -> float:
-        """Width of one panel."""
-        left, width = list(self.columns.values())[-1]
-        return left + width
-
-    @property
-    def grid(self) -> tuple[int, int]:
-        """Lines of panels and panels in a line."""
-        return grid(len(self.labels), ACROSS)
-
-    @property
-    def step(self) -> tuple[float, float]:
-        """Inches from a panel to the next, across and up."""
-        titles = widest([name or WHOLE for name in self.labels], TEXT, "bold")
-        return max(self.panel, titles) + GUTTER, self.layout.height + TITLE + self.above
-
-    @property
-    def headings(self) -> dict[str, str]:
-        """What stands over the column of each view."""
-        return {view.name: self.layout.heading(view) for view in self.layout.views if view.name in self.columns}
-
-    @property
-    def above(self) -> float:
-        """Inches of the headings."""
-        return widest(self.headings.values()) + 0.08
-
-    @property
-    def width(self) -> float:
-        """Inches across."""
-        return self.grid[1] * self.step[0] - GUTTER
-
-    @property
-    def height(self) -> float:
-        """Inches with the headings."""
-        return self.grid[0] * self.step[1]
-
-    def draw(self, page: Page, left: float, bottom: float) -> None:
-        """Draw the panels in lines, each under its headings."""
-        for number, (x, y) in enumerate(corners(len(self.labels), self.grid[1], step=self.step)):
-            axes = page.axes(left + x, bottom + y, self.panel, self.layout.height)
-            _panel(axes, self, self.labels[number], named=number % self.grid[1] == 0)
-            self._head(page, left + x, bottom + y + self.layout.height + TITLE)
-
-    def _head(self, page: Page, left: float, bottom: float) -> None:
-        for name, (x, _) in self.columns.items():
-            upright = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
-            page.text(left + x + AT, bottom + 0.03, self.headings[name], **upright)
+    columns: dict[str, tuple[float, float]]  # left side and width by view
+    panel: float  # width of one
+    across: int  # panels in a line
+    step: tuple[float, float]  # from a panel to the next, across and up
+    width: float
+    height: float  # with the headings
 
 
-def _panel(axes: Axes, block: Block, label: str, *, named: bool) -> None:
-    layout = block.layout
+def _block(layout: Layout, labels: Sequence[str]) -> Block:
+    columns = layout.columns(labels)
+    panel = sum(list(columns.values())[-1])
+    lines, across = grid(len(labels), ACROSS)
+    titles = widest([name or WHOLE for name in labels], TEXT, "bold")
+    above = widest(layout.headings[name] for name in columns) + 0.08
+    step = max(panel, titles) + GUTTER, layout.height + TITLE + above
+    return Block(labels, columns, panel, across, step, across * step[0] - GUTTER, lines * step[1])
+
+
+def _draw_block(page: Page, layout: Layout, block: Block, corner: tuple[float, float]) -> None:
+    """Panels in lines, each under its headings."""
+    size = block.panel, layout.height
+    panels = page.panels(len(block.labels), block.across, corner=corner, size=size, step=block.step)
+    upright = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
+    for label, each in zip(block.labels, panels, strict=True):
+        _draw_panel(each.axes, layout, block, label, named=each.first)
+        for name, (x, _) in block.columns.items():
+            above = each.bottom + layout.height + TITLE + 0.03
+            page.text(each.left + x + AT, above, layout.headings[name], **upright)
+
+
+def _draw_panel(axes: Axes, layout: Layout, block: Block, label: str, *, named: bool) -> None:
     axes.set(xlim=(0, block.panel), ylim=(layout.height / ROW - 0.5, -0.5), xticks=[])
     axes.spines["bottom"].set_visible(False)
     axes.set_yticks(list(layout.places.values()), layout.names if named else [])
@@ -251,8 +222,7 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
     if row["conclusion"] == NOT_ESTIMABLE:
         axes.text(left + AT, place, "–", ha="center", va="center_baseline", color=FAINT, gid="not estimable")
         return
-    of_judge = row["quantity"] == BIASES[0]
-    colour = layout.palette.colour(row["term"]) if of_judge else layout.palette.family_colour(row["term"])
+    colour = layout.palette.of_bias(row["quantity"], row["term"])
     axes.plot([left + AT], [place], color=colour, linestyle="none", zorder=3, gid="mark", **_mark(row, colour))
     if width == NUMBER:
         right = {"ha": "right", "va": "center_baseline", "gid": "number"}
@@ -266,13 +236,14 @@ def _mark(row: Mapping, colour: str) -> dict:
 
 
 def _legend(layout: Layout) -> list[list[Entry]]:
-    judges = [term for quantity, term in layout.places if quantity == BIASES[0]]
+    judges = [term for quantity, term in layout.places if quantity == "self_bias"]
+    words = {
+        FAVOURS["self_bias"]: "favours itself, its family",
+        "harsher": "harsher on itself, its family",
+        NOT_APART: "not told apart from 0",
+    }
     plain = {"color": INK, "linestyle": "none"}
-    marks = [
-        Entry("favours itself, its family", line={**plain, **_mark({"conclusion": FAVOURS["self_bias"]}, INK)}),
-        Entry("harsher on itself, its family", line={**plain, **_mark({"conclusion": "harsher"}, INK)}),
-        Entry("not told apart from 0", line={**plain, **_mark({"conclusion": NOT_APART}, INK)}),
-    ]
+    marks = [Entry(text, line={**plain, **_mark({"conclusion": name}, INK)}) for name, text in words.items()]
     if any(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
         marks.append(Entry("– not estimable"))
     present = {row["verdict"] for row in layout.rows}
@@ -290,11 +261,11 @@ def _legend(layout: Layout) -> list[list[Entry]]:
 
 
 def _note(layout: Layout) -> str:
-    found = detectable_in(layout.of("") or layout.rows, layout.asked)
-    return " ".join(filter(None, [_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, found]))
+    detectable = detectable_in(layout.of("") or layout.rows, layout.asked)
+    return joined(_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, detectable)
 
 
 def _answers(layout: Layout) -> str:
     """The answer of the whole study, or of the first dimension where there is no other."""
     label = "" if layout.of("") or not layout.rows else layout.rows[0]["slice"]
-    return " ".join(filter(None, answers(layout.of(label), layout.asked, label=label)))
+    return joined(*answers(layout.of(label), layout.asked, label=label))

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recuse.data.registry import HUMAN
-from recuse.plot.colours import FAINT, INK, NEUTRAL, RULE
+from recuse.plot.colours import INK, NEUTRAL, RULE
+from recuse.plot.intervals import WORDS, plain_rows, write_number
 from recuse.plot.page import Entry, Page, family_entries
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
 from recuse.published.claims import ABSENT
@@ -25,7 +26,7 @@ BETWEEN = 0.2  # inches between the panels on top and the rows below
 COUNT = 0.4  # inches for the number beyond the edge
 SAME = {"marker": "o", "markersize": 2.6, "markeredgewidth": 0.0, "linestyle": "none", "alpha": 0.65}
 OTHER = {"marker": "x", "markersize": 3.4, "markeredgewidth": 0.9, "linestyle": "none"}
-ABSENT_TEXT = {"color": FAINT, "style": "italic", "va": "center_baseline"}
+ABSENT_TEXT = {key: value for key, value in WORDS.items() if key != "bbox"}
 LEVELS = 7  # heights within a row, so that points on one spot show
 LEAST_PANELS = 3  # that the width is shared by, so that one alone does not fill the page
 SMALLEST_RANGE = 0.02  # of an axis, so that its numbers are short
@@ -66,13 +67,13 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
         axes = page.axes(left, upper + BELOW, size, size)
         _against(axes, rows, subject, title)
         page.centred(left + size / 2, upper + 0.06, "published →")
-    axes = page.axes(EDGE + widest(figures) + 0.1 + COUNT, BELOW, _strip_width(figures, count_texts), height)
+    left = EDGE + widest(figures) + 0.1 + COUNT
+    strip = DOUBLE_COLUMN - 2 * EDGE - widest(figures) - 0.1 - widest(count_texts) - 2 * COUNT
+    axes = page.axes(left, BELOW, strip, height)
     _deviations(axes, values, figures, subject)
     for place, text in enumerate(count_texts):
-        right = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "va": "center_baseline"}
-        axes.annotate(text, (1, place), (72 * COUNT, 0), **right)
-    middle = EDGE + widest(figures) + 0.1 + COUNT + _strip_width(figures, count_texts) / 2
-    page.centred(middle, 0.06, "deviation from the published value, in tolerances →")
+        write_number(axes, place, text, COUNT, ha="left")
+    page.centred(left + strip / 2, 0.06, "deviation from the published value, in tolerances →")
     return page.figure
 
 
@@ -125,29 +126,11 @@ def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 def _legend(values: pd.DataFrame, subject: Subject) -> list[Entry]:
     """Families and human raters by colour, but of comparisons, where all judges are drawn alike; then the marks."""
+    marks = [Entry("match", line={"color": INK, **SAME}), Entry("differs", line={"color": INK, **OTHER})]
     if _of_comparisons(values):
-        return _marks()
+        return marks
     human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
-    return [*family_entries(subject.palette, JUDGES), *human, *_marks()]
-
-
-def _marks() -> list[Entry]:
-    return [
-        Entry("match", line={"color": INK, **SAME}),
-        Entry("differs", line={"color": INK, **OTHER}),
-    ]
-
-
-def _strip_width(figures: Sequence[str], counts: Sequence[str]) -> float:
-    return DOUBLE_COLUMN - 2 * EDGE - widest(figures) - 0.1 - widest(counts) - 2 * COUNT
-
-
-def _colour(row: pd.Series, subject: Subject) -> str:
-    if row["item"] in OF_COMPARISONS:
-        return NEUTRAL
-    return (
-        subject.palette.family_colour(row["term"]) if row["quantity"] == "family_bias" else subject.palette.colour(row["term"])
-    )
+    return [*family_entries(subject.palette, JUDGES), *human, *marks]
 
 
 def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> None:
@@ -174,18 +157,18 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
 
 
 def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> None:
-    differs = row["verdict"] == "differs"
-    style = OTHER if differs else SAME
-    axes.plot([x], [y], color=_colour(row, subject), zorder=4 if differs else 3, gid="value", **style)
+    style = {"zorder": 4, **OTHER} if row["verdict"] == "differs" else {"zorder": 3, **SAME}
+    of_family = row["quantity"] == "family_bias"
+    colour = subject.palette.family_colour(row["term"]) if of_family else subject.palette.colour(row["term"])
+    axes.plot([x], [y], color=NEUTRAL if row["item"] in OF_COMPARISONS else colour, gid="value", **style)
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
     """A row of points for each figure; what lies beyond CLIP on either side is an arrow with a count."""
-    axes.set(xlim=(-CLIP, CLIP), ylim=(len(figures) - 0.5, -0.5))
-    axes.set_yticks(range(len(figures)), figures)
-    axes.tick_params(axis="y", length=0, pad=72 * COUNT + 3)
+    axes.set_xlim(-CLIP, CLIP)
     axes.set_xticks(np.arange(-CLIP, CLIP + 1))
-    axes.grid(axis="x")
+    plain_rows(axes, figures)
+    axes.tick_params(axis="y", pad=72 * COUNT + 3)
     axes.axvline(0, color=INK, lw=0.9, zorder=2)
     for place in (-1, 1):
         axes.axvline(place, color=INK, lw=0.9, ls=(0, (3, 2)), zorder=2, gid="tolerance")
@@ -194,19 +177,11 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
     for place, figure in enumerate(figures):
         rows = values[(values["figure"] == figure)].dropna(subset=["deviation"]).sort_values("deviation")
         if rows.empty:
-            axes.text(
-                0, place, "data absent", ha="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, **ABSENT_TEXT
-            )
+            axes.text(0, place, "data absent", ha="center", **WORDS)
         for number, (_, row) in enumerate(rows[rows["deviation"].abs() <= CLIP].iterrows()):
             _draw(axes, row["deviation"], place + 0.6 * ((number % LEVELS) / (LEVELS - 1) - 0.5), row, subject)
-        _beyond(axes, place, rows["deviation"])
-
-
-def _beyond(axes: Axes, place: int, deviations: pd.Series) -> None:
-    """Count what the axis has no room for, beside its ends."""
-    outside = {"textcoords": "offset points", "va": "center_baseline"}
-    low, high = int((deviations < -CLIP).sum()), int((deviations > CLIP).sum())
-    if low:
-        axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", gid="beyond", **outside)
-    if high:
-        axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", gid="beyond", **outside)
+        outside = {"textcoords": "offset points", "va": "center_baseline", "gid": "beyond"}
+        if low := int((rows["deviation"] < -CLIP).sum()):
+            axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", **outside)
+        if high := int((rows["deviation"] > CLIP).sum()):
+            axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", **outside)

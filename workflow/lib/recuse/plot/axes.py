@@ -50,8 +50,8 @@ def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
 
 def _ends(rows: pd.DataFrame) -> np.ndarray:
     """Estimate, and the lowest and the highest end of an interval, (rows, 3)."""
-    known = rows.reindex(columns=ENDS).astype(float)
-    return np.stack([rows["estimate"].astype(float), known.min(axis=1), known.max(axis=1)], axis=1)
+    ends = rows.reindex(columns=ENDS).astype(float)
+    return np.stack([rows["estimate"].astype(float), ends.min(axis=1), ends.max(axis=1)], axis=1)
 
 
 def _with_zero(values: np.ndarray) -> tuple[float, float]:
@@ -89,7 +89,7 @@ def readable(limits: tuple[float, float], width: float) -> tuple[float, float]:
 
 def ticks(limits: tuple[float, float], width: float) -> Ticks:
     """Numbers of an axis of `width` inches, as many as do not meet, at most MOST_NUMBERS; none stands out beyond OVERHANG."""
-    step, parts = next((found for found in _steps(limits) if _fit(found[0], limits, width)), (limits[1] - limits[0], 1))
+    step, parts = next((each for each in _steps(limits) if _fit(each[0], limits, width)), (limits[1] - limits[0], 1))
     unit = (limits[1] - limits[0]) / width
     places, lines = [], []
     for place in _multiples(step, limits):

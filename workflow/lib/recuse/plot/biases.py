@@ -97,9 +97,9 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
 
 
 def _side(title: str, target: str, rows: pd.DataFrame, places: Mapping[str, float], colour: Callable[[str], str]) -> Side:
-    known = rows["estimate"].notna()
-    nowhere = ~rows["term"].isin(rows.loc[known, "term"]) & ~rows.duplicated("term")
-    rows = rows.assign(shift=rows["shift"].where(known, 0.0))[known | nowhere]
+    estimated = rows["estimate"].notna()
+    nowhere = ~rows["term"].isin(rows.loc[estimated, "term"]) & ~rows.duplicated("term")
+    rows = rows.assign(shift=rows["shift"].where(estimated, 0.0))[estimated | nowhere]
     rows = rows.assign(place=rows["term"].map(places) + rows["shift"], colour=rows["term"].map(colour))
     return Side(title, target, places, rows.sort_values("place", kind="stable"))
 

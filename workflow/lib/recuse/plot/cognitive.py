@@ -11,7 +11,7 @@ from recuse.data.registry import HUMAN
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INDIGO, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
 from recuse.plot.conditions import by_experiment
 from recuse.plot.intervals import plain_rows
-from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
+from recuse.plot.page import Entry, Page, grid, joined, page_of_words, page_width
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, text_width, widest, wrap
 
 NAMES = {  # in the order of the figures
@@ -111,8 +111,8 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     rows = [_place_names(_named(judges[judges["bias"] == bias]), inch) for bias in biases]
     heights = [BAND + LANE * (1 + max((lane for *_, lane in names), default=-1)) + 0.06 for names in rows]
     count = f"{judges['judge'].nunique()} judges."
-    told = [INTERVALS] * bool((judges["origin"] == "computed").any())
-    note = " ".join([count, NAMED, SCATTER, *told, _simulated(random)]) + words
+    intervals = INTERVALS if (judges["origin"] == "computed").any() else ""
+    note = joined(count, NAMED, SCATTER, intervals, _simulated(random)) + words
     interval = f"{100 * confidence:g} % bootstrap interval over instructions"
     humans = [Entry(f"{OF_HUMANS}, {interval}", line={"lw": 1.2, **HUMANS, **POINT})] * _has_humans(table)
     legend = [_judges_entries(table, {"linestyle": "none", **POINT}), [*humans, OF_RANDOM]]

@@ -48,9 +48,9 @@ def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
     `families` is config's `families`: name -> {colour}, or {} or None. There is a colour for any number of families, and
     one more family without a colour changes none before it.
     """
-    given = {name: (setting or {}).get("colour") for name, setting in families.items()}
-    spare = spare_colours(colour for colour in given.values() if colour)
-    return {name: colour or next(spare) for name, colour in given.items()}
+    colours = {name: (setting or {}).get("colour") for name, setting in families.items()}
+    spare = spare_colours(colour for colour in colours.values() if colour)
+    return {name: colour or next(spare) for name, colour in colours.items()}
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,14 @@ class Palette:
     def order(self, names: Iterable[str]) -> list[str]:
         """`names` in config's order; then those that config does not know, by alphabet; the humans last."""
         present = set(names)
-        known = [name for name in self.models if name in present]
-        return known + sorted(present - set(known) - {HUMAN}) + sorted(present & {HUMAN})
+        ordered = [name for name in self.models if name in present]
+        return ordered + sorted(present - set(ordered) - {HUMAN}) + sorted(present & {HUMAN})
 
     def order_families(self, names: Iterable[str]) -> list[str]:
         """Families in the order in which config's models name them; then the others by alphabet."""
         present = set(names)
-        known = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
-        return known + sorted(present - set(known))
+        ordered = [name for name in dict.fromkeys(self.family(model) for model in self.models) if name in present]
+        return ordered + sorted(present - set(ordered))
 
     def of_bias(self, quantity: str, term: str) -> str:
         """Colour of the self-bias of a judge or of the bias of a family."""

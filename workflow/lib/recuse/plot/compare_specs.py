@@ -92,9 +92,9 @@ def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entr
     """The name of each variant, with its intervals if they are not the same for all, nor those of most."""
     intervals = Counter(variant.interval for variant in variants)
     common, count = intervals.most_common(1)[0]
-    known = {common} if count > 1 else set()
-    names = [variant.label if variant.interval in known else f"{variant.label} ({variant.interval})" for variant in variants]
-    order = COMMON.format(common) if len(intervals) > 1 and known else ORDER
+    named = {common} if count > 1 else set()
+    names = [variant.label if variant.interval in named else f"{variant.label} ({variant.interval})" for variant in variants]
+    order = COMMON.format(common) if len(intervals) > 1 and named else ORDER
     names = [variant.label for variant in variants] if len(intervals) == 1 else names
     lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
     return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
@@ -141,10 +141,10 @@ def with_placebo(
     other estimate, the spec as a whole is not estimable.
     """
     own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
-    known = own["estimate"].notna()
-    reasons = own[~known] if known.any() else own[:1].assign(quantity=None)
+    estimated = own["estimate"].notna()
+    reasons = own[~estimated] if estimated.any() else own[:1].assign(quantity=None)
     columns = not_estimable.columns
-    return [*tables, own[known]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
+    return [*tables, own[estimated]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
 
 
 def beside_the_first(
@@ -160,17 +160,15 @@ def beside_the_first(
     The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
-    found = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
+    variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
-    reasons = {name: reason for reasons in missing for name, reason in reasons.items()}
+    reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
     against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
-    said = joined(sentence(reasons), USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else "")
-    if any(variant.has_points for variants in found[1:] for variant in variants):
-        return [variant for variants in found for variant in variants], joined(absences(SIDES, specs, not_estimable), said)
-    alone = f"Nothing to compare with: {found[0][0].label}." if found[0] else ""
-    others = {entry["spec"]: _estimated(specs[entry["spec"]]) for entry in entries[1:]}
-    return [], joined(alone, absences(SIDES, others, not_estimable), said)
-
-
-def _estimated(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["estimate"].notna() | ~table["quantity"].isin(QUANTITIES)]
+    use = USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else ""
+    if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
+        note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
+        return [variant for of_entry in variants for variant in of_entry], note
+    alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
+    others = {spec: table for spec, table in specs.items() if spec != entries[0]["spec"]}
+    estimated = {spec: table[table["estimate"].notna() | ~table["quantity"].isin(QUANTITIES)] for spec, table in others.items()}
+    return [], joined(alone, absences(SIDES, estimated, not_estimable), sentence(reasons), use)

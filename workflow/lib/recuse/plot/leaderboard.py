@@ -129,18 +129,18 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
     """
     own = table[(table["spec"] == whole["spec"].iloc[0]) & table["slice"].isna()]
     estimand = ", ".join(own["estimand"].dropna().unique())
-    said = []
+    changes = []
     for kind, name in CHANGED.items():
         rows = _beside_raw(whole, kind)
         reasons = enumerated(own.loc[(own["scores"] == kind) & own["score"].isna(), "note"].unique())
         if len(rows) or reasons:
-            said.append(f"{name.format(estimand=estimand)}: {_changes(rows) if len(rows) else reasons}.")
+            changes.append(f"{name.format(estimand=estimand)}: {_changes(rows) if len(rows) else reasons}.")
     slices = _beside_raw(table[table["slice"].notna()], DEBIASED)
     if len(slices):
         named = list(slices["slice"].unique())
         parts = enumerated(named) if len(named) <= MOST else f"{len(named)} parts of the ratings"
-        said.append(f"In {parts} alone, with the biases taken off: {_changes_of(slices)}.")
-    return said
+        changes.append(f"In {parts} alone, with the biases taken off: {_changes_of(slices)}.")
+    return changes
 
 
 def _beside_raw(rows: pd.DataFrame, kind: str) -> pd.DataFrame:

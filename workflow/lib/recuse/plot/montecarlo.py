@@ -1,6 +1,6 @@
 """What estimators did on grids of simulated worlds: size, power, bias or coverage, a panel for each grid.
 
-Axes of the figures of estimators on simulated worlds: each panel has its own, stretched where a value should be.
+Each panel has an axis of its own, which is stretched where a value should be.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +17,23 @@ from recuse.model.terms import ALL_JUDGES
 from recuse.montecarlo.estimators import ESTIMATORS
 from recuse.montecarlo.run import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, REJECTED
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
-from recuse.plot.page import Entry, Page, page_of_words
+from recuse.plot.intervals import plain_rows
+from recuse.plot.page import Entry, Page, joined, page_of_words
 from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, UNIT, Subject, language, text_width, wrap
 
+COLUMNS = 2
+GUTTER = 0.24
+LABEL = 1.42  # inches beside a panel, for the names of the estimators
+RIGHT = 0.14  # inches for half of the last number
+ROW = 0.3  # inches for an estimator, whose name may have two lines
+BELOW = 0.36  # inches under a panel, for its numbers
+SPREAD = 0.72  # of a row: over which the settings stand below one another
+PALEST = 0.4  # of the colour that the first setting has
+ERRORS = 2  # Monte Carlo errors on each side
+COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN}
+POINT = {"marker": "o", "markersize": 3.0, "markeredgewidth": 0.5}
+BAND = "#E2E2E2"
+NONE = "Nothing to draw: no world of the grids has this."
 TOLERANCE = 0.02  # a share within it is as it should be
 LEAST = 0.05  # a panel shows shares so far to each side of the nominal one
 STRAIGHT = 0.002  # rating points: within them the axis of biases is nearly straight, beyond them logarithmic
@@ -29,7 +43,6 @@ APART = 0.07  # inches between two numbers
 SHARES = (0.05, 0.2, 0.5, 1.0, 0.0, 0.3, 0.15, 0.75, 0.02, 0.4)  # that have a number, from the first that is to have one
 EVEN = (0.0, 1.0, 0.5, 0.25, 0.75)
 BIASES = (0.01, -0.01, 0.1, 0.001, -0.001, 0.05, 0.005, -0.005, 0.002, -0.002, 0.02)
-
 Scale = Callable[[np.ndarray], np.ndarray]
 
 
@@ -102,48 +115,6 @@ STATISTICS = {
 }
 
 
-def limits(statistic: Statistic, low: np.ndarray, high: np.ndarray, nominal: float | None) -> tuple[float, float]:
-    """Ends of a panel's axis: all bars from `low` to `high`, what is nominal and something to its sides, and a margin."""
-    there, back = statistic.scale
-    if nominal is None:
-        ends = np.array([0.0, 1.0])
-    else:
-        least = LEAST if statistic.share else LEAST_BIAS
-        ends = np.array([min(low.min(), nominal - least), max(high.max(), nominal + least)])
-    first, last = there(np.clip(ends, 0, 1) if statistic.share else ends)
-    margin = MARGIN * (last - first)
-    return float(back(first - margin)), float(back(last + margin))
-
-
-def numbers(statistic: Statistic, ends: tuple[float, float], nominal: float | None, width: float) -> list[tuple[float, str]]:
-    """Places on an axis of `width` inches and their numbers: the nominal one, then as many others as do not meet."""
-    there = statistic.scale[0]
-    first, last = there(np.array(ends))
-    found: list[tuple[float, str, float, float]] = []
-    for value in [*([] if nominal is None else [nominal]), *statistic.of_numbers]:
-        text = f"{100 * value if statistic.share else value:.4g}".replace("-", "−")
-        place, half = width * float((there(np.array(value)) - first) / (last - first)), text_width(text) / 2
-        free = all(abs(place - other) > half + wide + APART for *_, other, wide in found)
-        if free and -1e-6 <= place <= width + 1e-6:
-            found.append((value, text, place, half))
-    return [(value, text) for value, text, *_ in sorted(found)]
-
-
-COLUMNS = 2
-GUTTER = 0.24
-LABEL = 1.42  # inches beside a panel, for the names of the estimators
-RIGHT = 0.14  # inches for half of the last number
-ROW = 0.3  # inches for an estimator, whose name may have two lines
-BELOW = 0.36  # inches under a panel, for its numbers
-SPREAD = 0.72  # of a row: over which the settings stand below one another
-PALEST = 0.4  # of the colour that the first setting has
-ERRORS = 2  # Monte Carlo errors on each side
-COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN}
-POINT = {"marker": "o", "markersize": 3.0, "markeredgewidth": 0.5}
-BAND = "#E2E2E2"
-NONE = "Nothing to draw: no world of the grids has this."
-
-
 @language()
 def validity(
     table: pd.DataFrame, subject: Subject, *, name: str, grids: Mapping[str, Mapping], world: str, confidence: float
@@ -167,7 +138,7 @@ def validity(
     above = {grid: len(heading) * LINE + 0.06 for grid, heading in headings.items()}
     filled = _stacked({grid: above[grid] + tall[grid] + BELOW for grid in panels}, columns)
     body = max(depth for _, depth in filled.values())
-    note = " ".join(filter(None, [_note(statistic, nominal, world, drawn), _without(panels, grids)]))
+    note = joined(_note(statistic, nominal, world, drawn), _without(panels, grids))
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=_legend(statistic, drawn), note=note)
     for grid, own in panels.items():
         column, depth = filled[grid]
@@ -191,12 +162,12 @@ def _heading(grid: Mapping, width: float) -> Iterator[tuple[str, dict]]:
 
 def _stacked(heights: Mapping[str, float], columns: int) -> dict[str, tuple[int, float]]:
     """Column of each panel, the least full one, and how far down it then reaches."""
-    depth, found = [0.0] * columns, {}
+    depth, places = [0.0] * columns, {}
     for name, height in heights.items():
         column = depth.index(min(depth))
         depth[column] += height
-        found[name] = column, depth[column]
-    return found
+        places[name] = column, depth[column]
+    return places
 
 
 def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
@@ -236,18 +207,44 @@ def _shades(colour: str, count: int) -> list[str]:
     return [to_hex(1 - part * (1 - np.array(to_rgb(colour)))) for part in parts]
 
 
+def _limits(statistic: Statistic, low: np.ndarray, high: np.ndarray, nominal: float | None) -> tuple[float, float]:
+    """Ends of a panel's axis: all bars from `low` to `high`, what is nominal and something to its sides, and a margin."""
+    there, back = statistic.scale
+    if nominal is None:
+        ends = np.array([0.0, 1.0])
+    else:
+        least = LEAST if statistic.share else LEAST_BIAS
+        ends = np.array([min(low.min(), nominal - least), max(high.max(), nominal + least)])
+    first, last = there(np.clip(ends, 0, 1) if statistic.share else ends)
+    margin = MARGIN * (last - first)
+    return float(back(first - margin)), float(back(last + margin))
+
+
+def _numbers(statistic: Statistic, ends: tuple[float, float], nominal: float | None, width: float) -> list[tuple[float, str]]:
+    """Places on an axis of `width` inches and their numbers: the nominal one, then as many others as do not meet."""
+    there = statistic.scale[0]
+    first, last = there(np.array(ends))
+    taken: list[tuple[float, str, float, float]] = []
+    for value in [*([] if nominal is None else [nominal]), *statistic.of_numbers]:
+        text = f"{100 * value if statistic.share else value:.4g}".replace("-", "−")
+        place, half = width * float((there(np.array(value)) - first) / (last - first)), text_width(text) / 2
+        free = all(abs(place - other) > half + wide + APART for *_, other, wide in taken)
+        if free and -1e-6 <= place <= width + 1e-6:
+            taken.append((value, text, place, half))
+    return [(value, text) for value, text, *_ in sorted(taken)]
+
+
 def _frame(axes: Axes, own: pd.DataFrame, statistic: Statistic, nominal: float | None, width: float) -> None:
     """Rows of estimators, numbers on the axis, and where the points should be."""
     names = _present(own)
     error = ERRORS * own["mc_error"]
-    ends = limits(statistic, own["value"] - error, own["value"] + error, nominal)
+    ends = _limits(statistic, own["value"] - error, own["value"] + error, nominal)
     axes.set_xscale("function", functions=statistic.scale)
-    axes.set(xlim=ends, ylim=(len(names) - 0.5, -0.5))
+    axes.set_xlim(ends)
+    plain_rows(axes, names)
     axes.set_yticks(range(len(names)), [wrap(_label(name), LABEL - 0.08) for name in names], linespacing=1.05)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xticks(*zip(*numbers(statistic, ends, nominal, width), strict=True))
+    axes.set_xticks(*zip(*_numbers(statistic, ends, nominal, width), strict=True))
     axes.minorticks_off()
-    axes.grid(axis="x")
     for place in range(1, len(names)):
         axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
     if nominal is not None:

@@ -58,12 +58,12 @@ def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
     for number, estimand in enumerate(estimands):
         x = left + number * (width + GUTTER)
         own = table[table["estimand"] == estimand]
-        found, alarms = page.axes(x, upper, width, FOUND), page.axes(x, lower, width, ALARMS)
-        _frame(found, alarms, table, 1 - confidence, first=number == 0)
-        found.set_title(headings[number], size=SMALL)
+        sizes, alarms = page.axes(x, upper, width, FOUND), page.axes(x, lower, width, ALARMS)
+        _frame(sizes, alarms, table, 1 - confidence, first=number == 0)
+        sizes.set_title(headings[number], size=SMALL)
         for (raters, models), line in lines.items():
-            _draw(found, alarms, own[(own["raters"] == raters) & (own["models"] == models)], line)
-        _write_unknown(found, alarms, own)
+            _draw(sizes, alarms, own[(own["raters"] == raters) & (own["models"] == models)], line)
+        _write_unknown(sizes, alarms, own)
         page.centred(x + width / 2, words + 0.02, "prompts")
         _write_prompts(page, own, (x, words - LINE), width)
     page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
@@ -105,15 +105,15 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
 def _note(table: pd.DataFrame, confidence: float) -> str:
     power, level = f"{100 * table['power'].iloc[0]:g} %", f"{100 * (1 - confidence):g} %"
     if (table["raters"] == EXACT).all():
-        known, errors = "", "passes"
+        reliability, errors = "", "passes"
         taken = ". How reliable the human scores are is not known: what their errors would do is left out."
     else:
-        known, errors = ", and the reliability of its human scores", "and errors of the human scores pass"
+        reliability, errors = ", and the reliability of its human scores", "and errors of the human scores pass"
         taken = "; more raters take the errors away. Where lines lie on one another the number of raters makes no difference."
     sentences = [
         f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
         f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
-        f"this is most often so. Both in closed form, from the noise, tastes and slopes of this study's ratings{known}. "
+        f"this is most often so. Both in closed form, from the noise, tastes and slopes of this study's ratings{reliability}. "
         "Taste of a judge for single models sets the floor; more models lower it. This taste, which the tests of A and B do "
         f"not allow for, {errors} for bias, the more surely the more prompts there are{taken}"
     ]
@@ -125,40 +125,40 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     return "\n".join(sentences)
 
 
-def _frame(found: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, first: bool) -> None:
+def _frame(sizes: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, first: bool) -> None:
     prompts, ends = table["prompts"], table[["detectable", "floor"]].assign(aim=table["gamma"]).replace(0.0, np.nan)
-    for axes in (found, alarms):
+    for axes in (sizes, alarms):
         axes.set(xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15))
         axes.tick_params(axis="y", length=0, labelleft=first)
         axes.grid()
-    found.set(yscale="log", ylim=(ends.min(axis=None) / 1.2, ends.max(axis=None) * 1.2))
+    sizes.set(yscale="log", ylim=(ends.min(axis=None) / 1.2, ends.max(axis=None) * 1.2))
     alarms.set(ylim=(0, 1.04))
-    places = round_numbers(found.get_ylim(), (1, 2, 3, 5))
-    found.set_yticks(places, [f"{place:g}" for place in places])
+    places = round_numbers(sizes.get_ylim(), (1, 2, 3, 5))
+    sizes.set_yticks(places, [f"{place:g}" for place in places])
     alarms.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    places = round_numbers(found.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5))
-    found.set_xticks(places, [""] * len(places))
+    places = round_numbers(sizes.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5))
+    sizes.set_xticks(places, [""] * len(places))
     alarms.set_xticks(places, [f"{place:,.0f}" for place in places])
-    found.minorticks_off()
+    sizes.minorticks_off()
     alarms.minorticks_off()
-    found.axhline(table["gamma"].iloc[0], zorder=2, gid="aim", **AIM)
+    sizes.axhline(table["gamma"].iloc[0], zorder=2, gid="aim", **AIM)
     alarms.axhline(level, color=INK, lw=0.8, linestyle=(0, (1, 1.5)), zorder=2, gid="nominal")
 
 
-def _draw(found: Axes, alarms: Axes, rows: pd.DataFrame, line: Mapping) -> None:
+def _draw(sizes: Axes, alarms: Axes, rows: pd.DataFrame, line: Mapping) -> None:
     rows = rows.dropna(subset="detectable").sort_values("prompts")
-    found.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
+    sizes.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
     alarms.plot(rows["prompts"], rows["size"], zorder=3, gid="size", **line)
     for floor in rows.loc[rows["floor"] > 0, "floor"].head(1):
-        found.plot([found.get_xlim()[1]], [floor], color=line["color"], clip_on=False, zorder=4, gid="floor", **FLOOR)
+        sizes.plot([sizes.get_xlim()[1]], [floor], color=line["color"], clip_on=False, zorder=4, gid="floor", **FLOOR)
 
 
-def _write_unknown(found: Axes, alarms: Axes, own: pd.DataFrame) -> None:
+def _write_unknown(sizes: Axes, alarms: Axes, own: pd.DataFrame) -> None:
     """Say in the panels what is not estimable or not known."""
     unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
-    in_panels = {found: "at the least", alarms: "unknown"} if unknown else {}
+    in_panels = {sizes: "at the least", alarms: "unknown"} if unknown else {}
     if not own["detectable"].notna().any():
-        in_panels = {found: "not estimable"}
+        in_panels = {sizes: "not estimable"}
     for axes, words in in_panels.items():
         axes.text(0.5, 0.25, words, transform=axes.transAxes, ha="center", **WORDS)
 

@@ -1,6 +1,7 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
-from recuse.catalogue import captions_of, subject_of
+from recuse.catalogue import captions_of
 from recuse.config.studies import analyses, files_of_user, is_of_the_paper, origin_of
+from recuse.figures import subject_of
 from recuse.report.settings import differences
 
 # What the report tells of each figure of a study.

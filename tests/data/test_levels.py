@@ -13,7 +13,7 @@ from recuse.base.errors import DataError
 from recuse.crosscheck.compare import check_engines
 from recuse.data.levels import AXES, Levels, as_metadata, levels_of
 from recuse.data.moments import moments_of_rows
-from recuse.data.references import with_normalised_length
+from recuse.data.selection import with_normalised_length
 from recuse.data.shards import CheckedRows, Shard, first_twice, sort_rows
 from recuse.model.spec import Spec
 

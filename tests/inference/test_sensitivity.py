@@ -6,7 +6,7 @@ import pytest
 
 from recuse.base.errors import ConfigError
 from recuse.base.tables import SENSITIVITY, write_table
-from recuse.data.references import with_normalised_length
+from recuse.data.selection import with_normalised_length
 from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile

@@ -10,8 +10,8 @@ from recuse.crosscheck.compare import check_engines, raise_disagreement
 from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
-from recuse.data.references import NORMALISATIONS, with_normalised_length
 from recuse.data.registry import Registry
+from recuse.data.selection import NORMALISATIONS, with_normalised_length
 from recuse.model.estimates import estimate, estimates_of
 from recuse.model.fit import fits
 from recuse.model.least_squares import wald_p_value

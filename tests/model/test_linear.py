@@ -6,7 +6,7 @@ import pytest
 from recuse.data.cells import FACTORS
 from recuse.data.levels import levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
-from recuse.data.references import with_normalised_length
+from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of
 from recuse.model.least_squares import Solution

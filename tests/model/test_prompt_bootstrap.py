@@ -11,7 +11,7 @@ from designs_on_rows import times_drawn
 from recuse.base.tables import ESTIMATES, read_table, write_table
 from recuse.data.files import RatingsFile
 from recuse.data.levels import levels_of
-from recuse.data.references import with_family_references, with_normalised_length
+from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as prompt_bootstrap
 from recuse.model.estimates import estimate

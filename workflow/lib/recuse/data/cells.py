@@ -95,16 +95,10 @@ def _counted(ratings: str) -> str:
 
 
 def _build(connection: duckdb.DuckDBPyConnection, counted: str, levels: Levels, cells: str) -> None:
-    found = connection.execute(counted).fetchnumpy()
-    if not len(found["n"]):
+    counts = connection.execute(counted).fetchnumpy()
+    if not len(counts["n"]):
         raise DataError(f"{cells}: no complete row is left for it; see completeness.csv for what is missing")
-    found["reference"] = references_of(levels, found.pop("reference_code"))
-    _write(cells_of_counts(levels, found), cells)
-
-
-def references_of(levels: Levels, code: np.ndarray) -> np.ndarray:
-    """Raw references, (codes,), of codes; NaN throughout of a study without any."""
-    return np.array(levels.reference)[code] if levels.reference else np.full(len(code), np.nan)
+    _write(cells_of_counts(levels, counts), cells)
 
 
 def read_cells(path: str) -> Cells:
@@ -135,25 +129,28 @@ def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
     for rows in blocks:
         query = f"select {by}, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
         counted.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
-    found = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
-    return cells_of_counts(levels, found, {by: np.array(families, dtype=str)})
+    counts = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
+    return cells_of_counts(levels, counts, {by: np.array(families, dtype=str)})
 
 
-def cells_of_counts(levels: Levels, found: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:
-    """Cells of counts n by group_code, reference, rating and, where there is a further factor, the `level` of its names.
+def cells_of_counts(
+    levels: Levels, counted: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
+) -> Cells:
+    """Cells of counts n by group_code, reference or its code, rating and, with a further factor, the `level` of its names.
 
     Each is (counts,); they may stand in any order, also more than once.
     """
     further = further or {}
-    level = found["level"] if further else 0
-    references, reference = np.unique(np.ma.filled(found["reference"], np.nan), return_inverse=True)
-    dimension, judge, model, dataset = levels.places(found["group_code"].astype(np.int64))
+    level = counted["level"] if further else 0
+    raw = levels.references(counted["reference_code"]) if "reference_code" in counted else counted["reference"]
+    references, reference = np.unique(np.ma.filled(raw, np.nan), return_inverse=True)
+    dimension, judge, model, dataset = levels.places(counted["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
     order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
     cell, place = np.unique(order * len(references) + reference, return_inverse=True)
     low, high = np.min(levels.scale), np.max(levels.scale)
     counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
-    np.add.at(counts, (place, found["rating"] - low), found["n"])
+    np.add.at(counts, (place, counted["rating"] - low), counted["n"])
     order, reference = np.divmod(cell, max(1, len(references)))
     groups, group = np.unique(order, return_inverse=True)
     level, order = np.divmod(groups, math.prod(sizes))
@@ -173,9 +170,7 @@ def cells_of_counts(levels: Levels, found: Mapping[str, np.ndarray], further: Ma
 
 def _write(cells: Cells, path: str) -> None:
     scale = cells.scale.astype(np.int32)
-    columns = {
-        "group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS},
-        "gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1],
-        "n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)},
-    }  # fmt: skip
+    columns = {"group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS}}
+    columns |= {"gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1]}
+    columns |= {"n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)}}
     write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)

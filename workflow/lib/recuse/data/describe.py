@@ -1,9 +1,4 @@
-"""Pearson, Spearman and Goodman-Kruskal gamma, exact with ties, from contingency tables.
-
-Agreement of judge and human: the table of correlations.
-
-Mean scores: what each judge, and the humans, gave each model.
-"""
+"""What a study's ratings are: mean scores of the models, and the correlation of judges with the humans."""
 
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
@@ -101,10 +96,9 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
             for name, statistic in STATISTICS.items():
                 value = float(statistic(table, references, cells.ratings))
                 error = jackknife_error(statistic, table, references, cells.ratings)
-                yield {
-                    "dimension": str(dimension), "judge": str(judge), "statistic": name, "value": value,
-                    "std_error": error, "ci_low": value - z * error, "ci_high": value + z * error, "n": int(table.sum()),
-                }  # fmt: skip
+                row = {"dimension": str(dimension), "judge": str(judge), "statistic": name, "n": int(table.sum())}
+                interval = {"ci_low": value - z * error, "ci_high": value + z * error}
+                yield {**row, "value": value, "std_error": error, **interval}
 
 
 def mean_scores(cells: Cells) -> Iterator[dict]:

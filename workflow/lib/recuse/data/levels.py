@@ -59,11 +59,13 @@ class Levels:
     def factors(self, group: np.ndarray) -> dict[str, np.ndarray]:
         """Names of each code by factor, (codes,) of str each."""
         dimension, judge, model, dataset = self.places(group)
-        places = {
-            "dimension": dimension, "dataset": dataset, "task_type": dataset, "judge": judge, "model": model,
-            "judge_family": judge, "model_family": model,
-        }  # fmt: skip
+        places = {"dimension": dimension, "dataset": dataset, "task_type": dataset}
+        places |= {"judge": judge, "model": model, "judge_family": judge, "model_family": model}
         return {factor: np.array(getattr(self, factor), dtype=str)[place] for factor, place in places.items()}
+
+    def references(self, code: np.ndarray) -> np.ndarray:
+        """Raw references, (codes,), of codes; NaN throughout of a study without any."""
+        return np.array(self.reference)[code] if self.reference else np.full(len(code), np.nan)
 
     def scales(self, group: np.ndarray) -> np.ndarray:
         """Lowest and highest rating of each code's dimension, (codes, 2)."""

@@ -1,11 +1,10 @@
 """Group moments: what least squares and its robust errors need to know of the rows, and nothing else.
 
-The rows behind a fit, in blocks: of whole prompts, few enough to hold at a time.
+Where errors are by prompt, the rows themselves come in blocks of whole prompts, few enough to hold at a time.
 
-Completions told apart by the judges that rated them: what taking the effects of completions out of a fit needs to know.
-
-All covariates of a row, the reference and the length, are the completion's. So among completions that the same judges rated,
-the mean of a regressor over the rows of each is the same linear function of these, whatever the completion.
+To take the effects of completions out of a fit, these are told apart by the judges that rated them. All covariates of a row,
+the reference and the length, are the completion's. So among completions that the same judges rated, the mean of a regressor
+over the rows of each is the same linear function of these, whatever the completion.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +15,9 @@ import numpy as np
 
 from recuse.base.database import connect, literal_path
 from recuse.base.log import steps
-from recuse.data.cells import Cells, references_of
+from recuse.data.cells import Cells
 from recuse.data.levels import Levels, levels_of
-from recuse.data.references import REFERENCE_FAMILY
+from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more
 LISTED = 2**24  # codes, of 4 bytes each: of more, the groups of a fit are searched and not looked up
@@ -57,8 +56,8 @@ def row_blocks(
     connection.execute("set parquet_metadata_cache = true")  # reading the footer takes longer than reading a block
 
     def read(span: PromptRange) -> RowBlock:
-        found = connection.execute(rows_of(span)).fetchnumpy()
-        prompt, group, level, rating, *covariates = map(np.asarray, found.values())
+        columns = connection.execute(rows_of(span)).fetchnumpy().values()
+        prompt, group, level, rating, *covariates = map(np.asarray, columns)
         return RowBlock(prompt, place_of(level, group), rating, covariates)
 
     with ThreadPoolExecutor(1) as reader:
@@ -74,33 +73,28 @@ def row_blocks(
 
 def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRange]:
     """Yield the prompts of each block, by what the footers say of groups of rows; no block is of two files."""
+    footer = """
+        select row_group_num_rows, stats_min_value::bigint, stats_max_value::bigint from parquet_metadata({})
+        where path_in_schema = 'prompt' order by row_group_id"""
     for path in ratings:
-        for first, last in _ranges(path, rows):
+        first, last, held = None, -1, 0
+        for count, lowest, highest in connect().execute(footer.format(literal_path(path))).fetchall():
+            if highest == last and not held:
+                continue  # all of one prompt, the last of the block before
+            first = max(lowest, last + 1) if not held else first
+            last, held = highest, held + count
+            if held >= rows:
+                yield PromptRange(path, first, last)
+                held = 0
+        if held:
             yield PromptRange(path, first, last)
 
 
 def prompt_count(ratings: Sequence[str]) -> int:
     """Number of prompts in all files, whose codes are the numbers below it, by what the footers say of groups of rows."""
     highest = "select max(stats_max_value::bigint) from parquet_metadata({}) where path_in_schema = 'prompt'"
-    found = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
-    return 1 + max((last for last in found if last is not None), default=-1)
-
-
-def _ranges(path: str, rows: int) -> Iterator[tuple[int, int]]:
-    footer = f"""
-        select row_group_num_rows, stats_min_value::bigint, stats_max_value::bigint from parquet_metadata({literal_path(path)})
-        where path_in_schema = 'prompt' order by row_group_id"""
-    first, last, held = None, -1, 0
-    for count, lowest, highest in connect().execute(footer).fetchall():
-        if highest == last and not held:
-            continue  # all of one prompt, the last of the block before
-        first = max(lowest, last + 1) if not held else first
-        last, held = highest, held + count
-        if held >= rows:
-            yield first, last
-            held = 0
-    if held:
-        yield first, last
+    codes = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
+    return 1 + max((last for last in codes if last is not None), default=-1)
 
 
 def _places(
@@ -157,11 +151,14 @@ class Moments:
 
 
 def moments_of_cells(cells: Cells) -> Moments:
-    """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts."""
+    """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts.
+
+    A reference that is not known counts as 0: then none is, and no term is on it.
+    """
     unit = cells.ratings_unit
     # (cells, a): sum of rating^a over the rows of a cell; (cells, b): reference^b
     rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
-    references = _or_0(cells.reference)[:, None] ** np.arange(ORDER + 1)
+    references = np.nan_to_num(cells.reference)[:, None] ** np.arange(ORDER + 1)
     sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
     return Moments(cells.factors, tensor_of(sums, variables=3))
 
@@ -183,23 +180,18 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
     group, total = np.empty(0, dtype=np.int64), np.empty((0, len(powers)))  # of the groups met so far, by their codes
     for rows in blocks:
         query = f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group by all"
-        found = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
-        low, high = levels.scales(found["group_code"]).T
-        unit = [(raw - low) / (high - low) for raw in (found["rating"], references_of(levels, found["reference_code"]))]
-        rating, reference = (_or_0(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
-        met, at = np.unique(found["group_code"], return_inverse=True)
+        counted = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
+        low, high = levels.scales(counted["group_code"]).T
+        unit = [(raw - low) / (high - low) for raw in (counted["rating"], levels.references(counted["reference_code"]))]
+        rating, reference = (np.nan_to_num(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
+        met, at = np.unique(counted["group_code"], return_inverse=True)
         group, total = _with_groups(group, total, met.astype(np.int64))
         here = np.searchsorted(group, met)
         for place, (a, b, c) in enumerate(powers):
-            total[here, place] += np.bincount(at, rating[a] * reference[b] * found[f"s{c}"], len(met))
+            total[here, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(met))
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
-
-
-def _or_0(values: np.ndarray) -> np.ndarray:
-    """0 for a reference that is not known: then none is, and no term is on it."""
-    return np.nan_to_num(values)
 
 
 def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
@@ -285,8 +277,8 @@ def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
     for block in blocks:
         patterns, place = _patterns(block, factors)
         sums = sums_of_rows(block, place * groups + block.group, len(patterns) * groups)
-        for pattern, found in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
-            totals[pattern] = totals.get(pattern, 0.0) + found
+        for pattern, of_pattern in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
+            totals[pattern] = totals.get(pattern, 0.0) + of_pattern
     patterns = sorted(totals)
     total = np.array([totals[pattern] for pattern in patterns]).reshape(-1, groups, len(powers))
     group, pattern = np.nonzero(total[:, :, 0].T)
@@ -303,8 +295,8 @@ def blocks_by_judges(
     names = list(zip(*factors.values(), strict=True))
     for block in blocks:
         patterns, place = _patterns(block, factors)
-        known = np.array([[numbers.get((pattern, *name), -1) for name in names] for pattern in patterns], dtype=np.int32)
-        group = known.reshape(-1, len(names))[place, block.group]
+        number = np.array([[numbers.get((pattern, *name), -1) for name in names] for pattern in patterns], dtype=np.int32)
+        group = number.reshape(-1, len(names))[place, block.group]
         kept = slice(None) if group.min(initial=0) >= 0 else np.flatnonzero(group >= 0)
         yield RowBlock(block.prompt[kept], group[kept], block.rating[kept], [values[kept] for values in block.covariates])
 
@@ -319,6 +311,6 @@ def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[list[
     for first in range(0, len(judges), WORD):
         bit = np.where((judge >= first) & (judge < first + WORD), 2.0 ** (judge - first), 0.0)
         words.append(np.bincount(completion, bit[block.group]))
-    found, place = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
-    bits = [[int(word) >> shift & 1 for word in row for shift in range(WORD)][: len(judges)] for row in found]
+    distinct, place = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
+    bits = [[int(word) >> shift & 1 for word in row for shift in range(WORD)][: len(judges)] for row in distinct]
     return ["".join(map(str, row)) for row in bits], place[completion]

@@ -14,7 +14,7 @@ import numpy as np
 from recuse.base.database import connect, create_table, empty_folder, files, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
-from recuse.data.cells import Cells, cells_of_counts, references_of
+from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import (
     IS_LENGTH,
     KNOWN_MODEL,
@@ -154,7 +154,6 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
     complete = f"{coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
     counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
     counts = connection.execute(counted).fetchnumpy()
-    counts["reference"] = references_of(plan.levels, counts.pop("reference_code"))
     return cells_of_counts(plan.levels, counts)
 
 

@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recuse.base.database import files, text
-from recuse.data.references import REFERENCE_FAMILY
+from recuse.data.levels import Levels
 
+# A spec's `length` -> the columns that mark the set over which mean and standard deviation (n - 1) are taken, and whether a
+# completion counts once in it or once per row. Then x = tanh((length - mean) / sd).
+NORMALISATIONS = {
+    "prompt": (["dimension", "prompt"], True),  # the completions of the prompt (Play Favorites, section 6.2)
+    "prompt_rows": (["prompt"], False),  # every row of the prompt, all judges and dimensions (its published code)
+    "global": ([], True),  # all completions of the study (the alternative that section 6.2 mentions)
+}
+REFERENCE_FAMILY = "reference_family"  # the factor that tells references apart, where they are the mean ratings of families
 DROPPED = "models_dropped"
 FACTOR_OF = {DROPPED: "model"}  # key of a subset -> factor, where they differ
 
@@ -20,7 +28,7 @@ class Selection:
     too.
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
     All else, the normalisation of the length and the reference too, is computed from the rows that are kept.
-    length: the normalisation of the length (one of recuse.data.references.NORMALISATIONS), over all slices together.
+    length: the normalisation of the length (one of NORMALISATIONS), over all slices together.
     reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
     and under `family` its completions as well.
     absorb: `completion` tells completions (dimension, prompt and model) apart by the judges that rated them.
@@ -77,3 +85,46 @@ def _without(factors: Mapping[str, np.ndarray], models: Sequence[str]) -> np.nda
 
 
 EVERY_ROW = Selection()
+
+
+def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None = None) -> str:
+    """SQL for the rows of `ratings` (SQL) that have a length, with a column `x` = tanh((length - mean) / sd), in (-1, 1).
+
+    A set with one length only, or with equal lengths, gives x = 0: in it, no completion is longer than another. sets: SQL for
+    mean and sd, in the form of `length_sets`, where `ratings` is not all that they are taken over.
+    """
+    keys, _ = NORMALISATIONS[normalisation]
+    match = f"using ({', '.join(keys)})" if keys else "on true"
+    return f"""
+        with known as (select * from ({ratings}) where length is not null),
+             sets as ({sets or length_sets("select * from known", normalisation)})
+        select known.*, case when sd > 1e-9 then tanh((length - mean) / sd) else 0 end as x from known join sets {match}"""
+
+
+def length_sets(ratings: str, normalisation: str) -> str:
+    """SQL for mean and sd of the lengths of each set of completions, beside the columns that mark it."""
+    keys, once = NORMALISATIONS[normalisation]
+    sample = f"select {'distinct dimension, prompt, model,' if once else 'dimension, prompt,'} length from ({ratings})"
+    return f"""
+        select {"".join(f"{key}, " for key in keys)} avg(length) as mean, stddev_samp(length) as sd
+        from ({sample}) where length is not null {f"group by {', '.join(keys)}" if keys else ""}"""
+
+
+def with_family_references(ratings: str, levels: Levels) -> str:
+    """SQL for the rows of `ratings` (SQL), each once for every family of judges but its own, the column `reference_family`.
+
+    gt and gt_unit are then the mean rating of that family's judges in `ratings` for the completion (dimension, dataset, prompt,
+    model), raw and on the unit scale; a completion that none of them rated is left out. levels: what the codes of `ratings`
+    stand for. Source: Play Favorites (arXiv 2508.06709), section 6.2.
+    """
+    # Codes and enumerated names, of which groups are made faster than of texts: a completion is the group without its judge.
+    judge = levels.sql_place("judge")
+    families = ", ".join(map(text, levels.judge_family))
+    kind = f"enum({', '.join(map(text, dict.fromkeys(levels.judge_family)))})"
+    return f"""
+        with rated as (select *, {levels.sql_without("judge")} as completion, ([{families}]::{kind}[])[1 + {judge}] as family
+                       from ({ratings})),
+             judged as (select prompt, completion, family as {REFERENCE_FAMILY}, avg(rating) as mean from rated group by all)
+        select rated.* exclude (gt, gt_unit, completion, family), {REFERENCE_FAMILY},
+               mean as gt, (mean - scale_low) / (scale_high - scale_low) as gt_unit
+        from rated join judged using (prompt, completion) where family <> {REFERENCE_FAMILY}"""

@@ -7,7 +7,7 @@ import numpy as np
 
 from recuse.base.database import connect, text
 from recuse.data.cells import Cells, cells_of_rows, read_cells
-from recuse.data.levels import levels_of
+from recuse.data.levels import Levels, levels_of
 from recuse.data.moments import (
     Moments,
     PromptRange,
@@ -21,8 +21,15 @@ from recuse.data.moments import (
     prompt_ranges,
     row_blocks,
 )
-from recuse.data.references import NORMALISATIONS, REFERENCE_FAMILY, length_sets, with_family_references, with_normalised_length
-from recuse.data.selection import EVERY_ROW, Selection
+from recuse.data.selection import (
+    EVERY_ROW,
+    NORMALISATIONS,
+    REFERENCE_FAMILY,
+    Selection,
+    length_sets,
+    with_family_references,
+    with_normalised_length,
+)
 
 
 @dataclass(frozen=True)
@@ -55,9 +62,8 @@ class Study:
         With the human score they are those of all rows.
         """
         if selection.reference is not None:
-            levels = levels_of(self.ratings[0])
-            blocks = [with_family_references(_rows(selection, span), levels) for span in prompt_ranges(self.ratings)]
-            return self._once(("cells", *blocks), lambda: cells_of_rows(blocks, levels, by=REFERENCE_FAMILY))
+            rows = self._blocks_of(selection)
+            return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, by=REFERENCE_FAMILY))
         if isinstance(self.cells_from, Cells):
             return self.cells_from
         return self._once(("cells",), lambda: read_cells(self.cells_from))
@@ -73,10 +79,8 @@ class Study:
             covariates = 1 if selection.length is None else 2
             return self._once(key, lambda: moments_by_judges(*self._not_absorbed(selection), covariates=covariates))
         if selection.length is not None:
-            sets = self._length_sets(selection)
-            spans = prompt_ranges(self.ratings)
-            blocks = [with_normalised_length(_rows(selection, span), selection.length, sets=sets) for span in spans]
-            return self._once(("moments", *blocks), lambda: moments_of_rows(blocks, levels_of(self.ratings[0])))
+            rows = self._blocks_of(selection)
+            return self._once(("moments", *rows), lambda: moments_of_rows(rows, self._levels))
         cells = self.cells(selection)
         if by_cell:
             return self._once(("moments by cell", id(cells)), lambda: moments_by_cell(cells))
@@ -86,21 +90,35 @@ class Study:
         """Yield the rows behind `moments`, some prompts at a time; their groups are numbered as in `factors`, of these."""
         if selection.absorb is not None:
             return blocks_by_judges(*self._not_absorbed(selection), factors)
-        families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])] if selection.reference else []
-        levels = levels_of(self.ratings[0])
+        level, length, families = "0::utinyint", "", []
+        if selection.reference is not None:
+            families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])]
+            level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
+        elif selection.length is not None:
+            length = ", x"
+        joined = selection.reference is not None or selection.length is not None  # rows that are joined are in no order
 
         def rows_of(span: PromptRange) -> str:
-            rows, columns = _rows(selection, span), "rating_unit, coalesce(gt_unit, 0)"  # as in moments
-            if selection.reference:
-                level = f"list_position([{', '.join(map(text, families))}], {REFERENCE_FAMILY}) - 1"
-                rows = with_family_references(rows, levels)
-                return f"select prompt, group_code, {level}, {columns} from ({rows}) order by prompt"
-            if selection.length:
-                rows = with_normalised_length(rows, selection.length, sets=self._length_sets(selection))
-                return f"select prompt, group_code, 0::utinyint, {columns}, x from ({rows}) order by prompt"
-            return f"select prompt, group_code, 0::utinyint, {columns} from ({rows})"
+            columns = f"prompt, group_code, {level}, rating_unit, coalesce(gt_unit, 0){length}"  # as in moments
+            return f"select {columns} from ({self._rows(selection, span)}){' order by prompt' if joined else ''}"
 
         return row_blocks(self.ratings, rows_of, factors, by=families)
+
+    def _rows(self, selection: Selection, span: PromptRange) -> str:
+        """SQL for the rows of a selection in some prompts, with the covariates that cells do not hold."""
+        rows = selection.rows([span.path], prompts=(span.first, span.last))
+        if selection.reference is not None:
+            return with_family_references(rows, self._levels)
+        if selection.length is not None:
+            return with_normalised_length(rows, selection.length, sets=self._length_sets(selection))
+        return rows
+
+    def _blocks_of(self, selection: Selection) -> list[str]:
+        return [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
+
+    @property
+    def _levels(self) -> Levels:
+        return self._once(("levels",), lambda: levels_of(self.ratings[0]))
 
     def _not_absorbed(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
         """Rows of a selection with `absorb` in the groups, and these, that they have without."""
@@ -121,11 +139,6 @@ class Study:
         if key not in self._read:
             self._read[key] = read()
         return self._read[key]
-
-
-def _rows(selection: Selection, span: PromptRange) -> str:
-    """SQL for the rows of a selection in some prompts."""
-    return selection.rows([span.path], prompts=(span.first, span.last))
 
 
 def _double(value: float | None) -> str:

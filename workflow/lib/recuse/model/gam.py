@@ -1,16 +1,11 @@
-"""Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line.
-
-Penalised least squares on grouped rows: coefficients, errors of the rows, and how strongly to penalise.
-
-P-splines: B-splines on equidistant knots, and the differences of their coefficients that are penalised.
-"""
+"""Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recuse.data.cells import Cells
-from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING
+from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted
 from recuse.model.terms import Term
 
 # Strengths of the penalty tried by cross-validation, per row, the strongest first. The score of a curve on the ten or so values
@@ -64,7 +59,9 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
     """
     matrix, n = rows.matrix, rows.n.sum()
     gram = matrix.T @ (matrix * rows.n[:, None])
-    inverse, null = _inverse(gram + penalty)
+    penalised = gram + penalty
+    inverse, null = inverted(penalised)
+    null = null / np.sqrt(np.where(penalised.diagonal() > 0, penalised.diagonal(), 1.0))[:, None]  # of columns of any length
     coefficients = inverse @ (matrix.T @ (rows.n * rows.mean))
     # One step of refinement on the residuals takes off what rounding of the inverse leaves.
     rest = matrix.T @ (rows.n * (rows.mean - matrix @ coefficients)) - penalty @ coefficients
@@ -79,18 +76,7 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
         spread = inverse @ (matrix.T * squares) @ matrix @ inverse
         if covariance == "HC1":
             spread = spread * (n * per_row_left)
-    return Penalised(coefficients, spread, null, edofs)
-
-
-def _inverse(penalised: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Invert X'X + P, (columns, columns), on the directions that hold information; list the others, (columns, directions)."""
-    diagonal = penalised.diagonal()
-    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    values, vectors = np.linalg.eigh(penalised * np.outer(scale, scale))
-    informed = values > RANK_TOLERANCE * values.max()
-    kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
-    null = vectors[:, ~informed] * scale[:, None]
-    return kept @ kept.T, null / np.linalg.norm(null, axis=0)
+    return Penalised(coefficients, spread, null / np.linalg.norm(null, axis=0), edofs)
 
 
 def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:

@@ -1,10 +1,6 @@
-"""The likelihood of the proportional-odds model on counts, and its maximum by Newton's method.
+"""The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1, by maximum likelihood on counts.
 
-The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1.
-
-Which coefficients a logistic likelihood determines, and which it drives to infinity: from design and counts alone.
-
-What a coefficient of the ordinal fit means in points of the rating scale.
+Which coefficients the likelihood determines, and which it drives to infinity, is found from design and counts alone.
 """
 
 from collections.abc import Sequence
@@ -29,9 +25,8 @@ def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     the largest entry of each direction of the second kind is 1.
     """
     norms = np.sqrt(gram.diagonal())
-    scale = 1 / np.where(
-        norms > SEPARATION_ROUNDING * norms.max(initial=0.0), norms, 1.0
-    )  # what is 0 but for rounding stays so
+    zero = norms <= SEPARATION_ROUNDING * norms.max(initial=0.0)  # what is 0 but for rounding stays so
+    scale = 1 / np.where(zero, 1.0, norms)
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
     informed = values > RANK_TOLERANCE * values.max(initial=0.0)
     directions = scale[:, None] * vectors
@@ -124,13 +119,12 @@ class ProportionalOdds:
         """Lay out outcomes, sorted by kind, reference and rating, in which each rating from 0 is used."""
         thresholds = rating.max()
         upper, lower = np.flatnonzero(rating < thresholds), np.flatnonzero(rating > 0)
-        return cls(
-            layouts, kind, reference, rating, rows,
-            outcome=np.concatenate([upper, lower]),
-            threshold=np.concatenate([rating[upper], rating[lower] - 1]),
-            sign=np.repeat([1.0, -1.0], [len(upper), len(lower)]),
-            between=np.bincount(rating, weights=rows)[1:-1],
-        )  # fmt: skip
+        sides = {
+            "outcome": np.concatenate([upper, lower]),
+            "threshold": np.concatenate([rating[upper], rating[lower] - 1]),
+            "sign": np.repeat([1.0, -1.0], [len(upper), len(lower)]),
+        }
+        return cls(layouts, kind, reference, rating, rows, **sides, between=np.bincount(rating, weights=rows)[1:-1])
 
     @property
     def terms(self) -> int:
@@ -407,13 +401,25 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
     shown, spread = np.where(known, point, np.nan), np.where(np.outer(known, known), spread, np.nan)
     errors, k = np.sqrt(spread.diagonal()), len(terms)
     return OrdinalFit(
-        estimate=shown[:k], std_error=errors[:k], identified=known[:k], notes=tuple(notes[:k]),
-        effect=effects[:, 0], effect_std_error=effects[:, 1], reference=rows.fixed, threshold_labels=rows.labels,
-        threshold_estimate=shown[k:], threshold_std_error=errors[k:], threshold_notes=tuple(notes[k:]),
-        covariance=spread, point=point + FAR * direction, log_likelihood=likelihood.value(point), n=rows.n,
-        rank=basis.shape[1], iterations=iterations,
+        estimate=shown[:k],
+        std_error=errors[:k],
+        identified=known[:k],
+        notes=tuple(notes[:k]),
+        effect=effects[:, 0],
+        effect_std_error=effects[:, 1],
+        reference=rows.fixed,
+        threshold_labels=rows.labels,
+        threshold_estimate=shown[k:],
+        threshold_std_error=errors[k:],
+        threshold_notes=tuple(notes[k:]),
+        covariance=spread,
+        point=point + FAR * direction,
+        log_likelihood=likelihood.value(point),
+        n=rows.n,
+        rank=basis.shape[1],
+        iterations=iterations,
         remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from recuse.base.errors import ConfigError
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
-from recuse.data.references import NORMALISATIONS
+from recuse.data.selection import NORMALISATIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.fit import ESTIMATORS
 from recuse.model.spec import BIASES

@@ -7,7 +7,7 @@ import pytest
 from recuse.crosscheck.compare import check_engines
 from recuse.data.cells import build_cells, cells_of_rows
 from recuse.data.levels import as_metadata, levels_of
-from recuse.data.references import with_family_references
+from recuse.data.selection import with_family_references
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec

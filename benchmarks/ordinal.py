@@ -21,9 +21,9 @@ OURS, ORDERED_MODEL, POLR, POLR_TIGHT = "ours", "OrderedModel", "polr", "polr, t
 def slices(folder: str) -> list[tuple]:
     """(dimension, cells, terms) of each ordinal fit, the dimension with the fewest rows first."""
     from recuse.data.study import Study
+    from recuse.model.design import estimable_terms
     from recuse.model.estimable import slices_of
     from recuse.model.spec import Spec
-    from recuse.model.terms import estimable_terms
 
     spec = Spec.of("ordinal", estimator="ordinal_logit", slice="dimension")
     found = [

@@ -43,10 +43,10 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     from statsmodels.regression.linear_model import OLS
 
     from recuse.data.study import Study
+    from recuse.model.design import estimable_terms
     from recuse.model.fit import fits
     from recuse.model.resampling import Resamples
     from recuse.model.spec import Spec
-    from recuse.model.terms import estimable_terms
 
     spec = Spec.of("main", bootstrap=int(replicates))
     (ours,) = fits(spec, Study(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]), seed=SEED)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from recuse.data.cells import FACTORS, Cells
-from recuse.model.terms import terms_of
+from recuse.model.design import terms_of
 
 JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale

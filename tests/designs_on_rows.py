@@ -3,8 +3,8 @@
 import numpy as np
 
 from recuse.model import prompt_sums
+from recuse.model.design import terms_of
 from recuse.model.resampling import Resamples
-from recuse.model.terms import terms_of
 
 FACTORS = ("judge", "model", "judge_family", "model_family", "dimension")
 

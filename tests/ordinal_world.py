@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from recuse.data.cells import Cells
-from recuse.model.design import regressors_of
+from recuse.model.design import regressors_of, terms_of
 from recuse.model.spec import EQUATION_1
-from recuse.model.terms import terms_of
 
 FAMILY = {"a": "x", "b": "x", "c": "y", "d": "y"}
 REFERENCES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

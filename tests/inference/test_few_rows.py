@@ -14,8 +14,8 @@ from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.ppi import NO_DRAW, NO_SPREAD, SMALL_SAMPLE, ppi_rows, prompt_scores
 from recuse.inference.refit import NO_ERROR
 from recuse.inference.sensitivity import LENGTH_IS_HALF, NO_RESIDUAL, sensitivity_rows
+from recuse.model.design import ALL_JUDGES, COLLINEAR
 from recuse.model.spec import Spec
-from recuse.model.terms import ALL_JUDGES, COLLINEAR
 
 MAIN = Spec.of("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]

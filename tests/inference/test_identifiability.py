@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from recuse.inference.identifiability import TIED, CellWords, identifiability, identifiability_of_idiosyncrasy
+from recuse.model.design import ABSORBED, terms_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
-from recuse.model.terms import ABSORBED, terms_of
 
 NINE = (
     "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Llama 3 70B", "Mistral 7B",

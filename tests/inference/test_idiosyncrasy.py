@@ -20,9 +20,9 @@ from recuse.inference.idiosyncrasy import (
     idiosyncrasy_rows,
     residual_rows,
 )
+from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import slices_of
 from recuse.model.spec import Spec
-from recuse.model.terms import ALL_JUDGES
 
 NAMES = np.array([f"m{number}" for number in range(9)])
 FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])

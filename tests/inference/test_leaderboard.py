@@ -25,9 +25,9 @@ from recuse.inference.leaderboard import (
     tail,
     write_debiased,
 )
+from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, Spec
-from recuse.model.terms import estimable_terms
 from recuse.montecarlo.world import ValidityWorld
 
 SEED = 7

@@ -28,10 +28,10 @@ from recuse.inference.measurement_error import (
 )
 from recuse.inference.reliability import UNKNOWN
 from recuse.model.covariance import Clusters
+from recuse.model.design import NO_ROWS, REFERENCE, estimable_terms, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.model.terms import NO_ROWS, REFERENCE, estimable_terms, terms_of
 from recuse.montecarlo.estimators import Trial
 from recuse.montecarlo.run import try_estimators
 from recuse.montecarlo.world import RATERS, ValidityWorld

@@ -25,10 +25,10 @@ from recuse.data.registry import NO_HUMAN_SCORE, Registry
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.idiosyncrasy import idiosyncrasy_rows
 from recuse.inference.leaderboard import leaderboards
+from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.model.terms import ALL_JUDGES
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
 AGAINST_JUDGES = ["model_effects", "model_dimension_effects", "completion_effects", "model_effects_by_dimension"]

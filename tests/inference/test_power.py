@@ -27,10 +27,9 @@ from recuse.inference.power import (
     size,
 )
 from recuse.model.covariance import fit
-from recuse.model.design import regressors_of
+from recuse.model.design import regressors_of, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.spec import A, C, Spec
-from recuse.model.terms import terms_of
 from recuse.montecarlo.world import ValidityWorld
 
 WORLD = ValidityWorld(

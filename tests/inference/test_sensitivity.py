@@ -8,10 +8,10 @@ from recuse.base.errors import ConfigError
 from recuse.base.tables import SENSITIVITY, write_table
 from recuse.data.selection import with_normalised_length
 from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
+from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
-from recuse.model.terms import estimable_terms
 
 LENGTH = Spec.of("length_control", length="prompt")
 

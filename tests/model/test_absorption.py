@@ -12,10 +12,10 @@ from conftest import built, study_files
 from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
+from recuse.model.design import ABSORBED, COLLINEAR, RELATIVE, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fit_slice
 from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
-from recuse.model.terms import ABSORBED, COLLINEAR, RELATIVE, terms_of
 
 NEWS = {"dataset": ["cnn", "xsum"]}
 ABSORBING = Spec.of("absorbing", absorb="completion", covariance="CR1")

@@ -17,11 +17,11 @@ from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, prompt_ranges
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
+from recuse.model.design import terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits, prompt_errors
 from recuse.model.resampling import Resamples
 from recuse.model.spec import Spec
-from recuse.model.terms import terms_of
 
 SPECS = {spec.name: spec.changed(covariance="CR1") for spec in Spec.from_config(CONFIG["specs"])}
 NEWS = {"dataset": ["cnn", "xsum"]}

@@ -16,13 +16,12 @@ from recuse.crosscheck.compare import check_engines
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells
 from recuse.model.covariance import Jackknife, fit, refused
-from recuse.model.design import regressors_of
+from recuse.model.design import regressors_of, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits
 from recuse.model.least_squares import Solution, inverted
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.model.terms import terms_of
 
 MAIN = Spec.of("main")
 NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from recuse.crosscheck.compare import check_engines
+from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, Spec
-from recuse.model.terms import ALL_JUDGES, TERMS, terms_of
 
 FACTORS = {
     "judge": np.array(["a", "a", "b", "b"]),

@@ -6,8 +6,8 @@ import pytest
 from drawings import INTERVAL, artists, gaps, spec_table, subject, texts
 from recuse.base import tables
 from recuse.config.load import project_settings
+from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
-from recuse.model.terms import ALL_JUDGES
 from recuse.model.words import PLACEBO
 from recuse.plot.compare_specs import GAPS, compare_specs, with_placebo, without_variant
 from recuse.published.claims import CLAIMS

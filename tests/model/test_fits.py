@@ -8,11 +8,11 @@ import pytest
 from conftest import CONFIG
 from recuse.base.errors import DesignError
 from recuse.crosscheck.compare import LIKELIHOOD, check_engines, raise_disagreement
+from recuse.model.design import terms_of
 from recuse.model.estimates import estimate
 from recuse.model.gam import fit_gam
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec
-from recuse.model.terms import terms_of
 from recuse.published.values import JUDGES
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}

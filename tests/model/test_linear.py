@@ -8,9 +8,8 @@ from recuse.data.levels import levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit
-from recuse.model.design import regressors_of
+from recuse.model.design import regressors_of, terms_of
 from recuse.model.least_squares import Solution
-from recuse.model.terms import terms_of
 
 
 def rows_and_moments(seed=0, judges=3, per_group=7, width=3):

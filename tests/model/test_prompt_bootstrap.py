@@ -14,10 +14,10 @@ from recuse.data.levels import levels_of
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as prompt_bootstrap
+from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits, prompt_errors
 from recuse.model.spec import Spec
-from recuse.model.terms import estimable_terms
 
 SEED = 7
 SPECS = {

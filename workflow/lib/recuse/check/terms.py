@@ -13,9 +13,9 @@ from recuse.data.study import Study
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import NO_SLOPE
 from recuse.inference.reliability import Reliability
+from recuse.model.design import NO_ROWS, terms_of
 from recuse.model.estimable import fitted_to, not_estimable
 from recuse.model.spec import BIASES, EQUATION_1, Spec
-from recuse.model.terms import NO_ROWS, terms_of
 
 A, B, C = LETTERS = ("A", "B", "C")
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`: the check is of all rows

@@ -9,13 +9,13 @@ from recuse.base.errors import DesignError
 from recuse.crosscheck.pygam import beside_pygam
 from recuse.crosscheck.statsmodels import fits_by_formula, improve
 from recuse.data.study import Study
+from recuse.model.design import estimable_terms
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.estimates import estimates_of
 from recuse.model.fit import fits
 from recuse.model.gam import fit_gam
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
-from recuse.model.terms import estimable_terms
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"

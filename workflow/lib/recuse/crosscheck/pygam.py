@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.data.cells import Cells
+from recuse.model.design import Term
 from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_validated
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
-from recuse.model.terms import Term
 
 # pygam adds this to the diagonal of the penalty, to have its root, or, where a strong penalty drowns it in rounding, 9e-3, and
 # does not say so. The strongest does where the rows weigh more than 1.7e4 together; half of that keeps it away.

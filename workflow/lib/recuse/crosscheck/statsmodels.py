@@ -15,12 +15,11 @@ from recuse.data.levels import levels_of
 from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with_normalised_length
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused
-from recuse.model.design import regressors_of
+from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, regressors_of
 from recuse.model.fit import Fitted, coefficients_of, gaps_of, without_terms
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
-from recuse.model.terms import ALL_JUDGES, Term, absent_terms, estimable_terms
 
 FORMULA = {  # a spec's term -> the same in the formula, in the order in which factors are to be coded
     "intercept": "1",

@@ -10,11 +10,10 @@ from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
-from recuse.model.design import layout_of
+from recuse.model.design import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms
 
 FEW = 2  # judges and models up to so many are named
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
+from recuse.model.design import ALL_JUDGES, NO_ROWS, NO_SLICE
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
 from recuse.model.spec import C, Spec
-from recuse.model.terms import ALL_JUDGES, NO_ROWS, NO_SLICE
 
 SELF, FAMILY, UNRELATED = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
 NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"

@@ -16,12 +16,12 @@ from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
 from recuse.model.covariance import FEW
+from recuse.model.design import estimable_terms
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.fit import Coefficient, fit_slice, prompt_errors
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import estimable_terms
 
 RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = "raw", "debiased", "leave_self_out", "leave_family_out"  # scores of models
 HUMAN = "human"

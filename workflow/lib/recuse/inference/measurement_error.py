@@ -22,12 +22,11 @@ from recuse.data.registry import RATERS
 from recuse.data.study import Study
 from recuse.inference.refit import coefficient_rows
 from recuse.inference.reliability import Reliability, unusable
-from recuse.model.design import SliceDesign, designs_of
+from recuse.model.design import COLLINEAR, LENGTH, NO_SLICE, NO_TERM, REFERENCE, SliceDesign, absent_terms, designs_of
 from recuse.model.estimable import moments_of
 from recuse.model.least_squares import LeastSquares, Solution, determined, inverted, small_sample_factor, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import COLLINEAR, LENGTH, NO_SLICE, NO_TERM, REFERENCE, absent_terms
 
 # An extrapolation is a sequence of (zeta, weight): the estimate is the sum of weight b(zeta), b(zeta) = (X'X + zeta C)^-1 X'y
 # with C the sum of v b b' over rows, as if zeta times the error variance were added to the reference.

@@ -15,12 +15,11 @@ import numpy as np
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_means
-from recuse.model.design import layout_of, regressors_of
+from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
+from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
 from recuse.model.spec import A, B, C, Spec
-from recuse.model.terms import CONSTANT, estimable_terms, terms_of
-from recuse.model.terms import REFERENCE as SLOPE
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")

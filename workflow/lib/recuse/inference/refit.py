@@ -6,11 +6,10 @@ from itertools import repeat
 
 from recuse.data.moments import Moments, RowBlock
 from recuse.model.covariance import FEW, FEW_CLUSTERS, Clusters
-from recuse.model.design import designs_of
+from recuse.model.design import COLLINEAR, Term, designs_of
 from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
 from recuse.model.prompt_sums import add_prompts
 from recuse.model.spec import Spec
-from recuse.model.terms import COLLINEAR, Term
 
 NO_ERROR = "no standard error: the rows leave no residual, or there are no more of them than terms, or all are of one prompt"
 

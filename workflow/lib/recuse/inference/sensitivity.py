@@ -10,11 +10,10 @@ from recuse.base.errors import ConfigError
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, columns_by_prompt, refit
-from recuse.model.design import layout_of
+from recuse.model.design import COLLINEAR, Term, layout_of
 from recuse.model.estimable import moments_of
 from recuse.model.least_squares import Solution, inverted, quantile, residuals_squared
 from recuse.model.spec import BIASES, Spec, estimand_of
-from recuse.model.terms import COLLINEAR, Term
 
 NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
 LENGTH_IS_HALF = "no bias as by length: this explains half of the term or more, and nothing else can explain as much"

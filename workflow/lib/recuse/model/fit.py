@@ -12,7 +12,17 @@ from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, Covariance, fit
-from recuse.model.design import SliceDesign, designs_of, layout_of
+from recuse.model.design import (
+    COLLINEAR,
+    NO_SLICE,
+    NO_TERM,
+    SliceDesign,
+    Term,
+    absent_terms,
+    designs_of,
+    estimable_terms,
+    layout_of,
+)
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
@@ -20,7 +30,6 @@ from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import TakesPrompts, add_prompts
 from recuse.model.resampling import PromptBootstrap, WildBootstrap, WildTest
 from recuse.model.spec import BIASES, Spec
-from recuse.model.terms import COLLINEAR, NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (

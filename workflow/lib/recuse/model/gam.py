@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recuse.data.cells import Cells
+from recuse.model.design import Term
 from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted
-from recuse.model.terms import Term
 
 # Strengths of the penalty tried by cross-validation, per row, the strongest first. The score of a curve on the ten or so values
 # that a reference takes often falls all the way to interpolation; below the last, a curve only swings more between values.

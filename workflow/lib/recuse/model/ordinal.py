@@ -11,8 +11,7 @@ import numpy as np
 
 from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
-from recuse.model.design import distinct_layouts, regressors_of
-from recuse.model.terms import COLLINEAR, Term
+from recuse.model.design import COLLINEAR, Term, distinct_layouts, regressors_of
 
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled C'C: below it, a direction changes no contrast
 SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0

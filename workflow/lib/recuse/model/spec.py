@@ -18,7 +18,7 @@ BIASES = ("self_bias", "family_bias")
 class Model:
     """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model.
 
-    terms: as named in recuse.model.terms.TERMS.
+    terms: as named in recuse.model.design.TERMS.
     estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
     """
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from recuse.base.log import steps
-from recuse.model.terms import ALL_JUDGES
+from recuse.model.design import ALL_JUDGES
 from recuse.montecarlo.estimators import ESTIMATORS, NOTHING, Trial
 from recuse.montecarlo.world import ValidityWorld
 

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
-from recuse.model.terms import ALL_JUDGES
+from recuse.model.design import ALL_JUDGES
 from recuse.montecarlo.estimators import ESTIMATORS
 from recuse.montecarlo.run import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, REJECTED
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION

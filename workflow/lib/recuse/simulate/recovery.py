@@ -6,10 +6,10 @@ import numpy as np
 
 from recuse.data.moments import Moments
 from recuse.data.study import Study
+from recuse.model.design import terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.fit import fit_slice
 from recuse.model.spec import Spec
-from recuse.model.terms import terms_of
 from recuse.pairwise.cognitive import CLOSED_FORM
 
 

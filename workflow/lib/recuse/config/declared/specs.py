@@ -9,9 +9,9 @@ from recuse.base.errors import ConfigError
 from recuse.config.declared.sections import Names, Section, Some, SomeKeys, optional
 from recuse.data.selection import NORMALISATIONS
 from recuse.model.covariance import COVARIANCES
+from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
 from recuse.model.spec import BIASES
-from recuse.model.terms import TERMS
 from recuse.model.words import REFERENCES, SLICED
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))

@@ -16,7 +16,7 @@ from rated_tables import study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.tables import CHECK, read_table, write_table
 from recuse.base.words import WORDS_ALONE
-from recuse.catalogue import figures_of_ratings
+from recuse.catalogue.figures import figures_of_ratings
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report

@@ -44,8 +44,9 @@ PROJECT = project_settings()  # without what a user adds
 settings = answer(lambda config: checked(config, PROJECT))
 config.clear()
 config.update(settings)
-for section in ("studies", "comparisons"):
-    config[section] = with_stand_ins(config[section], os.path.exists)
+for settings in (config, PROJECT):
+    for section in ("studies", "comparisons"):
+        settings[section] = with_stand_ins(settings[section], os.path.exists)
 
 
 def one_of(names):
@@ -72,7 +73,7 @@ def where(applies, path):
     return lambda wildcards: [path] if answer(applies, wildcards.study) else []
 
 
-def estimates_of(specs):
+def estimates(specs):
     """The estimates of these specs."""
     return [f"results/{{study}}/estimates/{spec}.csv" for spec in specs]
 

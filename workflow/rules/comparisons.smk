@@ -1,5 +1,5 @@
 # From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
-from recuse.catalogue import from_source, tables_of, with_analysis, with_verdicts
+from recuse.catalogue.tables import from_source, tables_of, with_analysis, with_verdicts
 from recuse.config.studies import plants_published_attacks, released_files, verdict_files, verdict_format
 from recuse.pairwise.attacks import WORSENING
 

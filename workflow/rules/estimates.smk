@@ -41,7 +41,7 @@ rule fit:
         code=code_of("fit.py"),
     output:
         **tables("remarks", "smooths", "not_estimable", "multiplicity"),
-        estimates=estimates_of(config["specs"]),
+        estimates=estimates(config["specs"]),
     log:
         "results/{study}/logs/fit.log",
     benchmark:
@@ -223,7 +223,7 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates_of(main_and_stand_in(config)),
+        estimates=estimates(main_and_stand_in(config)),
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:
@@ -254,7 +254,7 @@ rule leaderboard:
 rule conclusions:
     input:
         **tables(*tables_of_views(config)),
-        estimates=estimates_of(specs_of_views(config)),
+        estimates=estimates(specs_of_views(config)),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(source_of, "results/{study}/tables/scorecard.csv"),

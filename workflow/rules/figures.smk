@@ -1,7 +1,7 @@
 # From tables to figures: one rule for each figure of the catalogue; `{study}` is the only wildcard.
-from recuse.catalogue import figures
-from recuse.catalogue import files_of as files_with
-from recuse.figures import figure_params
+from recuse.catalogue.figure import figure_params
+from recuse.catalogue.figures import figures
+from recuse.catalogue.figures import files_of as files_with
 
 FIGURES = figures(config, PROJECT)
 OF_TABLES = {rule.name for rule in workflow.rules}

@@ -1,57 +1,13 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
-from recuse.catalogue import captions_of
-from recuse.config.studies import analyses, files_of_user, is_of_the_paper, origin_of
-from recuse.figures import subject_of
-from recuse.report.settings import differences
+from recuse.catalogue.figures import captions_of, pictures_of
+from recuse.catalogue.tables import estimates_of, pages_of
+from recuse.config.studies import files_of_user
+from recuse.report.settings import report_params
 
-# What the report tells of each figure of a study.
-about_figures = of_study(partial(captions_of, figures=FIGURES))
+captions = of_study(partial(captions_of, figures=FIGURES))
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
-
-
-def made(folder, suffix):
-    """Input function: the files of a study in one of its folders."""
-    return lambda wildcards: [
-        path
-        for path in answer(files_of, wildcards.study)
-        if path.startswith(f"results/{wildcards.study}/{folder}/") and path.endswith(suffix)
-    ]
-
-
-def pages_of(wildcards):
-    """Pages that say more of a table: a study of comparisons has none."""
-    tables = {Path(path).stem for path in made("tables", ".csv")(wildcards)} if wildcards.study in config["studies"] else {}
-    return [f"results/{wildcards.study}/{name}.html" for name in ("conclusions", "scorecard") if name in tables]
-
-
-def told_of_study(wildcards):
-    """What the report is told of a study, beside its files."""
-    study, shared = wildcards.study, ["confidence", "seed"]
-    if study in config["comparisons"]:
-        told = {"specs": {}, "analyses": analyses(config, study), "scales": {}}
-        kind = "comparisons"
-    else:
-        told = {
-            "specs": config["specs"],
-            "analyses": [],
-            "scales": config["studies"][study]["scales"],
-            "stand_in": config["inference"]["without_human_scores"]["main"],
-        }
-        kind, shared = "studies", [*shared, "families", "models", "specs", "inference"]
-    own = {key: config[key] for key in shared} | {kind: {study: config[kind][study]}}
-    project = {key: PROJECT[key] for key in shared} | {kind: with_stand_ins(PROJECT[kind], os.path.exists)}
-    project[kind] = {name: settings for name, settings in project[kind].items() if name == study}
-    conclusions = config["inference"].get("conclusions", {})
-    return {
-        **told,
-        "subject": {key: value for key, value in subject_of(config, study).items() if key in ("label", "kind")},
-        "views": {name: view["title"] for name, view in conclusions.items()},
-        "origin": origin_of(config, study),
-        "settings": list(differences(own, project)),
-        **{key: config[key] for key in ("confidence", "seed")},
-    }
 
 
 rule compare_with_paper:
@@ -116,14 +72,14 @@ rule compare_comparisons:
 
 rule page:
     input:
-        figures=made("figures", ".svg"),
-        tables=made("tables", ".csv"),
-        estimates=made("estimates", ".csv"),
-        pages=pages_of,
+        figures=of_study(partial(pictures_of, figures=FIGURES)),
+        tables=of_study(lambda config, study: list(tables_of(config, study).values())),
+        estimates=of_study(estimates_of),
+        pages=of_study(pages_of),
         raw=of_study(files_of_user),
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
-        captions=lambda wildcards: [figure["caption"] for figure in about_figures(wildcards).values()],
+        captions=lambda wildcards: [figure["caption"] for figure in captions(wildcards).values()],
         code=code_of("page.py"),
     output:
         page=page("report"),
@@ -140,8 +96,8 @@ rule page:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        about=told_of_study,
-        about_figures=about_figures,
+        about=of_study(partial(report_params, project=PROJECT)),
+        about_figures=captions,
     message:
         "Write the report of {wildcards.study}."
     script:

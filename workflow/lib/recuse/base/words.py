@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 WORDS_ALONE = "words_alone"  # id of a drawing that has nothing but words to show
@@ -95,3 +96,14 @@ def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
 def span(sizes: Sequence[float]) -> str:
     """From the smallest to the largest size, as in `0.023 to 0.034`."""
     return " to ".join(dict.fromkeys(f"{size:.{DIGITS}f}" for size in (min(sizes), max(sizes))))
+
+
+def setting_in_words(setting: object) -> str:
+    """A setting as one reads it in config.yaml, in one line; of a path that holds on one machine alone, the name."""
+    if isinstance(setting, Mapping):
+        return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
+    if isinstance(setting, (list, tuple)):
+        return "[" + ", ".join(map(setting_in_words, setting)) + "]"
+    if isinstance(setting, str) and Path(setting).is_absolute():
+        return Path(setting).name
+    return str(setting).lower() if isinstance(setting, bool) else str(setting)

@@ -1,8 +1,8 @@
 """What the report is told of a study: its kind and origin, the settings it was made with, and which of these differ."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
+from recuse.base.words import setting_in_words
 from recuse.config.studies import analyses, kind, origin_of, section_of, settings_of
 
 OF_RATINGS = ("families", "models", "specs", "inference")  # settings that ratings are read and fitted by
@@ -43,14 +43,3 @@ def differences(own: object, project: object, key: str = "") -> Iterator[tuple[s
         if name not in project or own[name] != project[name]:
             yield from differences(own[name], project.get(name), f"{before}{name}")
     yield from ((f"{before}{name}", "left out") for name in project if name not in own)
-
-
-def setting_in_words(setting: object) -> str:
-    """A setting as one reads it in config.yaml, in one line; of a path that holds on one machine alone, the name."""
-    if isinstance(setting, Mapping):
-        return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
-    if isinstance(setting, (list, tuple)):
-        return "[" + ", ".join(map(setting_in_words, setting)) + "]"
-    if isinstance(setting, str) and Path(setting).is_absolute():
-        return Path(setting).name
-    return str(setting).lower() if isinstance(setting, bool) else str(setting)

@@ -6,10 +6,11 @@ from inspect import signature
 import pytest
 
 from conftest import ROOT
-from recuse.catalogue import captions_of, figures, figures_of, tables_of
+from recuse.catalogue.figure import figure_params, simultaneous_of
+from recuse.catalogue.figures import captions_of, figures, figures_of
+from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
 from recuse.config.origins import with_stand_ins
-from recuse.figures import figure_params, simultaneous_of
 from recuse.model.spec import A_OF_REFERENCE, MEANINGS, A, C
 
 PROJECT = project_settings()

@@ -1,9 +1,9 @@
-"""The catalogue: which tables and figures each study has."""
+"""The catalogue of tables: which of them each study has, where they are, and what they hold."""
 
 import pytest
 
 from conftest import CONFIG
-from recuse.catalogue import TABLES, TABLES_OF_COMPARISONS, tables_of
+from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, estimates_of, pages_of, tables_of
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {"ours": {"title": "t", "files": "a.csv", **SCALES}, "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES}}
@@ -70,3 +70,10 @@ def test_a_table_of_a_study_says_of_which():
     columns = [table.columns for table in (*TABLES.values(), *TABLES_OF_COMPARISONS.values())]
     assert {each[0] for each in columns} == {"study", "table"}
     assert all(len(set(each)) == len(each) for each in columns)
+
+
+def test_estimates_and_pages_are_of_ratings():
+    assert estimates_of(CONFIGURED, "ours") == [f"results/ours/estimates/{spec}.csv" for spec in CONFIG["specs"]]
+    assert pages_of(CONFIGURED, "ours") == ["results/ours/conclusions.html"]
+    assert pages_of(CONFIGURED, "twin") == ["results/twin/conclusions.html", "results/twin/scorecard.html"]
+    assert estimates_of(CONFIGURED, "llmbar") == pages_of(CONFIGURED, "llmbar") == []

@@ -3,22 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from recuse.catalogue.tables import Applies, never, of_ratings
 from recuse.config.studies import kind, models_of, settings_of, source_of
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import BIASES, C, Spec, estimand_of, estimands_in_words
 from recuse.model.words import PLACEBO, SLICED, TESTED, changes_of, in_words
-
-Applies = Callable[[Mapping, str], bool]  # whether a study, of a configuration, has something
-
-
-def of_ratings(config: Mapping, study: str) -> bool:
-    """True of ratings, not of comparisons."""
-    return study in config["studies"]
-
-
-def never(config: Mapping, study: str) -> bool:
-    """True of no study."""
-    return False
 
 
 def subject_of(config: Mapping, study: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT
 from recuse.catalogue.figure import figure_params, simultaneous_of
-from recuse.catalogue.figures import captions_of, figures, figures_of
+from recuse.catalogue.figures import captions_of, figures, figures_of, files_of, pictures_of
 from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
 from recuse.config.origins import with_stand_ins
@@ -102,3 +102,17 @@ def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec
 def test_no_spec_of_some_models_has_simultaneous_intervals():
     assert simultaneous_of(CONFIG, "one_model_dropped") is None
     assert simultaneous_of(CONFIG, "length_control") is None
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_study_is_all_that_it_has_and_the_report_on_it(study):
+    files = files_of(CONFIG, study, figures=FIGURES)
+    assert len(files) == len(set(files))
+    assert all(path.startswith(f"results/{study}/") for path in files)
+    assert files[-1] == f"results/{study}/report.html"
+    assert set(tables_of(CONFIG, study).values()) < set(files)
+    pictures = pictures_of(CONFIG, study, figures=FIGURES)
+    assert [path for path in files if path.endswith(".svg")] == pictures
+    assert {path[:-4] for path in pictures} == {path[:-4] for path in files if path.endswith((".pdf", ".png"))}
+    of_ratings = {f"results/{study}/debiased.parquet", *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
+    assert of_ratings & set(files) == (of_ratings if study in CONFIG["studies"] else set())

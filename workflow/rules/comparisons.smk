@@ -1,7 +1,7 @@
 # From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
 from recuse.catalogue.tables import from_source, tables_of, with_analysis, with_verdicts
 from recuse.config.studies import plants_published_attacks, released_files, verdict_files, verdict_format
-from recuse.pairwise.attacks import WORSENING
+from recuse.base.tables import WORSENING
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 

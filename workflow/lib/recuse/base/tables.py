@@ -117,6 +117,7 @@ OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whateve
 LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers
+WORSENING = ("factual_error",)  # perturbations that make an answer worse, unless the configuration names others
 # One row per verdict. `favoured` is the answer that an added statement speaks for; `vote` tells repeated verdicts apart.
 COMPARISONS = columns("judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote")
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")

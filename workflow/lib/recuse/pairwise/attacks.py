@@ -12,11 +12,10 @@ import numpy as np
 
 from recuse.base.database import files, text
 from recuse.base.errors import ConfigError
-from recuse.base.tables import CONTROL
+from recuse.base.tables import CONTROL, WORSENING
 from recuse.pairwise.questions import bootstrap, groups_of, quotient
 
 # Perturbations that a judge should turn from, where config names none: of those of Chen et al.
-WORSENING = ("factual_error",)
 # Of CoBBLEr's tests (see `cognitive`), which perturb no answer: they may stand in one experiment with a control group.
 OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
 BIN = 10  # units of length

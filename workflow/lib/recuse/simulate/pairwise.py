@@ -27,8 +27,7 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ORDERS, OUTCOMES
-from recuse.pairwise.attacks import WORSENING
+from recuse.base.tables import ORDERS, OUTCOMES, WORSENING
 from recuse.simulate.votes import (
     CONTROL_PERTURBED,
     CONTROL_TIE,

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.database import connect, name, text
-from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES
-from recuse.pairwise.attacks import WORSENING
+from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
 from recuse.published.attacks import AUTHOR, MAIN, second_answer
 
 VOTES = 3  # in each order

@@ -13,9 +13,8 @@ import numpy as np
 from recuse.base.database import files, text
 from recuse.base.errors import ConfigError
 from recuse.base.tables import CONTROL, WORSENING
-from recuse.pairwise.questions import bootstrap, groups_of, quotient
+from recuse.pairwise.questions import bootstrap, groups_of, quotient, ranks
 
-# Perturbations that a judge should turn from, where config names none: of those of Chen et al.
 # Of CoBBLEr's tests (see `cognitive`), which perturb no answer: they may stand in one experiment with a control group.
 OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
 BIN = 10  # units of length
@@ -127,15 +126,6 @@ def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study
         )
     worse = ", ".join(sorted({*worsening} & {*conditions})) or "none"
     return f"perturbations: {', '.join(conditions)}; worsening: {worse}"
-
-
-def ranks(values: Sequence[Fraction | None]) -> list[int | None]:
-    """Return 1 + the number of lower values for each of `values`; None for None, which ranks nowhere.
-
-    Fractions, so that no noise of floating-point numbers parts what is equal.
-    """
-    present = [value for value in values if value is not None]
-    return [None if value is None else 1 + sum(other < value for other in present) for value in values]
 
 
 def with_ranks(rows: Sequence[Mapping]) -> list[dict]:

@@ -6,6 +6,7 @@ one question are alike, so that questions, not comparisons, are resampled.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -240,3 +241,12 @@ def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]
         count = min(rows, replicates - start)
         drawn = generator.integers(questions, size=(count, questions)) + questions * np.arange(count)[:, None]
         yield np.bincount(drawn.ravel(), minlength=count * questions).reshape(count, questions).astype(float)
+
+
+def ranks(values: Sequence[Fraction | None]) -> list[int | None]:
+    """Return 1 + the number of lower values for each of `values`; None for None, which ranks nowhere.
+
+    Fractions, so that no noise of floating-point numbers parts what is equal.
+    """
+    present = [value for value in values if value is not None]
+    return [None if value is None else 1 + sum(other < value for other in present) for value in values]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from recuse.base.tables import read_table
-from recuse.pairwise.attacks import ranks
+from recuse.pairwise.questions import ranks
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6

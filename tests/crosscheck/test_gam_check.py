@@ -8,7 +8,7 @@ import pytest
 from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
 from recuse.base.errors import DesignError
-from recuse.crosscheck.compare import CURVES, check_engines, raise_disagreement
+from recuse.crosscheck.compare import CURVES, compared, raise_disagreement
 from recuse.crosscheck.pygam import beside_pygam
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
@@ -73,7 +73,7 @@ def spec():
 
 
 def test_every_slice_of_the_study_is_checked(twin, spec):
-    rows = list(check_engines([spec], twin, confidence=0.9))
+    rows = list(compared([spec], twin, confidence=0.9))
     slices = ("", *spec.selection.subset["dimension"])
     assert [(row["slice"], row["compared"]) for row in rows] == [(part, CURVES) for part in slices]
     assert max(row["largest_difference"] for row in rows) < 1e-8
@@ -110,4 +110,4 @@ WRONG = {
 def test_a_fit_that_is_wrong_is_found_out(twin, spec, monkeypatch, place, wrong):
     monkeypatch.setattr(f"recuse.model.gam.{place}", wrong)
     with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
-        raise_disagreement(check_engines([spec], twin, confidence=0.9))
+        raise_disagreement(compared([spec], twin, confidence=0.9))

@@ -10,7 +10,7 @@ import pytest
 from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
 from recuse.base.errors import DataError
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.data.levels import AXES, Levels, as_metadata, levels_of
 from recuse.data.moments import moments_of_rows
 from recuse.data.selection import with_normalised_length
@@ -84,7 +84,7 @@ def test_many_codes_say_what_the_texts_say(sparse_study):
 @pytest.mark.parametrize("length", [None, "global"])
 def test_fits_of_groups_that_seldom_occur(sparse_study, length):
     spec = Spec.of("", length=length, covariance="CR1")
-    assert max(row["largest_difference"] for row in check_engines([spec], sparse_study, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], sparse_study, confidence=0.9)) < 1e-9
 
 
 def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):

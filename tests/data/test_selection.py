@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.data.cells import build_cells, cells_of_rows
 from recuse.data.levels import as_metadata, levels_of
 from recuse.data.selection import with_family_references
@@ -86,7 +86,7 @@ def test_dropped_models_leave_the_reference_too(twin, rows):
         chosen = referred(kept, family)
         chosen = chosen[chosen["model_family"] != family]
         assert self_bias(table, family) == pytest.approx(naive_self_bias(chosen, "reference"), abs=1e-9)
-    assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
 
 
 def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):

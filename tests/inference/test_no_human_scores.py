@@ -17,7 +17,7 @@ from recuse.check.check import page_of
 from recuse.check.facts import FINE, WARNING
 from recuse.cli import main
 from recuse.config.declared.settings import check
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
@@ -95,7 +95,7 @@ def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, fr
 
 
 def test_both_engines_agree_on_whatever_can_be_fitted(study):
-    rows = list(check_engines((SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")), study, confidence=0.9))
+    rows = list(compared((SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")), study, confidence=0.9))
     assert {row["spec"] for row in rows} == set(AGAINST_JUDGES)
     assert max(row["largest_difference"] for row in rows) < 1e-9
 

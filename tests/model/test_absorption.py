@@ -9,7 +9,7 @@ import pytest
 from test_linear import rows_and_moments
 
 from conftest import built, study_files
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.data.files import RatingsFile
 from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
 from recuse.model.design import ABSORBED, COLLINEAR, RELATIVE, terms_of
@@ -35,13 +35,13 @@ def table(study, spec):
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
 def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
-    rows = list(check_engines([spec], twin, confidence=0.9))
+    rows = list(compared([spec], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
 def test_published_ratings_with_their_missing_judges(published):
-    rows = list(check_engines([KINDS["slices"]], published, confidence=0.9))
+    rows = list(compared([KINDS["slices"]], published, confidence=0.9))
     assert [row["slice"] for row in rows] == ["", "Faithfulness", "Logical correctness"]
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
@@ -103,7 +103,7 @@ def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
     duckdb.sql(f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
-        assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
+        assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
         found = table(study, spec.changed(bootstrap=100, wild=99))
         assert {key for key, row in found.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
         assert {key for key, row in found.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}

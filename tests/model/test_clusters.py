@@ -11,7 +11,7 @@ import pytest
 from statsmodels.api import OLS
 
 from conftest import CONFIG, built, study_files
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, prompt_ranges
@@ -41,14 +41,14 @@ def errors(study, spec):
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
 def test_clustered_errors_equal_statsmodels_on_rows(twin, spec):
-    rows = list(check_engines([spec], twin, confidence=0.9))
+    rows = list(compared([spec], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
 @pytest.mark.parametrize("name", ["main", "length by prompt", "reference of a subset"])
 def test_clustered_errors_of_the_published_ratings_equal_statsmodels(published, name):
-    rows = list(check_engines([KINDS[name]], published, confidence=0.9))
+    rows = list(compared([KINDS[name]], published, confidence=0.9))
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
@@ -102,7 +102,7 @@ def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
         assert row["note"].startswith("no standard error")
         assert not {"ci_low", "p_value", "boot_std_error", "boot_ci_low"} & set(row)
     assert [row["remark"] for row in found.remarks] == ["no bootstrap: all rows are of one prompt"]
-    assert all(row["largest_difference"] < 1e-9 for row in check_engines([SPECS["main"]], study, confidence=0.9))
+    assert all(row["largest_difference"] < 1e-9 for row in compared([SPECS["main"]], study, confidence=0.9))
 
 
 def raw(study):
@@ -157,7 +157,7 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
         naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)  # terms of no common row: means
     np.testing.assert_allclose(np.stack([row.replicates for row in each.coefficients], axis=1), naive, rtol=0, atol=1e-12)
-    assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
 
 
 @pytest.mark.parametrize("spec", [Spec.of("", covariance="CR1"), Spec.of("", bootstrap=100), Spec.of("", slice="dimension")])

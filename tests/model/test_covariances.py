@@ -12,7 +12,7 @@ from conftest import CONFIG, built, study_files
 from designs_on_rows import design_on_rows
 from recuse.base.errors import DesignError
 from recuse.config.declared.settings import check
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells
 from recuse.model.covariance import Jackknife, fit, refused
@@ -60,7 +60,7 @@ def data_on_rows(study, spec):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
-    rows = list(check_engines([KINDS[name]], twin, confidence=0.9))
+    rows = list(compared([KINDS[name]], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
     assert any("ci_low" in row for row in rows_of(twin, KINDS[name]).values())
@@ -148,7 +148,7 @@ def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
     rows = rows_of(twin, spec).values()
     assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
     assert any(remark.startswith("two_way: no standard errors, as the matrix") for remark in remarks(twin, spec))
-    assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
     assert refused(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert not refused(np.array([[1.0, 1.0], [1.0, 1.0]]))
 
@@ -159,7 +159,7 @@ def test_one_prompt_has_no_jackknife(twin, tmp_path):
         spec = MAIN.changed(covariance=covariance, wild=99)
         rows = rows_of(study, spec).values()
         assert all("ci_low" not in row and "wild_p_value" not in row for row in rows)
-        assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
+        assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
 
 
 ONE = "prompt_id = (select min(prompt_id) from raw)"
@@ -179,7 +179,7 @@ def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quanti
     found = rows_of(study, spec)
     assert {key for key, row in found.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
     assert found["", quantity, "GPT-4o"]["note"].startswith("no standard error")
-    assert max(row["largest_difference"] for row in check_engines([spec], study, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recuse.crosscheck.compare import check_engines
+from recuse.crosscheck.compare import compared
 from recuse.model.design import ALL_JUDGES, TERMS, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, Spec
@@ -67,7 +67,7 @@ def test_effects_of_models_are_against_the_first_model_of_the_dimension():
 )
 def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     spec = Spec.of("chosen", terms=terms, slice="task_type", whole=True)
-    rows = list(check_engines([spec], twin, confidence=0.9))
+    rows = list(compared([spec], twin, confidence=0.9))
     assert {row["slice"] for row in rows} == {"", "open-ended qa", "summarization"}
     assert max(row["largest_difference"] for row in rows) < 1e-9
     quantities = {"intercept": "intercept", "reference": "slope", "judge": "intercept", "judge:reference": "slope"}

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, built, study_files
 from recuse.base.errors import DesignError
-from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.crosscheck.compare import compared, raise_disagreement
 from recuse.crosscheck.statsmodels import fits_by_formula
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
@@ -29,7 +29,7 @@ def table(study, spec):
 
 @pytest.mark.parametrize("name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"])
 def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
-    rows = list(check_engines([SPECS[name]], twin, confidence=0.9))
+    rows = list(compared([SPECS[name]], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
@@ -37,7 +37,7 @@ def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
 @pytest.mark.parametrize("covariance", ["HC1", "classical"])
 def test_other_covariances_equal_statsmodels(twin, covariance):
     spec = Spec.of("other", slice="task_type", covariance=covariance)
-    assert max(row["largest_difference"] for row in check_engines([spec], twin, confidence=0.9)) < 1e-9
+    assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
 
 
 def test_disagreement_of_the_engines_is_an_error():
@@ -61,7 +61,7 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
         return rows
 
     monkeypatch.setattr("recuse.crosscheck.compare.estimates_of", estimates_without)
-    rows = list(check_engines([Spec.of("main")], twin, confidence=0.9))
+    rows = list(compared([Spec.of("main")], twin, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)
 
@@ -144,7 +144,7 @@ def test_judge_that_sees_one_reference_level(tmp_path):
         assert "estimate" not in rows["slope", "Claude v2"]
         assert rows["slope", "Claude v2"]["note"].startswith("not estimable")
         assert np.isfinite(rows["self_bias", "Claude v2"]["estimate"])
-    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
@@ -175,7 +175,7 @@ def test_single_judge(tmp_path):
     assert [key[1:] for key in rows] == [
         ("intercept", "GPT-4o"), ("slope", "GPT-4o"), ("self_bias", "GPT-4o"), ("family_bias", "GPT"),
     ]  # fmt: skip
-    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 def test_every_spec_of_config_on_a_single_judge(tmp_path):
@@ -197,7 +197,7 @@ def test_rows_on_the_fit_leave_no_standard_error_and_the_engines_agree(tmp_path)
     assert rows["", "slope", "Claude v2"]["estimate"] == pytest.approx(1, abs=1e-12)
     assert rows["", "slope", "Claude v2"]["std_error"] == 0
     assert rows["", "slope", "GPT-3.5 Turbo"]["std_error"] > 0.01
-    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
@@ -205,7 +205,7 @@ def test_engines_agree_where_every_row_is_a_judges_own(tmp_path):
     study = small_study(tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None)
     _, left_out = table(study, Spec.of("main"))
     assert ("self_bias", "GPT-4o") in {(gap["quantity"], gap["term"]) for gap in left_out}
-    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning", "ignore:divide by zero")
@@ -217,7 +217,7 @@ def test_engines_agree_where_rows_are_fewer_than_terms(tmp_path):
         assert any("not estimable" in gap["reason"] for gap in left_out)
         # The fit passes through every row, so no residual tells how sure it is.
         assert not any("ci_low" in row for row in rows.values())
-        assert all(row["largest_difference"] < 1e-9 for row in check_engines([spec], study, confidence=0.9))
+        assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
 
 
 def test_names_may_hold_what_formulas_use(tmp_path):
@@ -230,7 +230,7 @@ def test_names_may_hold_what_formulas_use(tmp_path):
     models = {other: {"family": "f"} for other in names.values()} | {"GPT-3.5 Turbo": {"family": "T.f"}}
     source = StudyFiles([RatingsFile(str(tmp_path / "raw.csv"), "D")], {"D": [0, 4]}, {}, Registry.from_config(models))
     study = built(tmp_path, "odd", source)
-    assert next(check_engines([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
+    assert next(compared([Spec.of("main")], study, confidence=0.9))["largest_difference"] < 1e-9
     rows, left_out = table(study, SPECS["by_task_type"])
     assert (rows, left_out[0]["reason"]) == ({}, "the study declares no task types")
 

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.errors import DesignError
-from recuse.crosscheck.compare import LIKELIHOOD, check_engines, raise_disagreement
+from recuse.crosscheck.compare import LIKELIHOOD, compared, raise_disagreement
 from recuse.model.design import terms_of
 from recuse.model.estimates import estimate
 from recuse.model.gam import fit_gam
@@ -69,7 +69,7 @@ def higher(fit, by):
 
 def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
     spec = Spec.of("ordinal", slice="dimension", estimator="ordinal_logit", subset={"dimension": ["Faithfulness"]})
-    rows = list(check_engines([spec], twin, confidence=0.9))
+    rows = list(compared([spec], twin, confidence=0.9))
     assert [(row["slice"], row["compared"]) for row in rows] == [("Faithfulness", LIKELIHOOD)]
     assert rows[0]["largest_difference"] < 1e-6
     raise_disagreement(rows)
@@ -77,17 +77,17 @@ def test_ordered_model_does_not_improve_the_ordinal_fits(twin, monkeypatch):
     for claimed in (-1e-3, 1e-3):
         monkeypatch.setattr("recuse.crosscheck.compare.fit_ordinal", lambda *given, by=claimed: higher(fit_ordinal(*given), by))
         with pytest.raises(DesignError, match=r"log-likelihood by 0\.001"):
-            raise_disagreement(check_engines([spec], twin, confidence=0.9))
+            raise_disagreement(compared([spec], twin, confidence=0.9))
 
 
 def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
     specs = [Spec.of(name, estimator="ordinal_logit", slice="dimension", covariance=name) for name in ("HC0", "classical")]
-    rows = list(check_engines(specs, twin, confidence=0.9))
+    rows = list(compared(specs, twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["HC0"] * 6
 
 
 def test_crosscheck_goes_on_where_a_spec_cannot_be_fitted(twin):
-    rows = list(check_engines([Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9))
+    rows = list(compared([Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["main"]
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import CROSSCHECK, write_table
-from recuse.crosscheck.compare import check_engines, raise_disagreement
+from recuse.crosscheck.compare import compared, raise_disagreement
 from recuse.data.study import Study
 from recuse.model.spec import Spec
 
 
 def compare(*, study: str, cells: str, ratings: Sequence[str], specs: Mapping, confidence: float, crosscheck: str) -> None:
-    rows = list(check_engines(Spec.from_config(specs), Study(study, cells, ratings), confidence=confidence))
+    rows = list(compared(Spec.from_config(specs), Study(study, cells, ratings), confidence=confidence))
     write_table(crosscheck, CROSSCHECK, rows)
     raise_disagreement(rows)
 

@@ -23,33 +23,34 @@ ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "es
 TOLERANCES = {ESTIMATES: 1e-9, LIKELIHOOD: 1e-6, CURVES: 1e-7}
 
 
-def check_engines(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
+def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
     """Yield, for each slice of each spec, the largest difference that statsmodels or pygam makes on the raw rows.
 
     For least squares that is the largest absolute difference of any estimate, standard error or limit; it is infinite where one
-    engine has a number that the other has not, and DesignError is raised where they differ in their terms. For an ordinal
+    side has a number that the other has not, and DesignError is raised where they differ in their terms. For an ordinal
     fit it is what OrderedModel, started there, changes of the log-likelihood. For a GAM it is the largest absolute difference
     from pygam of any estimate, point of a curve or standard error, or infinite.
     """
-    ordinal = set()  # fits that differ in nothing but their covariance have one likelihood
+    likelihoods = set()  # ordinal fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
-        if not_estimable(spec, study) is not None:
+        likelihood = repr((spec.selection, spec.model))
+        if not_estimable(spec, study) is not None or likelihood in likelihoods:
             continue
-        names = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
+        about = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
         if spec.model.estimator == "least_squares":
-            found = _differences(spec, study, confidence)
+            what, rows = ESTIMATES, _beside_ols(spec, study, confidence)
         elif spec.model.estimator == "gam":
-            found = _beside_pygam(spec, study)
-        elif (fit := repr((spec.selection, spec.model))) not in ordinal:
-            ordinal.add(fit)
-            found = _gains(spec, study)
+            what, rows = CURVES, _beside_pygam(spec, study)
         else:
-            continue
-        for row in found:
-            yield {**names, **row, "tolerance": TOLERANCES[row["compared"]]}
+            likelihoods.add(likelihood)
+            what, rows = LIKELIHOOD, _beside_ordered_model(spec, study)
+        for label, terms, largest in rows:
+            row = {"slice": label, "compared": what, "terms": terms, "largest_difference": largest}
+            yield {**about, **row, "tolerance": TOLERANCES[what]}
 
 
-def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
+def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[str, int, float]]:
+    """Yield the label, the number of terms and the largest difference of each slice."""
     spec = fitted_to(spec.changed(bootstrap=None, wild=None), study)
     ours, theirs = (
         {
@@ -60,31 +61,30 @@ def _differences(spec: Spec, study: Study, confidence: float) -> Iterator[dict]:
         for slices in (fits(spec, study, seed=None), fits_by_formula(spec, study))
     )
     if ours.keys() != theirs.keys():
-        raise DesignError(f"spec {spec.name}: one engine only has {sorted(ours.keys() ^ theirs.keys())}")
+        raise DesignError(f"spec {spec.name}: one side only has {sorted(ours.keys() ^ theirs.keys())}")
     for label in sorted({key[0] for key in ours}):
         keys = [key for key in ours if key[0] == label]
-        largest = max(_difference(ours[key], theirs[key]) for key in keys)
-        yield {"slice": label, "compared": ESTIMATES, "terms": len(keys), "largest_difference": largest}
+        yield label, len(keys), max(_difference(ours[key], theirs[key]) for key in keys)
 
 
-def _gains(spec: Spec, study: Study) -> Iterator[dict]:
-    for label, cells in slices_of(spec, study):
-        terms = estimable_terms(spec, cells.factors)
-        try:
-            fit = fit_ordinal(cells, terms)
-        except DesignError:  # not estimable, as the study's table says: there is nothing to compare
-            continue
-        gain, _ = improve(cells, terms, fit)
-        yield {"slice": label, "compared": LIKELIHOOD, "terms": len(terms), "largest_difference": abs(gain)}
-
-
-def _beside_pygam(spec: Spec, study: Study) -> Iterator[dict]:
+def _beside_ordered_model(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
     for label, cells in slices_of(spec, study):
         if len(cells.n):
             terms = estimable_terms(spec, cells.factors)
-            fit = fit_gam(cells, terms, covariance=spec.errors.covariance)
-            ours, theirs = beside_pygam(cells, terms, fit, covariance=spec.errors.covariance)
-            yield {"slice": label, "compared": CURVES, "terms": len(terms), "largest_difference": _largest(ours, theirs)}
+            try:
+                fit = fit_ordinal(cells, terms)
+            except DesignError:  # not estimable, as the study's table says: there is nothing to compare
+                continue
+            gain, _ = improve(cells, terms, fit)
+            yield label, len(terms), abs(gain)
+
+
+def _beside_pygam(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
+    for label, cells in slices_of(spec, study):
+        if len(cells.n):
+            terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
+            fit = fit_gam(cells, terms, covariance=covariance)
+            yield label, len(terms), _largest(*beside_pygam(cells, terms, fit, covariance=covariance))
 
 
 def raise_disagreement(rows: Iterable[dict]) -> None:
@@ -99,7 +99,7 @@ def raise_disagreement(rows: Iterable[dict]) -> None:
 
 def _difference(one: dict, other: dict) -> float:
     if ("estimate" in one) != ("estimate" in other):
-        raise DesignError(f"{one['quantity']} of {one['term']}: one engine calls it not estimable, the other does not")
+        raise DesignError(f"{one['quantity']} of {one['term']}: one side calls it not estimable, the other does not")
     return _largest(*(np.array([row.get(key, math.nan) for key in COMPARED]) for row in (one, other)))
 
 

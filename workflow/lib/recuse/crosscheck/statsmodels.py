@@ -1,7 +1,4 @@
-"""The same specs by statsmodels' formulas on raw rows: slow, independent, there to check the fast way.
-
-The ordinal fit against statsmodels on raw rows: can it find a better one?
-"""
+"""The same fits by statsmodels on raw rows: slow, independent, there to check the fast way."""
 
 import math
 import re
@@ -46,7 +43,7 @@ QUANTITIES = {
     ("gt_unit", None): "slope",
 }
 # statsmodels has no jackknife by prompt: CR3 is made here, of whatever it fits.
-KINDS = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
+COV_TYPES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
@@ -96,24 +93,19 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
 
 def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
     """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
-    by_prompt, df = (
-        COVARIANCES[covariance].of_prompts is not None,
-        int(groups.max(axis=0).min()),
-    )  # of as many clusters less one
-    kind = KINDS.get(covariance, covariance)
+    kind, by_prompt = COV_TYPES.get(covariance, covariance), COVARIANCES[covariance].of_prompts is not None
+    df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # of as many clusters less one
     clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
     fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
     spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
     if clusters:  # statsmodels takes the number of columns for the rank
         spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
     # statsmodels divides by what is 0 then; the errors are unknown
-    unknown = covariance not in ("HC0", "HC2", "HC3", "CR3") and fitted.df_resid <= 0
-    unknown |= by_prompt and df == 0
+    unknown = df == 0 or (fitted.df_resid <= 0 and covariance not in ("HC0", "HC2", "HC3", "CR3"))
     if unknown or (covariance == "two_way" and refused(spread[np.ix_(identified, identified)])):
         spread = np.full_like(spread, np.nan)
-    rank = round(fitted.df_model + fitted.k_constant)
-    estimate = np.where(identified, fitted.params, np.nan)
-    return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df if by_prompt else math.inf)
+    estimate, rank = np.where(identified, fitted.params, np.nan), round(fitted.df_model + fitted.k_constant)
+    return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df)
 
 
 def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
@@ -153,26 +145,24 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], 
     """
     import pandas as pd
 
-    judge, family, every = factors["judge"], factors["judge_family"], np.ones(len(factors["judge"]), dtype=bool)
-    model, dimension = factors["model"], factors["dimension"]
-    first = {level: np.unique(model[dimension == level])[0] for level in map(str, np.unique(dimension))}
-    own = judge == factors["model"]
-    same_family = (family == factors["model_family"]) & ~own
+    judge, family, model, dimension = (factors[name] for name in ("judge", "judge_family", "model", "dimension"))
+    first = {level: np.unique(model[dimension == level])[0] for level in np.unique(dimension)}
+    own, every = judge == model, np.ones(len(judge), dtype=bool)
     columns = {
-        "judge": (judge, every, []),
-        "own": (judge, own, ["none"]),
-        "same_family": (family, same_family, ["none"]),
-        "dimension": (dimension, every, []),
-        "model": (model, every, []),
+        "judge": (judge, every),
+        "own": (judge, own),
+        "same_family": (family, (family == factors["model_family"]) & ~own),
+        "dimension": (dimension, every),
+        "model": (model, every),
         "model_dimension": (
             np.strings.add(np.strings.add(model, ", "), dimension),
             model != np.array([first[level] for level in dimension]),
-            ["none"],
         ),
     }
     coded, names = {}, {}
-    for column, (values, rows, reference) in columns.items():
+    for column, (values, rows) in columns.items():
         present, place = np.unique(values[rows], return_inverse=True)
+        reference = [] if rows is every else ["none"]
         levels = [*reference, *(f"l{number}" for number in range(len(present)))]
         if len(levels) > 1 or column == "judge":
             code = np.zeros(len(values), dtype=int)
@@ -219,15 +209,8 @@ def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float
     model = OrderedModel(rating, design[:, columns], distr="logit", hasconst=False)
     coefficients, thresholds = np.split(fit.point, [len(terms)])
     start = np.concatenate([coefficients[columns], thresholds[:1], np.log(np.diff(thresholds))])
-    result = model.fit(
-        start_params=start,
-        method="bfgs",
-        maxiter=ITERATIONS,
-        gtol=GRADIENT,
-        skip_hessian=True,
-        disp=False,
-        warn_convergence=False,
-    )
+    quiet = {"skip_hessian": True, "disp": False, "warn_convergence": False}
+    result = model.fit(start_params=start, method="bfgs", maxiter=ITERATIONS, gtol=GRADIENT, **quiet)
     before = np.concatenate([fit.estimate[columns], fit.threshold_estimate])
     after = np.concatenate([result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]])
     return float(result.llf) - fit.log_likelihood, float(np.nanmax(np.abs(after - before), initial=0.0))

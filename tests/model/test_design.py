@@ -1,12 +1,21 @@
-"""The terms that a spec may name, and the models they make, against statsmodels on rows."""
+"""Terms, and effects of models and of completions, against statsmodels on rows with a dummy for each."""
 
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
 import numpy as np
 import pytest
+from test_least_squares import rows_and_moments
 
+from conftest import built, study_files
 from recuse.crosscheck.compare import compared
-from recuse.model.design import ALL_JUDGES, TERMS, terms_of
+from recuse.data.files import RatingsFile
+from recuse.data.moments import JUDGED_BY, PromptRange, RowBlock, blocks_by_judges, completions_of, moments_by_judges
+from recuse.model.design import ABSORBED, ALL_JUDGES, COLLINEAR, RELATIVE, TERMS, terms_of
 from recuse.model.estimates import estimate
-from recuse.model.spec import EQUATION_1, Spec
+from recuse.model.fit import fit_slice
+from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
 
 FACTORS = {
     "judge": np.array(["a", "a", "b", "b"]),
@@ -76,3 +85,153 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     assert quantities.keys() == TERMS.keys()
     found = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
     assert found == {quantities[term] for term in terms}
+
+
+NEWS = {"dataset": ["cnn", "xsum"]}
+ABSORBING = Spec.of("absorbing", absorb="completion", covariance="CR1")
+KINDS = {
+    "all rows": ABSORBING,
+    "slices": ABSORBING.changed(slice="dimension", whole=True),
+    "one model dropped": ABSORBING.changed(slice="model_dropped", subset=NEWS),
+    "length": ABSORBING.changed(length="prompt", subset={"models_dropped": ["GPT-4o"], **NEWS}),
+    "reference": ABSORBING.changed(reference="family", subset={"dimension": ["Faithfulness"]}),
+    "terms": ABSORBING.changed(terms=("intercept", "reference", "self", "model"), subset=NEWS),
+}
+
+
+def table(study, spec):
+    return {(row["quantity"], row["term"]): row for row in estimate(spec, study, confidence=0.9).estimates}
+
+
+@pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
+def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
+    rows = list(compared([spec], twin, confidence=0.9))
+    assert rows
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+
+
+def test_published_ratings_with_their_missing_judges(published):
+    rows = list(compared([KINDS["slices"]], published, confidence=0.9))
+    assert [row["slice"] for row in rows] == ["", "Faithfulness", "Logical correctness"]
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+
+
+def columns_of(study, condition):
+    """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges missing here and there."""
+    rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
+    factors = {name: rows[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")}
+    keys = ("dimension", "prompt", "model")
+    completion = np.unique(np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1), axis=0,
+                           return_inverse=True)[1]  # fmt: skip
+    return factors, rows["gt_unit"].to_numpy(), rows["rating_unit"].to_numpy(), completion, rows["prompt"].to_numpy()
+
+
+def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(twin):
+    from statsmodels.api import OLS
+
+    spec = ABSORBING.changed(subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]})
+    condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
+    factors, reference, rating, completion, prompt = columns_of(twin, condition)
+    found = table(twin, spec)
+    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.quantity, term.term) in found]
+    x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+    dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
+    fitted = OLS(rating, np.hstack([x, dummies])).fit(
+        cov_type="cluster", cov_kwds={"groups": np.unique(prompt, return_inverse=True)[1], "use_correction": False}
+    )
+    assert dummies.shape[1] > 100
+    prompts, n, k = len(np.unique(prompt)), *x.shape
+    factor = prompts / (prompts - 1) * (n - 1) / (n - k)  # completions are not counted: they are nested in prompts
+    rows = [found[term.quantity, term.term] for term in terms]
+    np.testing.assert_allclose([row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9)
+    errors = fitted.bse[:k] * np.sqrt(factor)
+    np.testing.assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
+
+
+def test_what_completions_account_for_is_said(twin):
+    reasons = {(gap["quantity"], gap["term"]): gap["reason"] for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable}
+    assert reasons["intercept", "Claude 3 Sonnet"] == reasons["slope", "Claude 3 Sonnet"] == RELATIVE
+    assert reasons["dimension", "Helpfulness"] == ABSORBED
+    assert {quantity for quantity, _ in table(twin, ABSORBING)} == {"intercept", "slope", "self_bias", "family_bias"}
+
+
+def test_blocks_may_be_of_any_size(twin, monkeypatch):
+    spec = ABSORBING.changed(bootstrap=100)
+    whole = table(twin, spec)
+    ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
+    for module in ("data.moments", "data.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
+    for key, row in table(replace(twin, _read={}), spec).items():
+        for number in ("estimate", "std_error", "boot_std_error"):
+            assert row[number] == pytest.approx(whole[key][number], rel=1e-11)
+
+
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
+def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
+    """Nobody else rated what GPT-4o wrote: nothing is left of its self-bias in any cell."""
+    raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet'"
+    duckdb.sql(f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'")
+    study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
+        assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
+        found = table(study, spec.changed(bootstrap=100, wild=99))
+        assert {key for key, row in found.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
+        assert {key for key, row in found.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
+
+
+def test_bootstrap_by_prompt_is_near_the_clustered_errors(twin):
+    rows = table(twin, ABSORBING.changed(bootstrap=400))
+    ratios = [row["boot_std_error"] / row["std_error"] for key, row in rows.items() if key[0] == "self_bias"]
+    assert 0.85 < np.median(ratios) < 1.2
+
+
+def test_a_study_of_more_judges_than_a_word_holds():
+    """Sixty judges of one model; the last one misses the second prompt."""
+    judges = np.array([f"j{number:02}" for number in range(60)])
+    one = np.repeat("m", 60)
+    factors = {"dimension": one, "dataset": one, "model": one, "judge": judges}
+    group = np.concatenate([np.arange(60), np.arange(59)])
+    block = RowBlock(np.repeat([0, 1], [60, 59]), group, np.ones(119), [np.full(119, 0.5)])
+    moments = moments_by_judges([block], factors, covariates=1)
+    assert sorted(set(moments.factors[JUDGED_BY])) == ["1" * 59 + "0", "1" * 60]
+    assert moments.n.tolist() == [1.0] * 119
+    assert moments.tensor[0, 0, 0, 2, 2] == 0.25
+    numbered = next(iter(blocks_by_judges([block], factors, moments.factors)))
+    assert {name: values[numbered.group].tolist() for name, values in moments.factors.items()} == {
+        JUDGED_BY: ["1" * 60] * 60 + ["1" * 59 + "0"] * 59, **{name: values[group].tolist() for name, values in factors.items()}
+    }  # fmt: skip
+    assert len(set(completions_of(moments.factors))) == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (Spec.of("s"), "A: gap to the human scale"),
+        (Spec.of("s", reference="family"), "A: gap to the scale of the judges that are the reference"),
+        (Spec.of("s", terms=("judge", "self", "model")), B.format("model")),
+        (Spec.of("s", terms=("judge", "self", "model:dimension")), B.format("model and dimension")),
+        (ABSORBING, B.format("completion")),
+        (Spec.of("s", terms=("judge",)), ""),
+    ],
+)
+def test_words_of_the_estimand(spec, words):
+    assert estimand_of(spec) == words
+
+
+def test_effects_of_models_remove_what_judges_share():
+    """Without noise, and with a taste of 0.2 for model b that both judges share: A calls it bias, B does not."""
+    _, moments = rows_and_moments(judges=5)
+    own, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))
+    moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * own, np.full(len(own), 0.5)], axis=1))
+    found = {}
+    for effects in ("", "model", "model:dimension"):
+        spec = Spec.of("s", terms=(*EQUATION_1, effects))
+        found[effects] = {
+            (row.quantity, row.term): row.estimate for row in fit_slice(spec, "", moments).coefficients if not row.note
+        }
+    for effects in ("model", "model:dimension"):
+        assert found[effects]["self_bias", "m1"] == pytest.approx(0.05, abs=1e-9)
+        assert found[effects]["self_bias", "m2"] == pytest.approx(0.05, abs=1e-9)
+    assert found["model"]["model", "m1"] == pytest.approx(0.2, abs=1e-9)
+    assert found["model:dimension"]["model_dimension", "m1, b"] == pytest.approx(0.2, abs=1e-9)
+    assert found[""]["self_bias", "m1"] > 0.15

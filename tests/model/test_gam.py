@@ -1,4 +1,4 @@
-"""Curves of the reference in place of lines: against mgcv, and where lines go wrong; against pygam in test_gam_check.py."""
+"""Curves of the reference in place of lines: against mgcv, and where lines go wrong; their basis against pygam's."""
 
 import csv
 from pathlib import Path
@@ -11,7 +11,7 @@ from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of
-from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, cross_validated, fit_gam
+from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
@@ -182,3 +182,16 @@ def test_a_judge_has_ten_basis_functions_at_most():
     cells = cells_of(*rows)
     fit = fit_gam(cells, carried_terms(cells), covariance="HC0")
     assert all(8.5 < curve.edof < 10 for curve in fit.curves)
+
+
+SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]  # (functions, order), as judges with few references have them
+
+
+@pytest.mark.parametrize(("functions", "order"), SIZES)
+def test_basis_and_penalty_are_pygams(functions, order):
+    low, high = (0.3, 0.3) if functions == 1 else (0.05, 0.95)
+    values = np.append(np.linspace(low, high, 53), [high, low])
+    spline, theirs = Spline(low, high, functions, order), s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0)
+    np.testing.assert_allclose(spline.basis(values), theirs.build_columns(values[:, None]).toarray(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(spline.basis(values).sum(axis=1), 1.0, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(spline.penalty(), theirs.build_penalties().toarray())

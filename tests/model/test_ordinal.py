@@ -1,4 +1,4 @@
-"""The ordinal fit against R, statsmodels, the likelihood written row by row, and planted values."""
+"""The ordinal fit against R, statsmodels, the likelihood written row by row, planted values; reasons in place of numbers."""
 
 import csv
 import tracemalloc
@@ -17,10 +17,11 @@ from ordinal_world import (
     scores_and_information,
     simulated,
     terms_for,
+    with_ratings,
 )
 from recuse.base.errors import DesignError
 from recuse.crosscheck.statsmodels import improve
-from recuse.model.ordinal import fit_ordinal
+from recuse.model.ordinal import fit_ordinal, recession
 
 GOLDEN = ROOT / "tests" / "golden" / "polr_by_dimension_faithfulness.csv"
 PREFIX = {"intercept": "judge{}", "slope": "judge{}:gt", "self_bias": "same_judge{}", "family_bias": "same_family{}"}
@@ -279,3 +280,275 @@ def test_dimensions_of_different_scales_have_no_common_fit():
     scale[cells.factor("dimension") == "r"] = [0, 6]
     with pytest.raises(DesignError, match=r"found 0 to 3, 0 to 6: write `slice: dimension`"):
         fit_ordinal(replace(cells, scale=scale), terms_for(cells), covariance="HC0")
+
+
+SHOWN = ("estimate", "std_error", "effect", "effect_std_error")
+
+
+def fitted(cells, covariance="HC0"):
+    terms = terms_for(cells)
+    fit = fit_ordinal(cells, terms, covariance=covariance)
+    return {(t.quantity, t.term): place for place, t in enumerate(terms)}, fit
+
+
+def own_rows(cells, judge):
+    return (cells.factor("judge") == judge) & (cells.factor("model") == judge)
+
+
+def assert_same(one, other, *, without=()):
+    """The two fits, (places, fit), have the same numbers for the terms of `other` but those `without`, and thresholds."""
+    (places, fit), (others, reduced) = one, other
+    compared = [key for key in others if key not in without]
+    assert len(compared) > 5
+    for name in SHOWN:
+        ours, theirs = getattr(fit, name)[[places[k] for k in compared]], getattr(reduced, name)[[others[k] for k in compared]]
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10, err_msg=name)
+    for name in ("threshold_estimate", "threshold_std_error"):
+        np.testing.assert_allclose(getattr(fit, name), getattr(reduced, name), rtol=1e-8, err_msg=name)
+    assert fit.log_likelihood == pytest.approx(reduced.log_likelihood, abs=1e-9)
+
+
+def without_numbers(places, fit):
+    """The terms that have none, each with its note; every one has a note and nowhere a number."""
+    keys = [key for key, place in places.items() if not fit.identified[place] and place != fit.reference]
+    for place in (places[key] for key in keys):
+        assert all(np.isnan(getattr(fit, name)[place]) for name in SHOWN)
+        assert np.isnan(fit.covariance[place]).all()
+        assert fit.notes[place]
+    return {key: fit.notes[places[key]] for key in keys}
+
+
+def dropped(cells, rows):
+    """The cells without these rows, and without groups that have none."""
+    counts = np.where(rows[:, None], 0, cells.counts)
+    kept = replace(cells, counts=counts)
+    return kept.select(kept.sum_by_group(counts.sum(axis=1)) > 0)
+
+
+@pytest.mark.parametrize(("rating", "end"), [(3, "highest"), (0, "lowest")])
+def test_self_bias_of_rows_at_one_end_is_infinite(rating, end):
+    cells, _ = simulated(1)
+    own = own_rows(cells, "b")
+    cells = with_ratings(cells, own, rating)
+    places, fit = fitted(cells)
+    reason = f"no finite estimate: all 30 of its rows have the rating {rating}, the {end} in use"
+    assert without_numbers(places, fit) == {("self_bias", "b"): reason}
+    assert len(fit.remarks) == 1
+    # Its own rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
+    assert_same((places, fit), fitted(dropped(cells, own)))
+
+
+def test_nearly_separated_self_bias_has_its_numbers():
+    cells, _ = simulated(1)
+    own = np.flatnonzero(own_rows(cells, "b"))
+    cells = with_ratings(cells, own, 3)
+    cells.counts[own[0], 2:] = [1, cells.n[own[0]] - 1]
+    places, fit = fitted(cells)
+    assert without_numbers(places, fit) == {}
+    assert fit.remarks == ()
+    assert 1 < fit.estimate[places["self_bias", "b"]] < 10
+
+
+def test_judge_of_one_rating_has_no_finite_terms_and_spoils_no_other():
+    cells, _ = simulated(2)
+    always = cells.factor("judge") == "b"
+    cells = with_ratings(cells, always, 3)
+    places, fit = fitted(cells)
+    notes = without_numbers(places, fit)
+    reason = "no finite estimate: all {} of its rows have the rating 3, the highest in use"
+    rows = {("intercept", "b"): 120, ("slope", "b"): 96, ("self_bias", "b"): 30}
+    assert notes == {key: reason.format(n) for key, n in rows.items()}
+    # The family-bias of a and b is that of a. Its marginal effect would average over b's rows, whose ratings are at the limit.
+    effect = fit.effect[places["family_bias", "x"]]
+    assert np.isnan(effect)
+    assert fit.notes[places["family_bias", "x"]] == "no marginal effect: its rows have other terms without finite estimate"
+    reduced = fitted(dropped(cells, always))
+    assert_same((places, fit), reduced, without=[("family_bias", "x")])
+    for name in ("estimate", "std_error"):
+        one, other = (getattr(f, name)[p["family_bias", "x"]] for p, f in ((places, fit), reduced))
+        assert one == pytest.approx(other, rel=1e-8)
+
+
+def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it():
+    cells, _ = simulated(2)
+    always = cells.factor("judge") == "a"
+    cells = with_ratings(cells, always, 3)
+    places, fit = fitted(cells)
+    notes = without_numbers(places, fit)
+    assert set(notes) == {("intercept", j) for j in "bcd"} | {("slope", "a"), ("self_bias", "a")}
+    assert notes["intercept", "b"].startswith("no finite estimate: together with intercept of c, intercept of d, ")
+    assert np.isnan(fit.threshold_estimate).all()
+    assert all(note.startswith("no finite estimate: together with ") for note in fit.threshold_notes)
+    others, reduced = fitted(dropped(cells, always))
+    for key in [("self_bias", "b"), ("self_bias", "d"), ("slope", "c"), ("family_bias", "y")]:
+        assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
+        assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
+
+
+def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
+    """Judge c gives 1 where the score is above a half and 0 elsewhere: its intercept and slope are infinite together."""
+    cells, _ = simulated(3, per_cell=30, top=1)
+    judged = cells.factor("judge") == "c"
+    cells = with_ratings(cells, judged & (cells.reference > 0.5), 1)
+    cells = with_ratings(cells, judged & (cells.reference < 0.6), 0)
+    places, fit = fitted(cells)
+    notes = without_numbers(places, fit)
+    assert set(notes) == {("intercept", "c"), ("slope", "c"), ("self_bias", "c")}
+    assert all(note.startswith("no finite estimate: together with ") for note in notes.values())
+    assert_same((places, fit), fitted(dropped(cells, judged)), without=[("family_bias", "y")])
+
+
+def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it():
+    """The rating 3 is given by b to itself alone, always: in the limit a 2 elsewhere says no more than 'at least 2'."""
+    cells, _ = simulated(4)
+    own = own_rows(cells, "b")
+    cells = with_ratings(cells, own, 3)
+    elsewhere = cells.counts.copy()
+    elsewhere[~own, 2] += elsewhere[~own, 3]
+    elsewhere[~own, 3] = 0
+    cells = replace(cells, counts=elsewhere)
+    places, fit = fitted(cells)
+    assert set(without_numbers(places, fit)) == {("self_bias", "b")}
+    assert np.isnan(fit.threshold_estimate).tolist() == [False, False, True]
+    assert fit.threshold_notes == (
+        "",
+        "",
+        "no finite estimate: together with self_bias of b it tells some ratings without error",
+    )
+    others, reduced = fitted(dropped(cells, own))
+    assert reduced.threshold_labels == ("0|1", "1|2")
+    np.testing.assert_allclose(fit.threshold_estimate[:2], reduced.threshold_estimate, rtol=1e-8)
+    for key in set(others) - {("intercept", "a")}:
+        assert fit.estimate[places[key]] == pytest.approx(reduced.estimate[others[key]], rel=1e-8)
+        assert fit.std_error[places[key]] == pytest.approx(reduced.std_error[others[key]], rel=1e-8)
+
+
+def recession_by_rows(cells, terms, reference):
+    """Which parameters some direction of recession or of constancy changes, by linear programs on the rows as they are."""
+    from scipy.optimize import linprog
+
+    rows = expanded(cells)
+    used = rows.counts.any(axis=0)
+    rating, thresholds = rows.counts[:, used].argmax(axis=1), used.sum() - 1
+    design = design_of(rows, terms)
+    design[:, reference] = 0.0
+    bounds = np.eye(thresholds)
+    upper = [[*-x, *bounds[k]] for x, k in zip(design, rating, strict=True) if k < thresholds]
+    lower = [[*x, *-bounds[k - 1]] for x, k in zip(design, rating, strict=True) if k > 0]
+    kept = -np.unique(np.array(upper + lower), axis=0)
+    moved = []
+    for place in range(kept.shape[1]):
+        cost = np.zeros(kept.shape[1])
+        ends = []
+        for sign in (-1, 1):
+            cost[place] = sign
+            ends.append(-linprog(cost, A_ub=kept, b_ub=np.zeros(len(kept)), bounds=[(-1, 1)] * len(cost)).fun)
+        moved.append(max(ends) > 1e-6)
+    return np.array(moved)
+
+
+def test_whatever_is_not_determined_is_found_in_tiny_studies():
+    """Studies of one row a cell, where every kind of separation happens, against linear programs on all rows."""
+    separated = 0
+    for seed in range(30):
+        cells, _ = simulated(seed, per_cell=1, top=1 + seed % 3, judges="abc")
+        terms = terms_for(cells)
+        fit = fit_ordinal(cells, terms, covariance="HC0")
+        moved = recession_by_rows(cells, terms, fit.reference)
+        known = np.concatenate([fit.identified, ~np.isnan(fit.threshold_estimate)])
+        assert (known == ~moved).all(), seed
+        # At the limit nothing rises any more.
+        point = fit.point
+        assert log_probabilities(cells, terms, point).sum() == pytest.approx(fit.log_likelihood, abs=1e-8)
+        slope = derivative(lambda p, c=cells, t=terms: log_probabilities(c, t, p).sum(), point, range(len(point)), step=1e-4)
+        assert np.abs(slope).max() < 1e-6
+        separated += bool(fit.remarks)
+    assert 5 < separated < 30
+
+
+def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch):
+    """Ratings 0 to 100, each row with a human score of its own: no cell has two ratings, but a judge's rows overlap."""
+    programs = []
+
+    def spied(gains):
+        programs.append(gains.shape)
+        return recession(gains)
+
+    monkeypatch.setattr("recuse.model.ordinal.recession", spied)
+    cells = on_a_scale_of_hundred(3, per_cell=30)
+    own = own_rows(cells, "b")
+    highest = with_ratings(cells, own, 100)
+    places, fit = fitted(highest)
+    assert [free for _, free in programs] == [1]
+    assert set(without_numbers(places, fit)) == {("self_bias", "b")}
+    assert_same((places, fit), fitted(dropped(highest, own)))
+
+
+def test_the_check_takes_a_separated_fit():
+    cells, _ = simulated(1)
+    cells = with_ratings(cells, own_rows(cells, "b"), 3)
+    terms = terms_for(cells)
+    gain, movement = improve(cells, terms, fit_ordinal(cells, terms, covariance="HC0"))
+    assert abs(gain) < 1e-8
+    assert movement < 1e-5
+
+
+def test_unused_rating_is_left_out_with_its_threshold():
+    cells, _ = simulated(6)
+    counts = cells.counts.copy()
+    counts[:, 1] += counts[:, 2]
+    counts[:, 2] = 0
+    _, fit = fitted(replace(cells, counts=counts))
+    assert fit.threshold_labels == ("0|1", "1|3")
+    assert fit.remarks == ("no row has the rating 2: thresholds stand between the ratings in use",)
+    counts = counts[:, [0, 1, 3]]
+    scale = np.tile([0, 2], (len(counts), 1))
+    _, same = fitted(replace(cells, counts=counts, ratings=np.arange(3), scale=scale))
+    np.testing.assert_array_equal(fit.estimate, same.estimate)
+    assert same.remarks == ()
+    # The ratings 0, 1, 3 of 3 are 0, 1/3, 1 of the unit scale, not 0, 1/2, 1.
+    assert np.nanmax(np.abs(fit.effect - same.effect)) > 1e-3
+
+
+def test_unused_ratings_are_one_remark_of_ranges():
+    cells, _ = simulated(6, top=12)
+    for rating in (0, 3, 7, 8, 9, 12):
+        cells.counts[:, rating] = 0
+    _, fit = fitted(cells)
+    assert fit.remarks == ("no row has the ratings 0, 3, 7 to 9, 12: thresholds stand between the ratings in use",)
+    assert fit.threshold_labels == ("1|2", "2|4", "4|5", "5|6", "6|10", "10|11")
+
+
+def test_ratings_beyond_the_scale_of_the_slice_are_no_unused_ones():
+    cells, _ = simulated(6)
+    wide = np.concatenate([cells.counts, np.zeros((len(cells.counts), 3), dtype=np.int64)], axis=1)
+    _, fit = fitted(replace(cells, counts=wide, ratings=np.arange(7)))
+    assert fit.remarks == ()
+    assert fit.threshold_labels == ("0|1", "1|2", "2|3")
+
+
+def test_rows_of_one_rating_alone_estimate_nothing():
+    cells, _ = simulated(6)
+    cells = with_ratings(cells, np.ones(len(cells.group), dtype=bool), 2)
+    places, fit = fitted(cells)
+    notes = without_numbers(places, fit)
+    assert set(notes) == set(places) - {("intercept", "a")}
+    assert set(notes.values()) == {"not estimable: all 480 rows of the fit have the rating 2"}
+    assert (fit.threshold_labels, fit.log_likelihood, fit.rank, fit.n) == ((), 0.0, 0, 480)
+    assert improve(cells, terms_for(cells), fit) == (0.0, 0.0)
+
+
+def test_collinear_terms_are_not_identified_and_the_others_are_not_touched():
+    """Judge c's completions all have one human score: its intercept and slope cannot be told apart, its self-bias can."""
+    cells, _ = simulated(7)
+    reference = np.where(cells.factor("judge") == "c", 0.5, cells.reference)
+    cells = replace(cells, reference=reference)
+    places, fit = fitted(cells)
+    reason = "not estimable: other terms of the design account for it in every row"
+    assert without_numbers(places, fit) == {("intercept", "c"): reason, ("slope", "c"): reason}
+    assert fit.remarks == ()
+    terms = [term for term in terms_for(cells) if (term.quantity, term.term) != ("slope", "c")]
+    reduced = fit_ordinal(cells, terms, covariance="HC0")
+    others = {(t.quantity, t.term): place for place, t in enumerate(terms)}
+    assert_same((places, fit), (others, reduced), without=[("intercept", "c")])
+    assert reduced.rank == fit.rank

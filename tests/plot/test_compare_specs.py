@@ -1,6 +1,7 @@
 """Several specs on one axis: which point stands where, and what is said where there is none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.text import Text
 
@@ -18,6 +19,9 @@ from drawings import (
     texts,
     words_are_beside_the_point,
 )
+from recuse.base import tables
+from recuse.model.design import ALL_JUDGES
+from recuse.model.words import PLACEBO
 from recuse.plot.compare_specs import (
     GAPS,
     Variant,
@@ -25,6 +29,7 @@ from recuse.plot.compare_specs import (
     compare,
     compare_specs,
     variants_of,
+    with_placebo,
     without_variant,
 )
 from recuse.plot.intervals import ORDER, POINTS, excludes_zero
@@ -229,3 +234,48 @@ def test_shapes_differ_and_begin_anew_when_they_run_out():
     assert len({point["marker"] for point in POINTS}) == len(POINTS) == 9
     points = artists(compare([variant(str(number)) for number in range(10)], subject()), "point")
     assert points[9].get_marker() == points[0].get_marker() == "o"
+
+
+OF_MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
+
+
+PLACEBO_ROWS = [
+    ("main", None, "self_bias", "GPT-4o", 0.2, 0.1, 0.3, None),
+    ("main", None, "self_bias", "Claude v2", None, None, None, "why not"),
+    ("main", None, "self_bias", ALL_JUDGES, 0.9, 0.8, 1.0, None),
+    ("by_dimension", "Tone", "self_bias", "Claude v2", 0.9, 0.8, 1.0, None),
+]
+
+
+def placebo_table(rows=PLACEBO_ROWS):
+    columns = ["spec", "slice", "quantity", "term", "estimate", "ci_low", "ci_high", "reason"]
+    return pd.DataFrame(rows, columns=columns).reindex(columns=tables.PLACEBO)
+
+
+def test_placebo_cells_are_a_variant_with_a_prediction_interval():
+    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": PLACEBO}]
+
+    def drawn(rows):
+        tables = [spec_table(OF_MAIN, "main")], gaps(), [placebo_table(rows)]
+        return compare_specs(*tables, subject(), variants=entries, confidence=0.9)
+
+    figure = drawn(PLACEBO_ROWS)
+    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.2]
+    assert [tuple(bar.get_xdata()) for bar in artists(figure, "interval")][2] == (0.1, 0.3)
+    said = " ".join(texts(figure))
+    assert all(text in said for text in ("C (90 % prediction interval)", f"A ({INTERVAL})", GAPS))
+    figure = drawn(PLACEBO_ROWS[1:])
+    assert figure.axes == []
+    assert "Nothing to compare with: A." in " ".join(texts(figure))
+
+
+def test_reasons_of_placebo_cells_are_those_of_the_spec_where_all_lack_an_estimate():
+    reasons = gaps(("a", None, "x"))
+    tables, joined = with_placebo([spec_table(OF_MAIN)], reasons, placebo_table(), spec="main")
+    assert tables[1]["term"].tolist() == ["GPT-4o"]
+    assert joined[["spec", "term", "reason"]].values.tolist()[1:] == [[PLACEBO, "Claude v2", "why not"]]
+    tables, joined = with_placebo([spec_table(OF_MAIN)], reasons, placebo_table(PLACEBO_ROWS[1:]), spec="main")
+    assert tables[1].empty
+    assert joined["quantity"].isna().tolist() == [True, True]
+    entry = {"label": "C: ordinary taste", "spec": PLACEBO}
+    assert without_variant(entry, tables[1], joined) == {"C: ordinary taste": "why not"}

@@ -1,0 +1,390 @@
+"""Every kind of standard errors against statsmodels and textbook formulas on rows, in blocks of rows of any size."""
+
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from statsmodels.api import OLS
+
+from conftest import CONFIG, built, study_files
+from designs_on_rows import design_on_rows
+from recuse.base.errors import DesignError
+from recuse.config.declared.settings import check
+from recuse.crosscheck.compare import compared
+from recuse.crosscheck.statsmodels import fits_by_formula
+from recuse.data.files import RatingsFile
+from recuse.data.moments import PromptRange, RowBlock, moments_of_cells, prompt_ranges
+from recuse.data.ratings import StudyFiles
+from recuse.data.registry import Registry
+from recuse.model.covariance import COVARIANCES, Jackknife, fit, refused
+from recuse.model.design import regressors_of, terms_of
+from recuse.model.estimates import estimate
+from recuse.model.fit import fits, prompt_errors
+from recuse.model.least_squares import Solution, inverted
+from recuse.model.prompt_sums import sum_by_prompt
+from recuse.model.resampling import Resamples
+from recuse.model.spec import Spec
+
+MAIN = Spec.of("main")
+NEWS = {"dataset": ["cnn", "xsum"]}
+FEW_ROWS = {**NEWS, "dimension": ["Faithfulness", "Helpfulness"]}
+ONE = "prompt_id = (select min(prompt_id) from raw)"
+KINDS = {
+    "CR1": MAIN.changed(covariance="CR1"),
+    "CR1 with length": Spec.of("", length="prompt", covariance="CR1"),
+    "CR1 of slices": Spec.of("", slice="dataset", whole=True, subset=NEWS, covariance="CR1"),
+    "CR1 with length of a subset": Spec.of(
+        "", length="global", subset={"models_dropped": ["GPT-4o"], **NEWS}, covariance="CR1"
+    ),
+    "CR1 of a reference": Spec.of("", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"),
+    "CR1 of terms of all judges": Spec.of("", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"),
+    "HC2": MAIN.changed(covariance="HC2"),
+    "HC3 of slices": Spec.of("", slice="dimension", whole=True, covariance="HC3"),
+    "HC3 of a reference": Spec.of("", reference="family", subset=FEW_ROWS, covariance="HC3"),
+    "CR1 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR1"),
+    "CR3": Spec.of("", subset=FEW_ROWS, covariance="CR3"),
+    "CR3 of slices": Spec.of("", slice="dataset", subset=FEW_ROWS, covariance="CR3"),
+    "CR3 with length": Spec.of("", length="prompt", subset=FEW_ROWS, covariance="CR3"),
+    "CR3 with models": Spec.of("", terms=(*MAIN.model.terms, "model"), subset=FEW_ROWS, covariance="CR3"),
+    "CR3 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR3"),
+    "two-way": Spec.of("", terms=("intercept", "reference"), covariance="two_way"),
+    "two-way of slices": Spec.of("", terms=("intercept", "reference"), slice="dimension", covariance="two_way"),
+}
+
+
+def rows_of(study, spec):
+    return {(row["slice"], row["quantity"], row["term"]): row for row in estimate(spec, study, confidence=0.9).estimates}
+
+
+def errors(study, spec):
+    return np.array([row.get("std_error", np.nan) for row in estimate(spec, study, confidence=0.9).estimates])
+
+
+def changed(twin, folder, rows):
+    """A study of the twin's raw rows, changed: `rows` is SQL of `raw`."""
+    duckdb.sql(f"copy (with raw as (from '{Path(twin.ratings[0]).parent}/raw.parquet') {rows}) to '{folder}/raw.parquet'")
+    return built(folder, "changed", study_files("twin", [RatingsFile(f"{folder}/raw.parquet")]))
+
+
+def data_on_rows(study, spec):
+    """X (rows, terms), the rating and the prompt of the rows of a spec without slices."""
+    frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
+    x, _ = design_on_rows(frame, spec)
+    return x, frame["rating_unit"].to_numpy(), frame["prompt_id"].to_numpy(dtype=str)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
+    rows = list(compared([KINDS[name]], twin, confidence=0.9))
+    assert rows
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+    assert any("ci_low" in row for row in rows_of(twin, KINDS[name]).values())
+
+
+def test_jackknife_is_that_of_the_textbook(twin):
+    """By numpy on rows: each prompt left out in turn."""
+    spec = KINDS["CR3"]
+    x, y, prompt = data_on_rows(twin, spec)
+    prompts = np.unique(prompt)
+    without = [np.linalg.lstsq(x[prompt != each], y[prompt != each], rcond=None)[0] for each in prompts]
+    changes = np.array(without) - np.linalg.lstsq(x, y, rcond=None)[0]
+    variance = (len(prompts) - 1) / len(prompts) * (changes**2).sum(axis=0)
+    found = [row["std_error"] for row in rows_of(twin, spec).values()]
+    np.testing.assert_allclose(found, np.sqrt(variance), rtol=1e-9)
+
+
+def test_errors_by_leverage_are_those_of_the_textbook(twin):
+    x, y, _ = data_on_rows(twin, MAIN)
+    inverse = np.linalg.inv(x.T @ x)
+    residual = y - x @ (inverse @ x.T @ y)
+    left = 1 - ((x @ inverse) * x).sum(axis=1)
+    for name, power in (("HC2", 1), ("HC3", 2)):
+        spread = inverse @ ((x * (residual**2 / left**power)[:, None]).T @ x) @ inverse
+        found = [row["std_error"] for row in rows_of(twin, MAIN.changed(covariance=name)).values()]
+        np.testing.assert_allclose(found, np.sqrt(np.diag(spread)), rtol=1e-10)
+
+
+def test_leverage_needs_groups_of_one_reference(twin):
+    moments = moments_of_cells(twin.cells())
+    regressors = regressors_of(terms_of(moments.factors), len(moments.n), 2)
+    with pytest.raises(DesignError, match="several references"):
+        fit(moments, regressors, covariance="HC3")
+
+
+def test_bootstrap_beside_errors_by_leverage_is_the_same_as_beside_others(twin):
+    leveraged, white = (rows_of(twin, MAIN.changed(bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
+    for key, row in white.items():
+        assert leveraged[key]["boot_ci_low"] == pytest.approx(row["boot_ci_low"], abs=1e-11)
+
+
+BY_PROMPT = [name for name, spec in KINDS.items() if spec.errors.by_prompt]
+
+
+@pytest.mark.parametrize("name", BY_PROMPT)
+def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
+    whole = errors(twin, KINDS[name])
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
+    monkeypatch.setattr("recuse.model.covariance.AT_ONCE", 3)
+    blocks = [PromptRange(twin.ratings[0], first + 1, last) for first, last in pairwise([-1, 5, 17, 18, 40])]
+    for module in ("data.moments", "data.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
+    np.testing.assert_allclose(errors(replace(twin, _read={}), KINDS[name]), whole, rtol=1e-12 if "CR1" in name else 1e-11)
+
+
+@pytest.mark.parametrize(("covariance", "df"), [("CR1", 39), ("CR3", 39), ("two_way", 8)])
+def test_intervals_by_prompt_are_of_t(twin, covariance, df):
+    from scipy.stats import t
+
+    rows = rows_of(twin, KINDS["two-way"].changed(covariance=covariance)).values()
+    for row in rows:
+        half = t.ppf(0.95, df) * row["std_error"]
+        assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
+        assert row["estimate"] - row["ci_low"] == pytest.approx(half, rel=1e-9)
+        assert row["p_value"] == pytest.approx(2 * t.sf(abs(row["estimate"] / row["std_error"]), df), rel=1e-9)
+        assert row["df"] == df
+    assert not any("df" in row for row in rows_of(twin, MAIN.changed(covariance="HC3")).values())
+
+
+def remarks(study, spec):
+    return [row["remark"] for row in estimate(spec, study, confidence=0.9).remarks]
+
+
+def test_few_clusters_are_remarked_on(twin, tmp_path):
+    few = "CR3: 29 clusters, fewer than 30: errors may be too small, also with the t distribution"
+    prompts = "from raw where prompt_id in (select distinct prompt_id from raw order by all limit {})"
+    for number, wanted in ((29, [few]), (30, [])):
+        (folder := tmp_path / str(number)).mkdir()
+        study = changed(twin, folder, prompts.format(number))
+        assert remarks(study, MAIN.changed(covariance="CR3")) == wanted
+    assert remarks(twin, KINDS["two-way"]) == [few.replace("CR3: 29", "two_way: 9")]
+
+
+def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
+    """Intercepts and slopes of judges take from their scores what would vary, so that pairs are counted off for nothing."""
+    spec = MAIN.changed(covariance="two_way")
+    rows = rows_of(twin, spec).values()
+    assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
+    assert any(remark.startswith("two_way: no standard errors, as the matrix") for remark in remarks(twin, spec))
+    assert max(row["largest_difference"] for row in compared([spec], twin, confidence=0.9)) < 1e-9
+    assert refused(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not refused(np.array([[1.0, 1.0], [1.0, 1.0]]))
+
+
+def test_one_prompt_has_no_jackknife(twin, tmp_path):
+    study = changed(twin, tmp_path, f"from raw where {ONE}")
+    for covariance in ("CR3", "two_way"):
+        spec = MAIN.changed(covariance=covariance, wild=99)
+        rows = rows_of(study, spec).values()
+        assert all("ci_low" not in row and "wild_p_value" not in row for row in rows)
+        assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "rows"),
+    [
+        ("self_bias", f"from raw where judge <> 'GPT-4o' or model <> judge or {ONE}"),
+        ("slope", f"select * replace (case when judge <> 'GPT-4o' or {ONE} then gt else 0 end as gt) from raw"),
+    ],
+)
+def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quantity, rows):
+    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it know the other coefficients."""
+    study = changed(twin, tmp_path, rows)
+    spec = MAIN.changed(covariance="CR3")
+    found = rows_of(study, spec)
+    assert {key for key, row in found.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
+    assert found["", quantity, "GPT-4o"]["note"].startswith("no standard error")
+    assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_of_a_term_that_is_left_without_rows_is_no_information(seed):
+    """A slope of the first prompt alone, whose sums of squares differ in their last digit when summed in another order."""
+    random = np.random.default_rng(seed)
+    prompt, y, covariate = np.repeat(np.arange(5), 20), random.random(100), random.random(100)
+    x = np.stack([np.ones(100), covariate * (prompt == 0)], axis=1)
+    gram = x[::-1].T @ x[::-1]
+    inverse, null = inverted(gram)
+    solution = Solution(inverse @ x.T @ y, inverse, null, 100, gram)
+    jackknife = Jackknife(np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]]), solution)
+    for prompts, sums in sum_by_prompt(RowBlock(prompt, (prompt > 0).astype(int), y, [covariate]), np.array([0, 1]), 2):
+        jackknife.add(prompts, sums)
+    assert np.isnan(jackknife.result().std_error).tolist() == [False, True]
+
+
+def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):
+    kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
+    study = changed(twin, tmp_path, f"from raw where {kept}")
+    for covariance in ("HC2", "HC3"):
+        rows = rows_of(study, MAIN.changed(covariance=covariance))
+        assert {key for key, row in rows.items() if "ci_low" not in row} == {("", "self_bias", "GPT-4o")}
+        others = rows_of(study, MAIN.changed(covariance="HC0"))
+        ratios = [row["std_error"] / others[key]["std_error"] for key, row in rows.items() if "ci_low" in row]
+        assert min(ratios) > 1
+        assert max(ratios) < 1.05
+
+
+def test_errors_are_in_their_order(twin):
+    """HC0 < HC2 < HC3, and CR1 < CR3: each takes off more for leverage."""
+    errors = {}
+    for covariance in ("HC0", "HC2", "HC3", "CR1", "CR3"):
+        spec = KINDS["CR3"].changed(covariance=covariance)
+        (fitted,) = fits(spec, twin, seed=None)
+        errors[covariance] = np.array([row.std_error for row in fitted.coefficients])
+    assert (errors["HC0"] < errors["HC2"]).all()
+    assert (errors["HC2"] < errors["HC3"]).all()
+    assert np.median(errors["CR3"] / errors["CR1"]) > 1
+
+
+def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
+    by_prompt = ({"covariance": "CR3"}, {"covariance": "two_way"}, {"wild": 99}, {"bootstrap": 100}, {"absorb": "completion"})
+    assert all(MAIN.changed(**settings).by_row for settings in by_prompt)
+    assert not any(MAIN.changed(covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
+
+
+def test_the_config_may_ask_for_them():
+    for covariance in COVARIANCES:
+        check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}})
+
+
+@pytest.mark.parametrize("name", ["CR1", "CR1 with length", "CR1 of a reference"])
+def test_clustered_errors_of_the_published_ratings_equal_statsmodels(published, name):
+    rows = list(compared([KINDS[name]], published, confidence=0.9))
+    assert max(row["largest_difference"] for row in rows) < 1e-9
+
+
+def test_clustered_errors_are_those_of_the_textbook(twin):
+    """By numpy on rows, as statsmodels and ours share what the small-sample factor is made of."""
+    spec = KINDS["CR1"]
+    x, y, prompt = data_on_rows(twin, spec)
+    inverse = np.linalg.inv(x.T @ x)
+    residual = y - x @ (inverse @ x.T @ y)
+    scores = [(x[prompt == each] * residual[prompt == each, None]).sum(axis=0) for each in np.unique(prompt)]
+    (n, k), prompts = x.shape, len(scores)
+    spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
+    np.testing.assert_allclose(errors(twin, spec), np.sqrt(np.diag(spread)), rtol=1e-10)
+
+
+def test_blocks_are_whole_prompts_of_about_as_many_rows(tmp_path):
+    """Groups of 2,048 rows, and prompts of 300: a block ends at the first prompt that begins after the rows asked for."""
+    path = tmp_path / "rows.parquet"
+    duckdb.sql(f"copy (select (i // 300)::uinteger as prompt from range(30_000) t(i)) to '{path}' (row_group_size 2048)")
+    ranges = list(prompt_ranges([str(path)], rows=6000))
+    assert ranges[0].first == 0
+    assert ranges[-1].last == 99
+    assert all(before.last + 1 == after.first for before, after in pairwise(ranges))
+    assert all(5400 < 300 * (span.last - span.first + 1) < 8700 for span in ranges[:-1])
+
+
+def test_one_prompt_has_no_clustered_errors(twin, tmp_path):
+    study = changed(twin, tmp_path, f"from raw where {ONE}")
+    found = estimate(KINDS["CR1"].changed(bootstrap=100), study, confidence=0.9)
+    known = [row for row in found.estimates if "estimate" in row]
+    assert known
+    for row in known:
+        assert row["note"].startswith("no standard error")
+        assert not {"ci_low", "p_value", "boot_std_error", "boot_ci_low"} & set(row)
+    assert [row["remark"] for row in found.remarks] == ["no bootstrap: all rows are of one prompt"]
+    assert all(row["largest_difference"] < 1e-9 for row in compared([KINDS["CR1"]], study, confidence=0.9))
+
+
+def rated(folder, prompts, *, datasets=1, judges=("gpt-4o", "gpt-3.5-turbo", "Claude v2"), where="true"):
+    """Ratings of a study of random numbers, in which each prompt is of a dataset, two dimensions and all pairs of `judges`."""
+    chosen = f"{list(judges)}"
+    folder.mkdir(exist_ok=True)
+    duckdb.sql(f"""
+        copy (select {chosen}[1 + j] as judge, {chosen}[1 + m] as model, ['A', 'B'][1 + d] as dimension,
+                     's' || p % {datasets} as dataset, 'p' || p as prompt_id,
+                     hash(p, d, m) % 13 / 3 as gt, (hash(p, d, m, j) % 5)::integer as rating
+              from range({prompts}) as prompts(p), range(2) as dimensions(d), range({len(judges)}) as models(m),
+                   range({len(judges)}) as judges(j)
+              where {where}) to '{folder}/raw.parquet'""")
+    registry = Registry.from_config(CONFIG["models"])
+    return built(folder, "rated", StudyFiles([RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, {}, registry))
+
+
+TERMS = {
+    "dimension": (("dimension",), "d = 0 or p < 4"),
+    "self": (("self",), "j <> m or p < 4"),
+    "self and family": (("self", "same_family"), "(j <> m and not (j < 2 and m < 2)) or p < 4"),
+}
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
+    """Twelve prompts, of which eight have no row with a term: their scores are 0, but P is 12, and 12 prompts are resampled."""
+    names, where = TERMS[terms]
+    study = rated(tmp_path, 12, where=where)
+    spec = Spec.of("", terms=names, covariance="CR1", bootstrap=100)
+    frame = duckdb.sql(f"from '{study.ratings[0]}'").df()
+    carried = {
+        "dimension": frame["dimension"] == "B",
+        "self_bias": frame["judge"] == frame["model"],
+        "family_bias": (frame["judge_family"] == frame["model_family"]) & (frame["judge"] != frame["model"]),
+    }
+    found = estimate(spec, study, confidence=0.9, seed=3).estimates
+    own = {"dimension": "dimension", "self_bias": "judge", "family_bias": "judge_family"}
+    x = np.stack([carried[row["quantity"]] & (frame[own[row["quantity"]]] == row["term"]) for row in found], axis=1).astype(
+        float
+    )
+    fitted = OLS(frame["rating_unit"], x).fit(cov_type="cluster", cov_kwds={"groups": frame["prompt"]})
+    np.testing.assert_allclose([row["estimate"] for row in found], fitted.params, rtol=1e-12)
+    np.testing.assert_allclose([row["std_error"] for row in found], fitted.bse, rtol=1e-10)
+    (each,) = fits(spec, study, seed=3)
+    times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
+    weights = times[:, frame["prompt"]]
+    with np.errstate(invalid="ignore"):  # a resample may have no row of a term
+        naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)  # terms of no common row: means
+    np.testing.assert_allclose(np.stack([row.replicates for row in each.coefficients], axis=1), naive, rtol=0, atol=1e-12)
+    assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
+
+
+@pytest.mark.parametrize("spec", [Spec.of("", covariance="CR1"), Spec.of("", bootstrap=100), Spec.of("", slice="dimension")])
+def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
+    study = rated(tmp_path, 6, where="j <> m or d = 1 and p < 3")
+    spec = spec.changed(terms=("self",), subset={} if spec.selection.slice else {"dimension": ["A"]})
+    for slices in (fits(spec, study, seed=0), fits_by_formula(spec, study)):
+        first, *others = slices
+        assert first.slice == ("A" if spec.selection.slice else "")
+        assert first.not_estimable[-1] == ("", "", "no row carries a term of the model")
+        assert [reason for *_, reason in first.not_estimable[:-1]] == ["no row of this judge rates itself"] * 3
+        assert not first.coefficients
+        assert [fitted.slice for fitted in others if fitted.coefficients] == (["B"] if spec.selection.slice else [])
+    (one,) = estimate(spec.changed(slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]
+    assert one["reason"] == "no row carries a term of the model"
+
+
+def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
+    """Three times the datasets: three times what is held at most of each slice; all terms side by side would be nine times."""
+    peaks = []
+    for datasets in (20, 60):
+        study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
+        spec = Spec.of("", slice="dataset", covariance="CR1")
+        estimate(spec, study, confidence=0.9)  # reads the cells
+        tracemalloc.start()
+        prompt_errors(spec, study, seed=None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 4 * peaks[0]
+
+
+@pytest.mark.parametrize("name", ["CR1", "CR1 with length", "CR1 of a reference", "CR1 of slices"])
+def test_groups_that_are_searched_are_those_that_are_looked_up(twin, monkeypatch, name):
+    listed = errors(twin, KINDS[name])
+    monkeypatch.setattr("recuse.data.moments.LISTED", 0)
+    np.testing.assert_array_equal(errors(replace(twin, _read={}), KINDS[name]), listed)
+
+
+def test_prompts_of_many_groups_of_rows_are_read_once(tmp_path):
+    """Prompts of 100 to 5,000 rows, in groups of 2,048: each is in one block, and no block is without prompts."""
+    path = tmp_path / "rows.parquet"
+    sizes = [5000, 100, 4096, 2048, 100, 100, 3000, 1]
+    rows = " union all ".join(f"select {prompt}::uinteger as prompt from range({size})" for prompt, size in enumerate(sizes))
+    duckdb.sql(f"copy ({rows} order by prompt) to '{path}' (row_group_size 2048)")
+    for asked in (1, 2048, 4000, 10**6):
+        spans = [range(span.first, span.last + 1) for span in prompt_ranges([str(path)], rows=asked)]
+        assert [prompt for span in spans for prompt in span] == list(range(len(sizes)))
+        assert all(spans)

@@ -1,0 +1,300 @@
+"""Both bootstraps by prompt against the same on rows: replicates, p-values, intervals and levels."""
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from conftest import built, study_files
+from designs_on_rows import design_on_rows, times_drawn
+from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.data.files import RatingsFile
+from recuse.data.levels import levels_of
+from recuse.data.selection import with_family_references, with_normalised_length
+from recuse.model import prompt_sums as prompt_pieces
+from recuse.model import resampling as prompt_bootstrap
+from recuse.model import resampling as wild_bootstrap
+from recuse.model.design import estimable_terms
+from recuse.model.estimates import estimate
+from recuse.model.fit import fits, prompt_errors
+from recuse.model.resampling import DRAWS, WildTest, webb_weights
+from recuse.model.spec import Spec
+
+SEED = 7
+SPECS = {
+    "main": Spec.of("main", bootstrap=100),
+    "slices": Spec.of("slices", slice="task_type", whole=True, bootstrap=100),
+    "length": Spec.of("length", length="prompt", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
+    "reference": Spec.of("reference", reference="family", subset={"dimension": ["Helpfulness"]}, bootstrap=100),
+}
+
+
+def refits(spec, study, replicates):
+    """Yield (slice, estimates (replicates, terms)): least squares on the rows of each resample, by QR."""
+    rows = spec.selection.rows(study.ratings)
+    rows = with_normalised_length(rows, spec.selection.length) if spec.selection.length else rows
+    frame = duckdb.sql(with_family_references(rows, levels_of(study.ratings[0])) if spec.selection.reference else rows).df()
+    columns = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
+    factors = {c: frame[c].to_numpy(dtype=str) for c in (*columns, *(["reference_family"] if spec.selection.reference else []))}
+    for label, mask in spec.selection.slices(factors):
+        part = frame[mask]
+        terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})
+        regressors = (1.0, part["gt_unit"].to_numpy(), part["x"].to_numpy() if spec.selection.length else None)
+        x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
+        y = part["rating_unit"].to_numpy()
+        prompt = part["prompt"].to_numpy()
+        drawn = times_drawn(study.prompts, spec.errors.bootstrap)[:replicates]
+        found = []
+        for times in drawn:
+            resampled = np.repeat(np.arange(len(y)), times.astype(int)[prompt])
+            found.append(np.linalg.lstsq(x[resampled], y[resampled], rcond=None)[0])
+        yield label, np.array(found)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_replicates_equal_refits_to_the_same_resamples(twin, name):
+    fitted = {
+        each.slice: np.stack([row.replicates for row in each.coefficients], 1) for each in fits(SPECS[name], twin, seed=SEED)
+    }
+    naive = dict(refits(SPECS[name], twin, 4))
+    assert fitted.keys() == naive.keys()
+    for label, estimates in naive.items():
+        np.testing.assert_allclose(fitted[label][:4], estimates, rtol=0, atol=1e-10)
+
+
+def test_columns_are_of_the_replicates_and_leave_the_others_alone(twin, tmp_path):
+    rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
+    (each,) = fits(SPECS["main"], twin, seed=SEED)
+    for row, coefficient in zip(rows, each.coefficients, strict=True):
+        assert row["boot_std_error"] == pytest.approx(np.std(coefficient.replicates, ddof=1), rel=1e-12)
+        assert row["boot_ci_low"] == pytest.approx(np.percentile(coefficient.replicates, 5), rel=1e-12)
+        assert row["boot_ci_high"] == pytest.approx(np.percentile(coefficient.replicates, 95), rel=1e-12)
+    without = estimate(Spec.of("main"), twin, confidence=0.9).estimates
+    assert [{key: value for key, value in row.items() if not key.startswith("boot_")} for row in rows] == without
+    write_table(tmp_path / "main.csv", ESTIMATES, rows)
+    assert float(read_table(tmp_path / "main.csv")[3]["boot_ci_low"]) == rows[3]["boot_ci_low"]
+
+
+def test_bootstrap_agrees_with_the_errors_clustered_by_prompt(twin):
+    spec = Spec.of("main", covariance="CR1", bootstrap=2000)
+    rows = estimate(spec, twin, confidence=0.9, seed=SEED).estimates
+    ratios = [row["boot_std_error"] / row["std_error"] for row in rows if row["quantity"] != "dimension"]
+    assert np.median(ratios) == pytest.approx(1, abs=0.1)
+
+
+def test_the_seed_makes_the_draws(twin):
+    one, same, other = (
+        [row["boot_ci_low"] for row in estimate(SPECS["main"], twin, confidence=0.9, seed=seed).estimates] for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize("piece", [1024, 7])
+def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
+    """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P, covariance -1/P."""
+    monkeypatch.setattr(prompt_pieces, "PROMPTS", piece)
+    drawn = times_drawn(20, 40_000)
+    assert drawn.shape == (40_000, 20)
+    assert (drawn.sum(axis=1) == 20).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), 1, atol=0.03)
+    np.testing.assert_allclose(np.cov(drawn.T), np.eye(20) - 1 / 20, atol=0.04)
+    assert not (
+        drawn[: prompt_bootstrap.REPLICATES] == drawn[prompt_bootstrap.REPLICATES : 2 * prompt_bootstrap.REPLICATES]
+    ).all()
+
+
+def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
+    """Pieces of 16 of 40 prompts, from blocks of 5: what is left of a block waits for the next."""
+    monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
+    (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
+    ((_, naive),) = refits(SPECS["main"], twin, 3)
+    np.testing.assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)
+
+
+# Of the raw rows: which stay, what gt is (few: of the first two prompts); the coefficients that live on the first two prompts.
+CHANGES = {
+    "no row of a term": ("judge <> 'GPT-4o' or model <> judge or few", "gt", {("self_bias", "GPT-4o")}),
+    "one reference": (
+        "true", "case when judge = 'GPT-4o' and not few then 2 else gt end", {("intercept", "GPT-4o"), ("slope", "GPT-4o")},
+    ),
+    "never determined": ("judge <> 'GPT-4o' or model = judge", "gt", set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
+    kept, gt, fragile = CHANGES[change]
+    raw = f"(select *, dense_rank() over (order by prompt_id) < 3 as few from '{Path(twin.ratings[0]).parent}/raw.parquet')"
+    rows = f"select * exclude (few) replace ({gt} as gt) from {raw} where {kept}"
+    duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
+    study = built(tmp_path, "few", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    spec = Spec.of("few", subset={"dimension": ["Helpfulness"]}, bootstrap=100)
+    (fitted,) = fits(spec, study, seed=SEED)
+    ((_, naive),) = refits(spec, study, 20)
+    lost = times_drawn(40, 100)[:, :2].sum(axis=1) == 0
+    assert 5 < lost.sum() < 30
+    for place, row in enumerate(fitted.coefficients):
+        known = np.ones(100, dtype=bool)
+        if (row.quantity, row.term) in fragile:
+            known = ~lost
+            assert f"{row.quantity} of {row.term} in {lost.sum()}" in fitted.remarks[0]
+        if row.note:  # the whole of the rows does not determine it
+            known[:] = False
+        np.testing.assert_array_equal(np.isnan(row.replicates), ~known)
+        np.testing.assert_allclose(row.replicates[:20][known[:20]], naive[known[:20], place], rtol=0, atol=1e-10)
+    assert len(fitted.remarks) == bool(fragile)
+    assert {row.term for row in fitted.coefficients if row.note} == ({"GPT-4o"} if change == "never determined" else set())
+
+
+def test_ratings_on_the_fit_have_no_bootstrap_interval(twin, tmp_path):
+    rows = f"select * replace (gt as rating) from '{Path(twin.ratings[0]).parent}/raw.parquet' where gt = round(gt)"
+    duckdb.sql(f"copy ({rows}) to '{tmp_path}/raw.parquet'")
+    study = built(tmp_path, "exact", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
+    for row in estimate(SPECS["main"], study, confidence=0.9, seed=SEED).estimates:
+        assert row["boot_std_error"] == 0
+        assert "boot_ci_low" not in row
+
+
+SEED_OF_WEIGHTS = 5
+NEWS = {"dataset": ["cnn", "xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
+MAIN = Spec.of("main", subset=NEWS, covariance="CR1", wild=99)
+KINDS = {
+    "main": MAIN,
+    "models": MAIN.changed(terms=(*MAIN.model.terms, "model")),
+    "absorbing": MAIN.changed(absorb="completion"),
+    "beside HC0": MAIN.changed(covariance="HC0"),
+}
+
+
+def draws_of(study, spec):
+    """Term -> draws, of a spec without slices."""
+    (errors,) = prompt_errors(spec, study, seed=SEED_OF_WEIGHTS)
+    rows = estimate(spec, study, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+    return {(rows[place]["quantity"], rows[place]["term"]): test for place, test in errors.wild.items()}
+
+
+def rows_of(study, spec):
+    """X (rows, terms), its terms, rating and number of the prompt; with `absorb`, less the means of completions."""
+    frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
+    x, terms = design_on_rows(frame, spec)
+    y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
+    if spec.selection.absorb:
+        completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()
+        counts = np.bincount(completion)
+        means = np.stack([np.bincount(completion, column) / counts for column in x.T], axis=1)
+        x, y = x - means[completion], y - (np.bincount(completion, y) / counts)[completion]
+        kept = [place for place, term in enumerate(terms) if np.ptp(x[:, place]) > 1e-12 and term.quantity != "dimension"]
+        first = min(term.term for term in terms if term.quantity == "slope")
+        kept = [p for p in kept if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first]
+        x, terms = x[:, kept], [terms[place] for place in kept]
+    return x, terms, y, prompt
+
+
+def t_of(x, y, prompt, place, null):
+    """(b - null) / CR1 error of the coefficient at `place`, and of every other."""
+    (n, k), prompts = x.shape, len(np.unique(prompt))
+    inverse = np.linalg.inv(x.T @ x)
+    b = inverse @ (x.T @ y)
+    scores = np.zeros((prompt.max() + 1, k))
+    np.add.at(scores, prompt, x * (y - x @ b)[:, None])
+    variance = ((scores @ inverse[place]) ** 2).sum() * prompts / (prompts - 1) * (n - 1) / (n - k)
+    return (b[place] - null) / np.sqrt(variance)
+
+
+def naive(x, y, prompt, place, null, weights):
+    """t* of each draw by refits on rows: the restricted fit, residuals of each prompt by its weight, the full fit."""
+    others = np.delete(np.arange(x.shape[1]), place)
+    fitted = null * x[:, place] + x[:, others] @ np.linalg.lstsq(x[:, others], y - null * x[:, place], rcond=None)[0]
+    return [t_of(x, fitted + drawn[prompt] * (y - fitted), prompt, place, null) for drawn in weights]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
+    spec = KINDS[name]
+    x, terms, y, prompt = rows_of(twin, spec)
+    tests = draws_of(twin, spec)
+    assert {quantity for quantity, _ in tests} == {"self_bias", "family_bias"}
+    weights = webb_weights(99, twin.prompts, seed=SEED_OF_WEIGHTS, key=(0, 0))[:5]
+    for term in ("GPT-4o", "Claude v2"):
+        place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == ("self_bias", term))
+        for null in (0.0, 0.07):
+            test = tests["self_bias", term]
+            np.testing.assert_allclose(test.statistics(null)[:5], naive(x, y, prompt, place, null, weights), rtol=1e-10)
+            own = (test.estimate - null) / test.std_error
+            assert own == pytest.approx(t_of(x, y, prompt, place, null), rel=1e-10)
+            more = (np.abs(test.statistics(null)) >= abs(own)).sum()
+            assert test.p_value(null) == (1 + more) / 100
+
+
+def test_slices_and_prompts_in_any_number(twin, monkeypatch):
+    """Pieces of 16 of the prompts, drawn 30 at a time, from blocks of 5: the draws of a piece are those of its key."""
+    monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
+    monkeypatch.setattr(wild_bootstrap, "DRAWS", 30)
+    spec = MAIN.changed(subset={"dimension": ["Helpfulness"]})
+    x, terms, y, prompt = rows_of(twin, spec)
+    sizes = np.diff([*range(0, twin.prompts, 16), twin.prompts])
+    pieces = [webb_weights(30, size, seed=SEED_OF_WEIGHTS, key=(place, 30)) for place, size in enumerate(sizes)]
+    drawn = np.concatenate(pieces, axis=1)[:4]
+    place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT"))
+    wanted = naive(x, y, prompt, place, 0.0, drawn)
+    for entries in (2**20, 900):
+        monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
+        np.testing.assert_allclose(draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10)
+    whole = {row["term"]: row for row in estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates}
+    slices = estimate(spec.changed(subset={}, slice="dimension"), twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+    of_slice = {row["term"]: row for row in slices if row["slice"] == "Helpfulness"}
+    assert of_slice["GPT"]["wild_p_value"] == whole["GPT"]["wild_p_value"]
+
+
+def test_interval_is_where_the_test_stops_rejecting(twin):
+    tests = draws_of(twin, MAIN.changed(wild=999))
+    for test in tests.values():
+        low, high = test.interval(0.9)
+        width = high - low
+        assert low < test.estimate < high
+        assert test.p_value(low + 1e-6 * width) >= 0.1 > test.p_value(low - 1e-6 * width)
+        assert test.p_value(high - 1e-6 * width) >= 0.1 > test.p_value(high + 1e-6 * width)
+        assert 1.2 < width / (2 * test.std_error) < 3  # of t with some twenty degrees of freedom: 1.7
+
+
+def test_ends_that_no_value_rejects():
+    """All draws are as large as the largest: nothing is rejected, and the ends are not known."""
+    test = WildTest(1.0, 1.0, 0.1, np.array([[0.0, 1e9]] * 99), np.array([[1.0, 0.0, 0.0]] * 99))
+    assert np.isnan(test.interval(0.9)).all()
+    none = WildTest(1.0, 1.0, 0.1, np.zeros((99, 2)), np.zeros((99, 3)))
+    assert none.p_value() == 1.0  # no residuals that would vary
+    assert none.p_value(1.0) == 1.0
+
+
+def test_columns_of_the_table(twin, tmp_path):
+    spec = MAIN.changed(bootstrap=100)
+    rows = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+    tests = draws_of(twin, spec)
+    assert {(row["quantity"], row["term"]) for row in rows if "wild_p_value" in row} == set(tests)
+    for row in rows:
+        if (test := tests.get((row["quantity"], row["term"]))) is not None:
+            assert row["wild_p_value"] == test.p_value()
+            assert (row["wild_ci_low"], row["wild_ci_high"]) == test.interval(0.9)
+            assert test.estimate == row["estimate"]
+            assert test.std_error == pytest.approx(row["std_error"], rel=1e-12)
+    write_table(tmp_path / "main.csv", ESTIMATES, rows)
+    assert {row["wild_p_value"] != "" for row in read_table(tmp_path / "main.csv")} == {True, False}
+    other = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS + 1).estimates
+    assert [row.get("wild_p_value") for row in other] != [row.get("wild_p_value") for row in rows]
+    without = {key for key in rows[0] if not key.startswith(("wild", "boot"))}
+    plain = estimate(MAIN.changed(wild=None), twin, confidence=0.9).estimates
+    assert [{key: row.get(key) for key in without} for row in rows] == [{key: row.get(key) for key in without} for row in plain]
+
+
+def test_webb_weights_are_six_values_of_mean_0_and_variance_1():
+    weights = webb_weights(DRAWS, 400, seed=1, key=(0, 0))
+    values, counts = np.unique(weights**2 * np.sign(weights), return_counts=True)
+    np.testing.assert_allclose(values, [-1.5, -1, -0.5, 0.5, 1, 1.5], rtol=1e-12)
+    np.testing.assert_allclose(counts / weights.size, 1 / 6, atol=0.005)
+    assert weights.mean() == pytest.approx(0, abs=0.01)
+    assert (weights**2).mean() == pytest.approx(1, abs=0.01)
+    assert (weights == webb_weights(DRAWS, 400, seed=1, key=(0, 0))).all()
+    assert not (weights == webb_weights(DRAWS, 400, seed=1, key=(0, DRAWS))).all()

@@ -1,0 +1,110 @@
+"""Specs: their settings and estimands in words, and what they read."""
+
+import pytest
+
+from recuse.base import tables
+from recuse.config.load import project_settings
+from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
+from recuse.model.words import changes_of, in_words
+from recuse.published.claims import CLAIMS
+from recuse.published.claims import estimand_of as estimand_of_claim
+from recuse.published.values import ESTIMANDS
+
+CONFIG = project_settings()
+
+NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["cnn", "xsum"]}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "Equation 1"),
+        ({"covariance": "HC0", "estimator": "least_squares"}, "Equation 1"),
+        (NEWS, "Equation 1 without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"),
+        (
+            {"slice": "dimension", "terms": ["intercept", "reference"]},
+            "Equation 1 with the terms intercept and reference, by dimension",
+        ),
+        ({"slice": "model_dropped", "whole": True}, "Equation 1 with one model left out"),
+        ({"slice": "task_type"}, "Equation 1 by task type"),
+        ({"estimator": "ordinal_logit"}, "Equation 1 as a proportional-odds model of the raw ratings"),
+        (
+            {"estimator": "gam", "covariance": "classical"},
+            "Equation 1 with a smooth curve of the human score for each judge, with classical standard errors",
+        ),
+        ({"length": "prompt", "covariance": "HC1"}, "Equation 1 with length control by prompt, with HC1 standard errors"),
+        ({"length": "global"}, "Equation 1 with length control over all completions"),
+        ({"covariance": "CR1", "bootstrap": 10_000}, "Equation 1 with prompt-clustered (CR1) standard errors"),
+        ({"reference": "family"}, "Equation 1 with each family's judges as reference"),
+        (
+            {"reference": "family_completions_kept", "subset": {"dimension": ["Tone"], "task_type": ["a", "b", "c"]}},
+            "Equation 1 with each family's judges as reference, completions kept, on the dimension Tone, on the task "
+            "types a, b and c",
+        ),
+    ],
+)
+def test_settings_in_words(settings, words):
+    assert in_words(settings) == words
+
+
+def test_changes_are_for_a_legend():
+    assert changes_of({"slice": "dataset", **NEWS}) == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
+    assert changes_of({}) == ""
+    assert changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
+    dropped = {"subset": {"models_dropped": ["a", "b", "c", "d", "e"]}}
+    assert changes_of(dropped, most=3) == "without a, b and 3 more"
+    assert changes_of(dropped, most=5) == changes_of(dropped) == "without a, b, c, d and e"
+
+
+def test_estimands_in_words():
+    assert estimands_in_words([]) == estimands_in_words([""]) == ""
+    assert estimands_in_words([A, "", A]) == "Estimand A: gap to the human scale."
+    model, completion = (B.format(of) for of in ("model", "completion"))
+    assert estimands_in_words([model, completion]) == f"Estimand {model}; {completion}."
+    assert estimands_in_words([C, A]) == f"C: {MEANINGS['C']}\nA: {MEANINGS['A']}"
+
+
+def test_published_biases_have_the_estimand_of_their_spec():
+    specs = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+    assert {name: estimand_of(specs[name]) for name in ESTIMANDS} == ESTIMANDS
+    of_claims = {claim.name: estimand_of_claim(claim) for claim in CLAIMS}
+    assert of_claims["llm_reference_self"] == A_OF_REFERENCE
+    assert of_claims["mostly_consistent"] == of_claims["gap_is_as_large_as_bias"] == of_claims["gam_same_conclusions"] == A
+    assert of_claims["accuracy_over_84"] == of_claims["scores_cluster"] == of_claims["length_goes_with_ratings"] == ""
+    biased = [claim for claim in CLAIMS if "bias" in claim.sentence or any(of in claim.criterion for of in BIASES)]
+    assert all(of_claims[claim.name] for claim in biased)
+
+
+TABLES_OF_BIASES = [
+    "ESTIMATES",
+    "MULTIPLICITY",
+    "PLACEBO",
+    "TASTES",
+    "IDENTIFIABILITY",
+    "LEADERBOARD",
+    "PLANNER",
+    "NOISY_REFERENCE",
+    "BREAKDOWNS",
+    "SENSITIVITY",
+    "MISSINGNESS",
+    "CONCLUSIONS",
+    "CLAIMS",
+    "SCORECARD",
+    "RECOVERY",
+    "CROSSCHECK",
+    "VALIDITY",
+]
+
+
+@pytest.mark.parametrize("table", TABLES_OF_BIASES)
+def test_tables_of_biases_have_a_column_for_the_estimand(table):
+    assert "estimand" in getattr(tables, table)
+
+
+def test_settings_are_read_into_their_parts_and_no_other_is_taken():
+    spec = Spec.of("s", slice="dimension", terms=("judge",), wild=99)
+    assert (spec.selection.slice, spec.model.terms, spec.errors.wild) == ("dimension", ("judge",), 99)
+    changed = spec.changed(slice=None, covariance="CR1")
+    assert (changed.selection.slice, changed.errors.covariance, changed.errors.wild) == (None, "CR1", 99)
+    with pytest.raises(TypeError, match="spec s: found engine, of which it has none"):
+        Spec.of("s", engine="cells")

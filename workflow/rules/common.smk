@@ -93,7 +93,7 @@ wildcard_constraints:
     study=rated(),
 
 
-# What a rule reads that fits specs, and what tells how reliable the human scores are: raters, or their published agreement.
+# Inputs of rules that fit specs; and of rules that ask how reliable the human scores are (raters, or their published agreement).
 STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(ratings_of)}
 HUMANS = {
     "raters": where(has_raters, "results/{study}/raters.parquet"),

@@ -23,9 +23,14 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     dimension, judge, model = (np.array(part) for part in zip(*keys, strict=True))
     family = {part: np.array([FAMILY[name] for name in names]) for part, names in (("judge", judge), ("model", model))}
     groups = {
-        "dimension": dimension, "dataset": np.full(len(keys), "s"), "task_type": np.full(len(keys), ""), "judge": judge,
-        "model": model, "judge_family": family["judge"], "model_family": family["model"],
-    }  # fmt: skip
+        "dimension": dimension,
+        "dataset": np.full(len(keys), "s"),
+        "task_type": np.full(len(keys), ""),
+        "judge": judge,
+        "model": model,
+        "judge_family": family["judge"],
+        "model_family": family["model"],
+    }
     group, level = (index.ravel() for index in np.indices((len(keys), len(REFERENCES))))
     empty = np.zeros((len(group), top + 1), dtype=np.int64)
     scale = np.tile([0, top], (len(group), 1))

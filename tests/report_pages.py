@@ -55,8 +55,12 @@ def texts(columns, rows):
 def ranked(scores, model, rank, low, high):
     """A row of the leaderboard."""
     return {"study": "mine", "spec": "main", "scores": scores, "model": model, "score": 0.9 - rank / 100} | {
-        "rank": rank, "rank_low": low, "rank_high": high, "ci_low": 0.8, "ci_high": 0.9,
-    }  # fmt: skip
+        "rank": rank,
+        "rank_low": low,
+        "rank_high": high,
+        "ci_low": 0.8,
+        "ci_high": 0.9,
+    }
 
 
 def write_tables(folder: Path) -> list[str]:

@@ -17,13 +17,21 @@ def board(ranks, models=PRESENT, label=None, sets=1):
     """Rows of the leaderboard: `ranks` by kind; a rank set goes `sets` ranks to each side."""
     rows = [
         {
-            "spec": "main", "slice": label, "scores": kind, "estimand": A if kind == DEBIASED else None, "model": model,
-            "score": 1 - rank / 10, "ci_low": 0.95 - rank / 10, "ci_high": 1.05 - rank / 10, "rank": rank,
-            "rank_low": rank - sets, "rank_high": rank + sets,
+            "spec": "main",
+            "slice": label,
+            "scores": kind,
+            "estimand": A if kind == DEBIASED else None,
+            "model": model,
+            "score": 1 - rank / 10,
+            "ci_low": 0.95 - rank / 10,
+            "ci_high": 1.05 - rank / 10,
+            "rank": rank,
+            "rank_low": rank - sets,
+            "rank_high": rank + sets,
         }
         for kind, of_kind in ranks.items()
         for model, rank in zip(models, of_kind, strict=True)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=LEADERBOARD)
 
 
@@ -59,14 +67,23 @@ def labels(models=PRESENT, prompts=(10, 50)):
     """By the intervals the judges save as one and apart, by rmse as one alone."""
     rows = [
         {
-            "study": "s", "model": model, "method": way, "prompts": count, "draws": 50, "labels": 5.0 * count, "full_mean": 0.9,
-            "std_error": 0.01, "width": width / np.sqrt(count), "rmse": 0.02 if way == STRATA else 0.02 * width,
-            "covered": width * 0.8 if count == min(prompts) else 0.9, "saved": (1 - width**2) * count / max(prompts),
+            "study": "s",
+            "model": model,
+            "method": way,
+            "prompts": count,
+            "draws": 50,
+            "labels": 5.0 * count,
+            "full_mean": 0.9,
+            "std_error": 0.01,
+            "width": width / np.sqrt(count),
+            "rmse": 0.02 if way == STRATA else 0.02 * width,
+            "covered": width * 0.8 if count == min(prompts) else 0.9,
+            "saved": (1 - width**2) * count / max(prompts),
         }
         for model in models
         for way, width in ((HUMANS, 1.0), (JUDGES, 0.8), (STRATA, 0.6))
         for count in prompts
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=FEW_LABELS)
 
 

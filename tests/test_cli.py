@@ -112,8 +112,11 @@ def test_rows_that_memory_does_not_hold(fit, tmp_path):
 
 
 INCOMPLETE = [
-    swapped(ROWS[0], rating=""), swapped(ROWS[1], gt="NA"), swapped(ROWS[2], pred_length="null"), *ROWS[3:],
-]  # fmt: skip
+    swapped(ROWS[0], rating=""),
+    swapped(ROWS[1], gt="NA"),
+    swapped(ROWS[2], pred_length="null"),
+    *ROWS[3:],
+]
 FORMS = {
     "as published": ROWS,
     "rows that are not complete": INCOMPLETE,
@@ -213,8 +216,12 @@ def command(*arguments, folder=ROOT, redirected=""):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "recuse", "fit", *arguments],
-        cwd=folder, env=environment, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stdout, done.stderr.decode()
 
 

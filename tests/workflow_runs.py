@@ -15,9 +15,18 @@ from snakemake_forks import forked
 ROOT = Path(__file__).parents[1]
 OF_SCORES = ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension")
 OF_ESTIMATES = (
-    "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
-    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths", "estimands",
-)  # fmt: skip
+    "fig03_self_family_bias",
+    "fig04_slices",
+    "fig07_length_control",
+    "fig08_ordinal",
+    "fig09_llm_reference",
+    "fig10_weak_models_dropped",
+    "by_dataset",
+    "one_model_dropped",
+    "gam",
+    "gam_smooths",
+    "estimands",
+)
 OF_INFERENCE = ("placebo", "reliability", "leaderboard", "few_labels", "planner", "conclusions")
 FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES, *OF_INFERENCE)
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")

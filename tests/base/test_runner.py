@@ -29,9 +29,14 @@ def test_arguments_are_found_by_name_and_files_in_a_list_stay_one(job):
         pass
 
     assert arguments(fit, job) == {
-        "study": "twin", "cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "specs": {"main": {}}, "seed": None,
+        "study": "twin",
+        "cells": "cells.parquet",
+        "ratings": ["1.parquet"],
+        "raters": [],
+        "specs": {"main": {}},
+        "seed": None,
         "estimates": ["main.csv", "gam.csv"],
-    }  # fmt: skip
+    }
 
 
 def test_all_of_a_kind_by_name_without_the_code(job):

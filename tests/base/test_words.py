@@ -39,9 +39,15 @@ def test_counts():
 
 @pytest.mark.parametrize(
     ("count", "total", "words"),
-    [(2, 9, "2 of 9 judges"), (9, 9, "all 9 judges"), (2, 2, "both judges"), (0, 9, "none of the 9 judges"),
-     (1, 1, "the one judge"), (0, 1, "not the one judge")],
-)  # fmt: skip
+    [
+        (2, 9, "2 of 9 judges"),
+        (9, 9, "all 9 judges"),
+        (2, 2, "both judges"),
+        (0, 9, "none of the 9 judges"),
+        (1, 1, "the one judge"),
+        (0, 1, "not the one judge"),
+    ],
+)
 def test_counts_of_all(count, total, words):
     assert out_of(count, total, "judge", "judges") == words
 

@@ -17,10 +17,23 @@ PROJECT = project_settings()
 PROJECT = {**PROJECT, **{key: with_stand_ins(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
 MORE = {"on_cnn": {"subset": {"dataset": ["cnn"]}}, "clustered_by_dataset": {"slice": "dataset", "wild": 99}}
 OF_BIASES = {
-    "fig01_method", "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference",
-    "fig10_weak_models_dropped", "fig11_helm_instruct", "by_dataset", "one_model_dropped", "gam", "estimands", "placebo",
-    "scorecard", "ablation_on_cnn", "ablation_clustered_by_dataset",
-}  # fmt: skip
+    "fig01_method",
+    "fig03_self_family_bias",
+    "fig04_slices",
+    "fig07_length_control",
+    "fig08_ordinal",
+    "fig09_llm_reference",
+    "fig10_weak_models_dropped",
+    "fig11_helm_instruct",
+    "by_dataset",
+    "one_model_dropped",
+    "gam",
+    "estimands",
+    "placebo",
+    "scorecard",
+    "ablation_on_cnn",
+    "ablation_clustered_by_dataset",
+}
 CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
 FIGURES = figures(CONFIG, PROJECT)
 STUDIES = (*CONFIG["studies"], *CONFIG["comparisons"])
@@ -89,9 +102,13 @@ def test_a_spec_of_a_user_has_a_figure_of_its_own():
 
 @pytest.mark.parametrize(
     ("spec", "other", "sliced"),
-    [("main", "clustered", ""), ("by_dimension", "clustered_by_dimension", "by dimension"),
-     ("by_task_type", "clustered_by_task_type", "by task type"), ("by_dataset", "clustered_by_dataset", "by dataset")],
-)  # fmt: skip
+    [
+        ("main", "clustered", ""),
+        ("by_dimension", "clustered_by_dimension", "by dimension"),
+        ("by_task_type", "clustered_by_task_type", "by task type"),
+        ("by_dataset", "clustered_by_dataset", "by dataset"),
+    ],
+)
 def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
     found = simultaneous_of(CONFIG, spec)
     assert (found["spec"], found["sliced"], found["tests"]) == (other, sliced, "self- and family-biases")

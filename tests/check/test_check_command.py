@@ -195,8 +195,9 @@ def test_help_and_what_is_asked_wrongly(run, capfd, monkeypatch):
     assert ended.value.code == 0
     assert "--output" in capfd.readouterr().out
     assert run(rated(), "--output", "no/check.csv")[0::2] == (
-        1, "error: --output: no/check.csv: there is no folder no; make it, or name a file in another\n",
-    )  # fmt: skip
+        1,
+        "error: --output: no/check.csv: there is no folder no; make it, or name a file in another\n",
+    )
     assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
 
 

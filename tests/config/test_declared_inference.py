@@ -15,9 +15,13 @@ from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.spec import BIASES
 
 COLUMNS = {
-    "estimates": ESTIMATES, "multiplicity": MULTIPLICITY, "placebo": PLACEBO, "noisy_reference": NOISY_REFERENCE,
-    "sensitivity": SENSITIVITY, "missingness": MISSINGNESS,
-}  # fmt: skip
+    "estimates": ESTIMATES,
+    "multiplicity": MULTIPLICITY,
+    "placebo": PLACEBO,
+    "noisy_reference": NOISY_REFERENCE,
+    "sensitivity": SENSITIVITY,
+    "missingness": MISSINGNESS,
+}
 NO_BIAS = "estimates no self- or family-bias; take one with the term self"
 
 

@@ -100,7 +100,7 @@ def test_the_projects_own_config_is_valid():
         (["specs", "w"], {"subset": {}}, "specs: w: subset: {} should be non-empty .Rows to keep"),
         (["inference", "conclusions", "holm", "by"], "p_value", "conclusions: holm: by: 'p_value' is not one of"),
     ],
-)  # fmt: skip
+)
 def test_wrong_setting_is_named(path, value, message):
     config = copy.deepcopy(CONFIG)
     place(config, path, value)

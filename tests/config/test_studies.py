@@ -193,8 +193,12 @@ def test_raw_files_are_dealt_to_checks_in_turn():
 
 def test_megabytes_are_those_of_the_files_that_are_there():
     assert {study: of(raw_megabytes, study) for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")} == {
-        "whole": 3, "by_dimension": 5, "scattered": 20, "verdicts": 3, "twin": 0
-    }  # fmt: skip
+        "whole": 3,
+        "by_dimension": 5,
+        "scattered": 20,
+        "verdicts": 3,
+        "twin": 0,
+    }
     assert of(raw_megabytes, "imported") == 0.5 * 8 + 0.25 * 8 + 3
     assert of(part_megabytes, "few_files", "2") == 2
     assert of(shard_megabytes, "few_files") == pytest.approx(5 / 3)

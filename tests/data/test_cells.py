@@ -61,10 +61,14 @@ def test_file_without_a_complete_row(tmp_path):
 
 
 def test_cells_count_the_ratings_of_the_scale(tmp_path):
-    study = study_of_query(tmp_path, f"""
+    study = study_of_query(
+        tmp_path,
+        f"""
         select '{NINE[0]}' as judge, '{NINE[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id,
                2 + p as rating, 2 as gt
-        from range(3) prompts(p)""", scale=(2, 5))  # fmt: skip
+        from range(3) prompts(p)""",
+        scale=(2, 5),
+    )
     columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
     assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
     assert study.cells().counts.tolist() == [[1, 1, 1, 0]]

@@ -35,9 +35,13 @@ def rows_of(name, *, prompts=("t0", "t1")):
 RATINGS, VERDICTS = rows_of("ratings.csv"), rows_of("verdicts.csv")[:17]
 RATERS = [
     ["model", "dimension", "dataset", "prompt_id", "rater", "rating", "team"],
-    *([row[1], row[7], row[3], row[4], rater, str(round(float(row[2]))), team] for row in RATINGS[1:]
-      if row[0] == "gpt-4o" for rater, team in (("1", ""), ("2", "raters"), ("3", "gold"))),
-]  # fmt: skip
+    *(
+        [row[1], row[7], row[3], row[4], rater, str(round(float(row[2]))), team]
+        for row in RATINGS[1:]
+        if row[0] == "gpt-4o"
+        for rater, team in (("1", ""), ("2", "raters"), ("3", "gold"))
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -109,9 +109,13 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     named = {axis: [f"{axis} {number:06}" for number in range(size)] for axis, size in zip(AXES, sizes, strict=True)}
     names = sorted({*named["judge"], *named["model"]})
     levels = Levels(
-        **named, reference=[1.0], scale=[[0, 4]] * sizes[0], judge_family=["f"] * sizes[1], model_family=["f"] * sizes[2],
+        **named,
+        reference=[1.0],
+        scale=[[0, 4]] * sizes[0],
+        judge_family=["f"] * sizes[1],
+        model_family=["f"] * sizes[2],
         task_type=[""] * sizes[3],
-    )  # fmt: skip
+    )
     checked = CheckedRows([f"{tmp_path}/rows.parquet"], dict.fromkeys(named["dimension"], (0, 4)), names)
     last = [sizes[0] - 1, *(names.index(named[axis][-1]) for axis in ("judge", "model"))]
     key = np.ravel_multi_index(last, checked.shape)

@@ -47,11 +47,25 @@ def test_canonical_row(tmp_path):
     rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)])
     assert len(rows) == 3
     assert rows[1] == {
-        "judge": "GPT-4o", "model": "GPT-4o", "judge_family": "GPT", "model_family": "GPT", "dimension": "Faithfulness",
-        "dataset": "cnn", "task_type": "summarization", "prompt_id": "cnn_0", "rating": 4, "gt": 3.667,
-        "rating_unit": 1.0, "gt_unit": 3.667 / 4, "length": 120.0, "scale_low": 0, "scale_high": 4,
-        "group_code": 2, "reference_code": 1, "prompt": 0,
-    }  # fmt: skip
+        "judge": "GPT-4o",
+        "model": "GPT-4o",
+        "judge_family": "GPT",
+        "model_family": "GPT",
+        "dimension": "Faithfulness",
+        "dataset": "cnn",
+        "task_type": "summarization",
+        "prompt_id": "cnn_0",
+        "rating": 4,
+        "gt": 3.667,
+        "rating_unit": 1.0,
+        "gt_unit": 3.667 / 4,
+        "length": 120.0,
+        "scale_low": 0,
+        "scale_high": 4,
+        "group_code": 2,
+        "reference_code": 1,
+        "prompt": 0,
+    }
     assert rows[0]["model"] == "Claude v2"
 
 
@@ -89,9 +103,17 @@ def test_missing_values_leave_and_are_counted(tmp_path):
     claude = next(row for row in completeness if row["model"] == "Claude v2")
     # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating and length.
     assert claude == {
-        "study": "mine", "dimension": "Faithfulness", "judge": "GPT-4o", "model": "Claude v2", "prompts": "5",
-        "absent": "1", "missing_rating": "1", "missing_gt": "1", "missing_length": "1", "used": "1",
-    }  # fmt: skip
+        "study": "mine",
+        "dimension": "Faithfulness",
+        "judge": "GPT-4o",
+        "model": "Claude v2",
+        "prompts": "5",
+        "absent": "1",
+        "missing_rating": "1",
+        "missing_gt": "1",
+        "missing_length": "1",
+        "used": "1",
+    }
 
 
 def test_lengths_may_be_absent_altogether(tmp_path):

@@ -309,10 +309,13 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
     asked = {"A": range(5), "B": range(3, 6), "C": range(5)}
     rows = [(name, model, prompt) for name in asked for model, prompt in product((0, 1), asked[name]) if name != "C" or model]
     listed = ", ".join(f"('{name}', {model}, {prompt})" for name, model, prompt in rows)
-    study_of_query(tmp_path, f"""
+    study_of_query(
+        tmp_path,
+        f"""
         select '{NINE[0]}' as judge, {NINE[:2]}[1 + m] as model, dimension, 's' as dataset, p as prompt_id, 1 as rating,
                2 as gt
-        from (values {listed}) t(dimension, m, p)""")  # fmt: skip
+        from (values {listed}) t(dimension, m, p)""",
+    )
     table = read_table(tmp_path / "completeness.csv")
     found = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
     assert found == {
@@ -323,10 +326,13 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
 
 
 def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
-    study = study_of_query(tmp_path, f"""
+    study = study_of_query(
+        tmp_path,
+        f"""
         select {NINE}[1 + j] as judge, '{NINE[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id, 1 as rating,
                2 as gt, case when j = 0 then 50 + p end as pred_length
-        from range(3) judges(j), range(4) prompts(p)""")  # fmt: skip
+        from range(3) judges(j), range(4) prompts(p)""",
+    )
     used = {row["judge"]: (row["missing_length"], row["used"]) for row in read_table(tmp_path / "completeness.csv")}
     assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "0"), NINE[2]: ("4", "0")}
     assert study.cells().n.sum() == 4

@@ -106,8 +106,10 @@ def test_a_bias_is_between_its_bounds_whatever_is_missing(refits):
 def test_of_a_study(twin, tmp_path):
     spec = EQUATION.changed(slice="dimension", whole=True)
     rows = list(bounds_rows(spec, twin, confidence=0.9))
-    plain = {(row["slice"], row["quantity"], row["term"]): row for row in
-             estimate(spec.changed(covariance="CR1"), twin, confidence=0.9).estimates}  # fmt: skip
+    plain = {
+        (row["slice"], row["quantity"], row["term"]): row
+        for row in estimate(spec.changed(covariance="CR1"), twin, confidence=0.9).estimates
+    }
     every = [row for row in rows if row["method"] == ALL_ROWS]
     assert len(every) == len(plain)
     for row in every:

@@ -60,8 +60,9 @@ def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
     study = study_of(tmp_path, prompts=20, judges=["GPT-4o"], models=["GPT-4o"], score="if(d = 0, hash(p) % 13 / 3, 4)")
     rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
     assert [(row["slice"], row["quantity"], row["reason"]) for row in rows] == [
-        ("A", "self_bias", COLLINEAR), ("B", "self_bias", COLLINEAR),
-    ]  # fmt: skip
+        ("A", "self_bias", COLLINEAR),
+        ("B", "self_bias", COLLINEAR),
+    ]
 
 
 def test_length_that_explains_half_of_a_term_is_said(tmp_path):

@@ -9,9 +9,16 @@ from recuse.model.design import ABSORBED, terms_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
 NINE = (
-    "Claude v2", "Claude 3 Sonnet", "Claude 3.5 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Llama 3 70B", "Mistral 7B",
+    "Claude v2",
+    "Claude 3 Sonnet",
+    "Claude 3.5 Sonnet",
+    "GPT-3.5 Turbo",
+    "GPT-4o",
+    "Llama 3 8B",
+    "Llama 3 70B",
+    "Mistral 7B",
     "Mistral Large",
-)  # fmt: skip
+)
 GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
 MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model")), "C": Spec.of("main")}
 

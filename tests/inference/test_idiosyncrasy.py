@@ -148,9 +148,13 @@ def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
     u = np.stack([np.ones(reference.shape), rating, reference], axis=2)
     tensor = np.einsum("gr,gri,grj,grk,grl->gijkl", weight, u, u, u, u)
     factors = {
-        "judge": NAMES[judge], "model": NAMES[model], "judge_family": FAMILIES[judge], "model_family": FAMILIES[model],
-        "dimension": np.array(["a", "b"])[dimension], "dataset": np.repeat("s", len(judge)),
-    }  # fmt: skip
+        "judge": NAMES[judge],
+        "model": NAMES[model],
+        "judge_family": FAMILIES[judge],
+        "model_family": FAMILIES[model],
+        "dimension": np.array(["a", "b"])[dimension],
+        "dataset": np.repeat("s", len(judge)),
+    }
     return Moments(factors, tensor)
 
 

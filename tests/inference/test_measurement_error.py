@@ -141,8 +141,9 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     trial = trial_of(missing=0.2)
     terms, found = fit(trial.with_rater_errors(), EQUATION, MOMENTS, SplitRaters())
     x, y, b, reference, _, prompt = rows_of(trial, EQUATION)
-    d, m = (np.unique(trial.drawn.factors[name], return_inverse=True)[1][trial.drawn.block.group] for name in
-            ("dimension", "model"))  # fmt: skip
+    d, m = (
+        np.unique(trial.drawn.factors[name], return_inverse=True)[1][trial.drawn.block.group] for name in ("dimension", "model")
+    )
     raters = trial.drawn.raters[prompt, d, m]  # (rows, raters)
     turns = [(raters[:, k], np.delete(raters, k, axis=1).mean(axis=1)) for k in range(RATERS)]
     base = x - b * reference[:, None]
@@ -176,9 +177,10 @@ def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
     for name in ("A_moments", "A_moments_of_raters", "A_split_raters"):
         assert abs(in_errors[name]) < 3
         (covered,) = [
-            row for row in rows
+            row
+            for row in rows
             if (row["estimator"], row["quantity"], row["term"], row["statistic"]) == (name, "self_bias", "", "covered")
-        ]  # fmt: skip
+        ]
         assert covered["value"] == pytest.approx(0.9, abs=0.04)
 
 
@@ -294,8 +296,11 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
     assert_equal(keyed(corrected_rows(MAIN, twin, dict.fromkeys(SCALES, 1.0), confidence=0.9), "uncorrected"), alike[1.0])
     found = list(breakdowns(rows))
     for row in found:
-        significant = [one["ci_low"] * one["ci_high"] > 0 for one in rows
-                       if (one.get("quantity"), one.get("term")) == (row["quantity"], row["term"])]  # fmt: skip
+        significant = [
+            one["ci_low"] * one["ci_high"] > 0
+            for one in rows
+            if (one.get("quantity"), one.get("term")) == (row["quantity"], row["term"])
+        ]
         assert (abs(row["sign_at_1"]), abs(row["sign_at_lowest"])) == (significant[0], significant[-1])
         if "breakdown" in row:
             place = next(i for i in range(14) if significant[i] != significant[i + 1])

@@ -33,9 +33,17 @@ from recuse.model.spec import A, C, Spec
 from recuse.montecarlo.world import ValidityWorld
 
 WORLD = ValidityWorld(
-    families=[2, 2, 1], dimensions=2, prompts=30, intercept=0.2, slope=0.6, noise=0.2, taste=0.04, shared_taste=0.02,
-    quality_gap=0.2, reliability=0.55,
-)  # fmt: skip
+    families=[2, 2, 1],
+    dimensions=2,
+    prompts=30,
+    intercept=0.2,
+    slope=0.6,
+    noise=0.2,
+    taste=0.04,
+    shared_taste=0.02,
+    quality_gap=0.2,
+    reliability=0.55,
+)
 DRAWS = 700
 
 
@@ -45,10 +53,20 @@ def plan_of(world):
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
     family = [world.family_names[place] for place in world.family_of]
     return BalancedStudy(
-        judges=world.names, models=world.names, family=family, quality=quality, slope=[world.slope] * len(quality),
-        prompts=world.prompts, dimensions=world.dimensions, raters=3, noise=[world.noise] * len(quality),
-        preference=world.taste, shared_preference=world.shared_taste, quality_spread=0.15, rater_error=error,
-    )  # fmt: skip
+        judges=world.names,
+        models=world.names,
+        family=family,
+        quality=quality,
+        slope=[world.slope] * len(quality),
+        prompts=world.prompts,
+        dimensions=world.dimensions,
+        raters=3,
+        noise=[world.noise] * len(quality),
+        preference=world.taste,
+        shared_preference=world.shared_taste,
+        quality_spread=0.15,
+        rater_error=error,
+    )
 
 
 def plan_for(plan, gamma):

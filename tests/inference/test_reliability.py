@@ -83,9 +83,13 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
 def test_published_alphas_by_spearman_brown():
     found = reliability_of_alphas(published_alphas(str(DATA / "twin_facts.csv")), raters=3)
     expected = {
-        "Completeness": 1.41 / 1.94, "Conciseness": 0.45 / 1.30, "Faithfulness": 0.45 / 1.30, "Helpfulness": 1.41 / 1.94,
-        "Logical correctness": 0.93 / 1.62, "Logical robustness": 0.42 / 1.28,
-    }  # fmt: skip
+        "Completeness": 1.41 / 1.94,
+        "Conciseness": 0.45 / 1.30,
+        "Faithfulness": 0.45 / 1.30,
+        "Helpfulness": 1.41 / 1.94,
+        "Logical correctness": 0.93 / 1.62,
+        "Logical robustness": 0.42 / 1.28,
+    }
     assert {dimension: reliability.mean for dimension, reliability in found.items()} == pytest.approx(expected)
     assert {reliability.origin for reliability in found.values()} == {OF_ALPHA}
 

@@ -72,8 +72,11 @@ def test_of_several_methods_all_must_say_so():
     found = at(rows, "bounds", "Ada")
     assert (found["estimate"], found["ci_low"], found["ci_high"], found["p_value"]) == pytest.approx((0.03, 0.01, 0.05, 0.01))
     assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
-        "stands", "lost", "not estimable", "not estimable",
-    ]  # fmt: skip
+        "stands",
+        "lost",
+        "not estimable",
+        "not estimable",
+    ]
     assert at(rows, "bounds", "Bo")["p_value"] == 1  # each end is told apart from 0, on another side
     assert "detectable" not in found
     assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in missingness.csv"

@@ -61,10 +61,12 @@ def test_table_of_a_study(twin, tmp_path):
     spec = LENGTH.changed(slice="dimension", whole=True)
     rows = {(row["slice"], row["quantity"], row["term"]): row for row in sensitivity_rows(spec, twin, confidence=0.9)}
     classical, by_prompt = (
-        {(row["slice"], row["quantity"], row["term"]): row for row in
-         estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates}
+        {
+            (row["slice"], row["quantity"], row["term"]): row
+            for row in estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates
+        }
         for covariance in ("classical", "CR1")
-    )  # fmt: skip
+    )
     assert len(rows) == sum(row["quantity"] in ("self_bias", "family_bias") for row in classical.values())
     for key, row in rows.items():
         assert row["classical_std_error"] == pytest.approx(classical[key]["std_error"], rel=1e-9)

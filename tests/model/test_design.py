@@ -46,8 +46,11 @@ def test_terms_of_equation_1():
 
 def test_terms_that_all_judges_share_and_their_order():
     assert [row[:2] for row in listed(["dimension", "reference", "intercept"])] == [
-        ("intercept", ALL_JUDGES), ("slope", ALL_JUDGES), ("dimension", "E"), ("dimension", "F"),
-    ]  # fmt: skip
+        ("intercept", ALL_JUDGES),
+        ("slope", ALL_JUDGES),
+        ("dimension", "E"),
+        ("dimension", "F"),
+    ]
 
 
 def test_effects_of_models_are_against_the_first_model_of_the_dimension():
@@ -121,8 +124,9 @@ def columns_of(study, condition):
     rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
     factors = {name: rows[name].to_numpy(dtype=str) for name in ("judge", "model", "judge_family", "model_family", "dimension")}
     keys = ("dimension", "prompt", "model")
-    completion = np.unique(np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1), axis=0,
-                           return_inverse=True)[1]  # fmt: skip
+    completion = np.unique(
+        np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1), axis=0, return_inverse=True
+    )[1]
     return factors, rows["gt_unit"].to_numpy(), rows["rating_unit"].to_numpy(), completion, rows["prompt"].to_numpy()
 
 
@@ -198,8 +202,9 @@ def test_a_study_of_more_judges_than_a_word_holds():
     assert moments.tensor[0, 0, 0, 2, 2] == 0.25
     numbered = next(iter(blocks_by_judges([block], factors, moments.factors)))
     assert {name: values[numbered.group].tolist() for name, values in moments.factors.items()} == {
-        JUDGED_BY: ["1" * 60] * 60 + ["1" * 59 + "0"] * 59, **{name: values[group].tolist() for name, values in factors.items()}
-    }  # fmt: skip
+        JUDGED_BY: ["1" * 60] * 60 + ["1" * 59 + "0"] * 59,
+        **{name: values[group].tolist() for name, values in factors.items()},
+    }
     assert len(set(completions_of(moments.factors))) == 2
 
 

@@ -19,9 +19,12 @@ def rows_and_moments(seed=0, judges=3, per_group=7, width=3):
     family = np.array(["f0", "f0", "f1", "f1", "f2"])[:judges]
     judge, model, dimension = (index.ravel() for index in np.meshgrid(range(judges), range(judges), range(2), indexing="ij"))
     factors = {
-        "judge": names[judge], "model": names[model], "judge_family": family[judge], "model_family": family[model],
+        "judge": names[judge],
+        "model": names[model],
+        "judge_family": family[judge],
+        "model_family": family[model],
         "dimension": np.array(["a", "b"])[dimension],
-    }  # fmt: skip
+    }
     rows = np.concatenate(
         [np.ones((len(judge), per_group, 1)), generator.uniform(size=(len(judge), per_group, width - 1))], axis=2
     )

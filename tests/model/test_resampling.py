@@ -118,10 +118,12 @@ def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
 CHANGES = {
     "no row of a term": ("judge <> 'GPT-4o' or model <> judge or few", "gt", {("self_bias", "GPT-4o")}),
     "one reference": (
-        "true", "case when judge = 'GPT-4o' and not few then 2 else gt end", {("intercept", "GPT-4o"), ("slope", "GPT-4o")},
+        "true",
+        "case when judge = 'GPT-4o' and not few then 2 else gt end",
+        {("intercept", "GPT-4o"), ("slope", "GPT-4o")},
     ),
     "never determined": ("judge <> 'GPT-4o' or model = judge", "gt", set()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)

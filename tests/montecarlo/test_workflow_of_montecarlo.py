@@ -12,9 +12,17 @@ pytestmark = pytest.mark.workflow
 REPLICATES = {"replicates": 4, "draws": 19}
 WORLD = {"dimensions": 1, "prompts": 20}
 VALUES = {
-    "taste": 0.018, "shared_taste": 0.02, "prompts": 30, "clusters": 30, "reliability": 0.55, "ceiling": 0.5,
-    "length_taste": 0.1, "missing": 0.2, "self_bias": 0.04, "self_bias_with_taste": 0.04,
-}  # fmt: skip
+    "taste": 0.018,
+    "shared_taste": 0.02,
+    "prompts": 30,
+    "clusters": 30,
+    "reliability": 0.55,
+    "ceiling": 0.5,
+    "length_taste": 0.1,
+    "missing": 0.2,
+    "self_bias": 0.04,
+    "self_bias_with_taste": 0.04,
+}
 
 
 def declare(folder, **grids):

@@ -29,8 +29,13 @@ READ = {
 
 
 def confound():
-    keys = [(p, level, unit, answers) for p in PERTURBATIONS for level in (None, *LEVELS) for unit in ("words", "characters")
-            for answers in ("perturbed", "both")]  # fmt: skip
+    keys = [
+        (p, level, unit, answers)
+        for p in PERTURBATIONS
+        for level in (None, *LEVELS)
+        for unit in ("words", "characters")
+        for answers in ("perturbed", "both")
+    ]
     table = pd.DataFrame(keys, columns=["perturbation", "level", "unit", "answers"])
     change = np.linspace(-0.1, 0.9, len(table))
     table = table.assign(study="s", relative_change=change, ci_low=change - 0.05, ci_high=change + 0.07, longer=0.5, n=25)

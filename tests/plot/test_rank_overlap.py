@@ -10,8 +10,12 @@ from recuse.plot.rank_overlap import NOTHING, SHOWN, rank_overlap_bars
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 STATISTICS = (
-    "listing_order", "listing_order_with_annotators_together", "inter_annotator", "judges_with_annotators", "aggregate",
-)  # fmt: skip
+    "listing_order",
+    "listing_order_with_annotators_together",
+    "inter_annotator",
+    "judges_with_annotators",
+    "aggregate",
+)
 
 
 def overlaps(shown=SHOWN, judges=JUDGES, listing=0.5):

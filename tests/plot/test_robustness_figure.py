@@ -37,7 +37,10 @@ def rows(label, judges=WHOLE, views=VIEWS):
                 known = conclusion != "not estimable"
                 own = FAVOURS if quantity == "self_bias" else "favours its family"
                 yield {
-                    "slice": label, "quantity": quantity, "term": term, "view": view.name,
+                    "slice": label,
+                    "quantity": quantity,
+                    "term": term,
+                    "view": view.name,
                     "estimand": C if view.name == "taste" else A,
                     "estimate": 0.01 * (number + 1) + 0.002 * (view.name == "taste") if known else np.nan,
                     "detectable": 0.04 if view.name == "taste" else np.nan,
@@ -45,7 +48,7 @@ def rows(label, judges=WHOLE, views=VIEWS):
                     "first": own if found[0] == FAVOURS else found[0],
                     "verdict": VERDICTS.get((found[0], conclusion), "stands") if known else "not estimable",
                     "words": "" if known else "no cell",
-                }  # fmt: skip
+                }
 
 
 def table(*labels, **settings):

@@ -107,7 +107,8 @@ def ideal(paper):
 # For each claim, and in the order of its parts, numbers that overturn that part alone.
 OVERTURNED = {
     "gpt_4o_and_sonnet_favour_themselves_and_family": [
-        own("main", "", GPT, 0.001), own("main", "", "Claude", 0.001, quantity="family_bias"),
+        own("main", "", GPT, 0.001),
+        own("main", "", "Claude", 0.001, quantity="family_bias"),
     ],
     "accuracy_over_84": [raters("Helpfulness", "accuracy", 0.834)],
     "accuracy_average": [raters("", "accuracy", 0.89)],
@@ -134,19 +135,24 @@ OVERTURNED = {
     "outlier_logical_correctness": [own("by_dimension", "Completeness", GPT, 0.035)],
     "outlier_faithfulness": [own("by_dimension", "Helpfulness", "Mistral Large", 0.031)],
     "llama_8b_faithfulness": [
-        own("by_dimension", "Faithfulness", LLAMA_8B, -0.065, half=0.066), own("by_dimension", "Helpfulness", LLAMA_8B, -0.066),
+        own("by_dimension", "Faithfulness", LLAMA_8B, -0.065, half=0.066),
+        own("by_dimension", "Helpfulness", LLAMA_8B, -0.066),
     ],
     "llama_marks_faithfulness_low": [
-        mean("Faithfulness", HUMAN, GPT, 0.945), mean("Faithfulness", LLAMA_8B, GPT, 0.98),
+        mean("Faithfulness", HUMAN, GPT, 0.945),
+        mean("Faithfulness", LLAMA_8B, GPT, 0.98),
         mean("Faithfulness", LLAMA_8B, LLAMA_8B, 0.58),
     ],
     "open_ended_higher": [own("by_task_type", "summarization", "Claude 3 Sonnet", 0.01)],
     "only_some_dimensions_and_datasets": [
-        of_all("by_dimension", DIMENSIONS, GPT, 0.001), own("by_dimension", "Conciseness", GPT, 0.003),
-        of_all("by_dataset", DATASETS, SONNET, 0.001), own("by_dataset", "cnn", SONNET, 0.003),
+        of_all("by_dimension", DIMENSIONS, GPT, 0.001),
+        own("by_dimension", "Conciseness", GPT, 0.003),
+        of_all("by_dataset", DATASETS, SONNET, 0.001),
+        own("by_dataset", "cnn", SONNET, 0.003),
     ],
     "mostly_consistent": [
-        own(CODED, "", GPT, -0.01), own(WEAK, "", GPT, -0.01),
+        own(CODED, "", GPT, -0.01),
+        own(WEAK, "", GPT, -0.01),
         {
             key: value
             for judge in (GPT, SONNET, "Claude 3 Sonnet", "Mistral Large")
@@ -154,20 +160,25 @@ OVERTURNED = {
         },
     ],
     "length_control_same_conclusions": [
-        own(CODED, "", "Claude v2", 0.003), own(CODED, "", "Mistral", 0.003, quantity="family_bias"),
+        own(CODED, "", "Claude v2", 0.003),
+        own(CODED, "", "Mistral", 0.003, quantity="family_bias"),
     ],
     "length_control_same_estimates": [
-        own(CODED, "", GPT, 0.0237), own(CODED, "", "GPT", 0.0160, quantity="family_bias"),
+        own(CODED, "", GPT, 0.0237),
+        own(CODED, "", "GPT", 0.0160, quantity="family_bias"),
     ],
     "length_goes_with_ratings": [own("length_alone", "Helpfulness", GPT, -0.001, quantity="length")],
     "length_effect_disappears": [own(CODED, "", GPT, 0.011, quantity="length")],
     "global_length_comparable": [
-        own("length_control_global", "", GPT, 0.025), own("length_control_global", "", "GPT", 0.0179, quantity="family_bias"),
+        own("length_control_global", "", GPT, 0.025),
+        own("length_control_global", "", "GPT", 0.0179, quantity="family_bias"),
     ],
     "ordinal_positive": [own("ordinal_as_coded", "Helpfulness", GPT, -0.01)],
     "ordinal_llama_faithfulness": [own("ordinal_as_coded", "Faithfulness", "Llama 3 70B", -0.1, half=0.2)],
     "gam_same_conclusions": [
-        own("gam", "", SONNET, 0.001), own("gam", "", LLAMA_8B, -0.001), own("gam", "", "GPT", 0.001, quantity="family_bias"),
+        own("gam", "", SONNET, 0.001),
+        own("gam", "", LLAMA_8B, -0.001),
+        own("gam", "", "GPT", 0.001, quantity="family_bias"),
     ],
     "llm_reference_self": [own(REFERENCE, "Mistral", GPT, 0.001)],
     "llm_reference_llama_8b": [own(REFERENCE, "Claude", LLAMA_8B, -0.001)],
@@ -179,7 +190,7 @@ OVERTURNED = {
     "helm_positive": [own("main", "", "Claude v1.3", -0.001)],
     "helm_gpt_4_larger": [own("main", "", "Claude v1.3", 0.031)],
     "helm_gpt_family": [own("main", "", "GPT", 0.001, quantity="family_bias")],
-}  # fmt: skip
+}
 
 
 def parts_against(claim, results):

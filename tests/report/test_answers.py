@@ -119,11 +119,15 @@ BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw",
     [
         ((1, 2, 3), "No: taking the biases off moves no model; A is first with and without them.", []),
         ((2, 1, 3), "B is first instead of A. But no rank is so sure", [("B", "from 2 to 1"), ("A", "from 1 to 2")]),
-        ((3, 2, 1), "2 of 3 models move when the biases are taken off; "
-         "C is first instead of A. Of C and A the ranks before and "
-         "after exclude each other", [("C", "from 3 to 1"), ("A", "from 1 to 3")]),
+        (
+            (3, 2, 1),
+            "2 of 3 models move when the biases are taken off; "
+            "C is first instead of A. Of C and A the ranks before and "
+            "after exclude each other",
+            [("C", "from 3 to 1"), ("A", "from 1 to 3")],
+        ),
     ],
-)  # fmt: skip
+)
 def test_ranking_says_what_moves_and_whether_it_is_sure(debiased, said, moves):
     sets = {1: (1, 2), 2: (1, 2), 3: (3, 3)}
     after = [ranked("debiased", name, rank, *sets[rank]) for name, rank in zip("ABC", debiased, strict=True)]

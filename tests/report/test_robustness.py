@@ -155,8 +155,10 @@ def test_words_for_a_judge():
     assert (ada["numbers"], ada["again"]) == ("+0.030 [+0.010, +0.050]", "")
     (_, b), (_, c) = ada["changed"]
     assert b == "+0.015 [−0.010, +0.040], not told apart from 0: the others say so too"
-    assert c.endswith("ordinary taste; a bias of 0.055 would most likely be found; p 0.25 by its rank among cells that are "
-                      "neither self nor family")  # fmt: skip
+    assert c.endswith(
+        "ordinary taste; a bias of 0.055 would most likely be found; p 0.25 by its rank among cells that are "
+        "neither self nor family"
+    )
     di = of_term(terms["Di"], asked())
     assert (di["again"], di["changed"]) == ("C", [("B", "not estimable: why")])
     others = [RobustnessCheck(str(number), f"view {number}", ["main"], "asks") for number in range(4)]

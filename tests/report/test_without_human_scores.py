@@ -30,10 +30,20 @@ ASKED = {"views": VIEWS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 SUBJECT = {"label": "ours", "kind": "user", "models": CONFIG["models"], "families": CONFIG["families"], "estimand": ""}
 FIGURES = figures_of_ratings(CONFIG)
 SILENT = {
-    "fig03_self_family_bias", "fig04_slices", "fig05_correlations", "fig07_length_control", "fig08_ordinal",
-    "fig10_weak_models_dropped", "by_dataset", "one_model_dropped", "gam", "gam_smooths",
-    "reliability", "few_labels", "planner",
-}  # fmt: skip
+    "fig03_self_family_bias",
+    "fig04_slices",
+    "fig05_correlations",
+    "fig07_length_control",
+    "fig08_ordinal",
+    "fig10_weak_models_dropped",
+    "by_dataset",
+    "one_model_dropped",
+    "gam",
+    "gam_smooths",
+    "reliability",
+    "few_labels",
+    "planner",
+}
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +112,16 @@ def figures(folder):
 def test_tables_that_rest_on_human_scores_have_a_header_alone(folder):
     empty = {name for name in tables_of_study() if not read_table(folder / f"tables/{name}.csv")} - {"check"}
     assert empty == {
-        "smooths", "multiplicity", "correlations", "reliability", "noisy_reference", "reliability_curve", "breakdowns",
-        "few_labels", "planner",
-    }  # fmt: skip
+        "smooths",
+        "multiplicity",
+        "correlations",
+        "reliability",
+        "noisy_reference",
+        "reliability_curve",
+        "breakdowns",
+        "few_labels",
+        "planner",
+    }
     named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/missingness.csv")}
     assert named.keys() == {"model_effects", "model_effects_by_dimension"}
     named |= {row["spec"]: row["estimand"] for row in read_table(folder / "tables/sensitivity.csv")}
@@ -124,8 +141,12 @@ def test_debiased_ratings_are_less_the_gap_to_the_other_judges(folder):
 def test_the_first_view_is_the_gap_to_the_other_judges(folder):
     rows = read_table(folder / "tables/conclusions.csv")
     assert list(dict.fromkeys(row["view"] for row in rows)) == [
-        "model_effects", "model_dimension_effects", "completion_effects", "placebo", "missing",
-    ]  # fmt: skip
+        "model_effects",
+        "model_dimension_effects",
+        "completion_effects",
+        "placebo",
+        "missing",
+    ]
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
     first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["view"] == "model_effects"}
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours itself"
@@ -149,10 +170,17 @@ def test_figures_draw_what_there_is_and_say_why_there_is_nothing_else(figures):
 @pytest.fixture(scope="module")
 def page(folder, figures):
     about = {
-        "subject": {"label": "ours", "kind": "user"}, "specs": SPECS, "analyses": [], "confidence": 0.9, "seed": 1,
-        "stand_in": "model_effects", "scales": {"Tone": [1, 5], "Use": [1, 5]}, "origin": {}, "settings": [],
+        "subject": {"label": "ours", "kind": "user"},
+        "specs": SPECS,
+        "analyses": [],
+        "confidence": 0.9,
+        "seed": 1,
+        "stand_in": "model_effects",
+        "scales": {"Tone": [1, 5], "Use": [1, 5]},
+        "origin": {},
+        "settings": [],
         "views": {name: view["title"] for name, view in VIEWS.items()},
-    }  # fmt: skip
+    }
     captions = {
         name: {
             "tables": [],
@@ -162,11 +190,13 @@ def page(folder, figures):
         for name, figure in FIGURES.items()
     }
     inputs = {
-        "figures": [str(folder / f"figures/{name}.svg") for name in figures], "pages": [], "raw": [],
+        "figures": [str(folder / f"figures/{name}.svg") for name in figures],
+        "pages": [],
+        "raw": [],
         "tables": [str(folder / f"tables/{name}.csv") for name in tables_of_study()],
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
-    }  # fmt: skip
+    }
     context = {"wildcards": {"study": "ours"}, "config": {}}
     return report(study="ours", about=about, figures=captions, inputs=inputs, context=context, page=str(folder / "report.html"))
 

@@ -18,9 +18,12 @@ pytestmark = pytest.mark.workflow
 KILLS = 20
 LONGEST = 1.5  # how long a run may work, as a share of the time that it took to begin: a slow machine has longer
 TARGETS = (
-    "results/mine/tables/check.csv", "results/mine/tables/mean_scores.csv", "results/mine/figures/fig03_self_family_bias.svg",
-    "results/smoke/tables/agreement.csv", "results/smoke/tables/recovery.csv",
-)  # fmt: skip
+    "results/mine/tables/check.csv",
+    "results/mine/tables/mean_scores.csv",
+    "results/mine/figures/fig03_self_family_bias.svg",
+    "results/smoke/tables/agreement.csv",
+    "results/smoke/tables/recovery.csv",
+)
 
 
 def killed(folder, share):
@@ -28,8 +31,12 @@ def killed(folder, share):
     command = [sys.executable, "-m", "snakemake", "--nocolor", "--cores", "2", *TARGETS]
     run = subprocess.Popen(
         [*command, "--configfile", "tests/smoke/config.yaml"],
-        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     said, started = [], time.monotonic()
     for line in run.stderr:
         said.append(line)

@@ -14,10 +14,10 @@ from workflow_runs import copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 MODELS = {
-    "gpt-4o": "Judge \"A\" {wildcards.study} {0} 100% %s ${HOME}",
+    "gpt-4o": 'Judge "A" {wildcards.study} {0} 100% %s ${HOME}',
     "GPT-3.5 Turbo": "O'Neil\n<script>alert(1)</script> & <b>",
     "Claude 3 Sonnet": r"$(touch owned) `touch owned`; {{ 7 * 7 }} \ |z| *b* ../../../x",
-}  # fmt: skip
+}
 DIMENSIONS = {"Tone": "../../Tone {study} $x^2$ 50%", "Usefulness": "__import__('os').system('touch owned')"}
 TITLE = '{wildcards.study} {study} {{ config }} "q" 100% <b>数据</b>\n$(touch owned) __import__("os").system("touch owned")'
 FAMILIES = {name: "F <b>{wildcards.study}</b>\n%" if name.startswith("G") or name == "gpt-4o" else "GPT" for name in MODELS}
@@ -25,9 +25,13 @@ DATASET, TASK_TYPE = "/etc/{dataset} <i>", "../{study}/<t> 数据"
 RATINGS, RATERS = "mes notes 'é' 数据 100%.csv", "évaluateurs $(touch owned) & #1.csv"
 CONFIG = 'ma config "é" 数据.yaml'
 TARGETS = (
-    "estimates/main.csv", "tables/mean_scores.csv", "tables/agreement.csv", "tables/check.csv",
-    "figures/fig02_mean_scores.svg", "figures/fig03_self_family_bias.svg",
-)  # fmt: skip
+    "estimates/main.csv",
+    "tables/mean_scores.csv",
+    "tables/agreement.csv",
+    "tables/check.csv",
+    "figures/fig02_mean_scores.svg",
+    "figures/fig03_self_family_bias.svg",
+)
 
 
 def files_of_names(folder):
@@ -43,9 +47,12 @@ def files_of_names(folder):
         with open(folder / name, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
     study = {
-        "title": TITLE, "files": RATINGS, "raters": RATERS, "scales": {name: [1, 5] for name in DIMENSIONS.values()},
+        "title": TITLE,
+        "files": RATINGS,
+        "raters": RATERS,
+        "scales": {name: [1, 5] for name in DIMENSIONS.values()},
         "task_types": {TASK_TYPE: [DATASET]},
-    }  # fmt: skip
+    }
     config = {
         "families": {family: {} for family in FAMILIES.values()},
         "models": {name: {"family": FAMILIES[known]} for known, name in MODELS.items()},

@@ -49,9 +49,21 @@ def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project
 
 
 OF_INFERENCE = {
-    "multiplicity", "placebo", "tastes", "identifiability", "reliability", "noisy_reference", "reliability_curve", "breakdowns",
-    "sensitivity", "missingness", "leaderboard", "few_labels", "planner", "conclusions",
-}  # fmt: skip
+    "multiplicity",
+    "placebo",
+    "tastes",
+    "identifiability",
+    "reliability",
+    "noisy_reference",
+    "reliability_curve",
+    "breakdowns",
+    "sensitivity",
+    "missingness",
+    "leaderboard",
+    "few_labels",
+    "planner",
+    "conclusions",
+}
 
 
 @pytest.mark.parametrize("study", BOTH)

@@ -22,9 +22,14 @@ def imported(folder, ratings, human=None, references=None, *, settings=None, sca
     outputs = {key: f"{folder}/{key}.parquet" for key in ("ratings", *(["raters"] if raters else []))}
     settings = {**(settings or {}), **({"references": {"columns": {}, **(references or {})}} if human else {})}
     import_ratings(
-        "mine", [f"{folder}/own.csv"], [f"{folder}/{name}" for name in humans], settings=settings, scales=scales, models={},
+        "mine",
+        [f"{folder}/own.csv"],
+        [f"{folder}/{name}" for name in humans],
+        settings=settings,
+        scales=scales,
+        models={},
         outputs=outputs | {"imported": f"{folder}/imported.csv"},
-    )  # fmt: skip
+    )
     return duckdb.sql(f"select gt from '{folder}/ratings.parquet' order by source_record").fetchall()
 
 
@@ -96,9 +101,12 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
     assert imported(tmp_path, SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
     found = duckdb.sql(f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'").fetchall()
     assert found == [
-        ("x", "1 (x)", "first", 6), ("y", "1 (y)", "first", 3), ("y", "2", "first", 4),
-        ("x", "1 (x)", "second", 8), ("y", "1 (y)", "second", 2),
-    ]  # fmt: skip
+        ("x", "1 (x)", "first", 6),
+        ("y", "1 (y)", "first", 3),
+        ("y", "2", "first", 4),
+        ("x", "1 (x)", "second", 8),
+        ("y", "1 (y)", "second", 2),
+    ]
 
 
 def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path):
@@ -109,25 +117,29 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
     ("human", "references", "said"),
     [
         (
-            "model,prompt,rating\nb,2,6\nb,1,7\n", {},
+            "model,prompt,rating\nb,2,6\nb,1,7\n",
+            {},
             "human.csv, line 1, column dataset: not there, and model 'b', dimension 'quality' and prompt '1' are rated in the "
             "datasets 'x' and 'y'",
         ),
         (OF_SETS, {"columns": {"dataset": "sets"}}, "human.csv, line 1, column sets: not there; found model, prompt,"),
         (
-            OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"), {},
+            OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"),
+            {},
             "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' stand already in human.csv, line 2; keep one",
         ),
         (
-            OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"), {},
+            OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"),
+            {},
             "found model, dimension, prompt and dataset 'b', 'quality', '1', 'X', and in the ratings 'b', 'quality', '1', 'x'",
         ),
         (
-            {"first.csv": OF_SETS.replace("set", "dataset"), "second.csv": "model,prompt,rating\nb,2,6\n"}, {},
+            {"first.csv": OF_SETS.replace("set", "dataset"), "second.csv": "model,prompt,rating\nb,2,6\n"},
+            {},
             "second.csv, line 1, column dataset: not there, and in first.csv it is; write it in all, or in none",
         ),
     ],
-)  # fmt: skip
+)
 def test_dataset_that_cannot_be_told_is_named(tmp_path, human, references, said):
     assert said in complaint(tmp_path, SETS, human, references)
 
@@ -166,10 +178,13 @@ def test_ratings_between_two_steps_are_taken_to_the_nearest_and_counted(tmp_path
     assert rows == [(5,), (55,), (29,), (100,), (None,)]
     assert duckdb.sql(f"select max(rating) from '{tmp_path}/raters.parquet' where prompt_id = '1'").fetchall() == [(56,)]
     assert counted(tmp_path) == {
-        ("own.csv", "rows"): 5, ("own.csv", "no value"): 1, ("own.csv", "between two steps, taken to the nearest"): 3,
-        ("own.csv", "rating without a human score"): 2, ("human.csv", "scores"): 4,
+        ("own.csv", "rows"): 5,
+        ("own.csv", "no value"): 1,
+        ("own.csv", "between two steps, taken to the nearest"): 3,
+        ("own.csv", "rating without a human score"): 2,
+        ("human.csv", "scores"): 4,
         ("human.csv", "between two steps, taken to the nearest"): 1,
-    }  # fmt: skip
+    }
 
 
 def test_ratings_between_two_steps_are_refused_with_what_takes_them(tmp_path):

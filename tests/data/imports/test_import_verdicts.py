@@ -72,8 +72,14 @@ def test_alpaca_eval_annotations(tmp_path):
     shown = rows_of(tmp_path)
     assert [row[:4] for row in shown] == [(judge, item, *models) for item in items]
     assert [row[5:7] for row in shown] == [
-        ("a", None), ("b", None), ("a", None), ("b", None), ("tie", None), ("error", "no preference"), ("b", None),
-    ]  # fmt: skip
+        ("a", None),
+        ("b", None),
+        ("a", None),
+        ("b", None),
+        ("tie", None),
+        ("error", "no preference"),
+        ("b", None),
+    ]
     # The last one as referenced_models says, and not as would be drawn.
     assert [row[4] for row in shown] == ["ab", "ba", "ba", "ba", "ab", "ab", "ab"]
     assert rows_of(tmp_path, "length_a, length_b, preference, dataset")[1] == ("2", "5", "2.0", "helpful_base")

@@ -42,18 +42,21 @@ JUDGES = {"model_graded_qa": "j", "model_graded_qa1": "k"}
 RATED = {
     "judged.csv": (JUDGED, {"quality": [1, 10]}, FORMATS / "human.csv"),
     "mt_bench_single.jsonl": (
-        {"step": 0.5, "references": {"columns": {}}}, {"turn 1": [1, 10], "turn 2": [1, 10]},
+        {"step": 0.5, "references": {"columns": {}}},
+        {"turn 1": [1, 10], "turn 2": [1, 10]},
         "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\n",
     ),
     "inspect.json": (
-        {"judge": JUDGES, "step": 0.5, "references": {"columns": {}}}, {"quality": [0, 1]},
+        {"judge": JUDGES, "step": 0.5, "references": {"columns": {}}},
+        {"quality": [0, 1]},
         "model,prompt,rating\nopenai/gpt-4o-mini,1,1\n",
     ),
     "inspect_rubric.json": (
-        {"judge": "j", "references": {"columns": {}}}, {"facts": [0, 5], "tone": [0, 5]},
+        {"judge": "j", "references": {"columns": {}}},
+        {"facts": [0, 5], "tone": [0, 5]},
         "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n",
     ),
-}  # fmt: skip
+}
 COMPARED = {
     "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
     "mt_bench_pair.jsonl": ({}, None),

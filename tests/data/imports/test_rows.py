@@ -296,9 +296,12 @@ def test_conversations_of_a_log_take_no_memory(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with bounded_memory("120MB", tmp_path / "spill"):
         imported(
-            tmp_path, tmp_path / "log.json", {"judge": {"a": "A", "b": "B", "c": "C"}}, scales=UNIT,
+            tmp_path,
+            tmp_path / "log.json",
+            {"judge": {"a": "A", "b": "B", "c": "C"}},
+            scales=UNIT,
             human="model,prompt,rating\nm,1,1\n",
-        )  # fmt: skip
+        )
     assert places(tmp_path) == [place for place in range(1, 121) for _ in range(3)]
 
 

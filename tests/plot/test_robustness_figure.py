@@ -7,9 +7,9 @@ import pytest
 from drawings import PRESENT, artists, drawn_twice, gaps, is_page_of, on_paper, subject, texts
 from recuse.base.tables import CONCLUSIONS
 from recuse.inference.robustness import RobustnessCheck
-from recuse.inference.robustness_words import NOTHING
 from recuse.plot.robustness import conclusions
 from recuse.plot.style import EDGE, LINE
+from recuse.report.robustness import NOTHING
 
 VIEWS = [
     RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),

@@ -6,8 +6,7 @@ from conclusions import conclude
 from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, NOT_ESTIMABLE, PLACEBO, SCORECARD, read_table, write_table
 from recuse.inference.robustness import RobustnessCheck
-from recuse.inference.robustness_words import answers, conclusions_in, detectable_in
-from recuse.report.robustness import of_term, of_the_paper, outcomes, so_many
+from recuse.report.robustness import answers, conclusions_in, detectable_in, of_term, of_the_paper, outcomes, so_many
 from report_pages import Elements
 from tables_of_conclusions import ABSENT, ESTIMATED, FIRST, OTHER, SPECS, TASTE, TASTES, VIEWS, absent, asked, at, row, table
 

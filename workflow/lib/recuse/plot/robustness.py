@@ -22,10 +22,10 @@ from recuse.inference.robustness import (
     RobustnessCheck,
     without_human_scores,
 )
-from recuse.inference.robustness_words import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, TEXT, UNIT, Subject, language, widest, wrap
+from recuse.report.robustness import CAUTION, NOTHING, RELATIVE, answers, detectable_in
 
 ROW = 0.165
 MARK = 0.18  # inches: a column of marks

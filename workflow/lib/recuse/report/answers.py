@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from recuse.base.words import capitalised, enumerated, level, number, out_of, signed
 from recuse.check.facts import FINE, STOP, WARNING
 from recuse.inference.robustness import FAVOURS, HARSHER, NOT_APART
-from recuse.inference.robustness_words import WHAT, WHO, Conclusion, bare, conclusions_in, reach
 from recuse.model.spec import BIASES
+from recuse.report.robustness import WHAT, WHO, Conclusion, bare, conclusions_in, reach
 
 Rows = Sequence[Mapping[str, str]]
 SEVERAL = 3  # decimals of a gap in words

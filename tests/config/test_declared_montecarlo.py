@@ -9,7 +9,7 @@ from recuse.base.errors import ConfigError
 from recuse.config.declared.faults import validated
 from recuse.config.declared.montecarlo import MonteCarlo, World
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.run import dials_of, estimators_of
+from recuse.montecarlo.estimators import dials_of, estimators_of
 from recuse.montecarlo.world import ValidityWorld
 
 SETTINGS = montecarlo_settings()

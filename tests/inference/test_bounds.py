@@ -11,8 +11,7 @@ from recuse.inference.refit import refit
 from recuse.model.covariance import Clusters
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.montecarlo.estimators import Trial
-from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.estimators import Trial, try_estimators
 from recuse.montecarlo.world import Drawn, ValidityWorld
 
 EQUATION = Spec.of("main")

@@ -32,8 +32,7 @@ from recuse.model.design import NO_ROWS, REFERENCE, estimable_terms, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.montecarlo.estimators import Trial
-from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.estimators import Trial, try_estimators
 from recuse.montecarlo.world import RATERS, ValidityWorld
 from recuse.simulate.ratings import simulate
 
@@ -48,7 +47,7 @@ def trial_of(seed=1, **dials):
 
 def fit(trial, spec, extrapolation, noise=None):
     """Fit and errors of a spec; noise: of the planted reliability if not given."""
-    design, moments = trial.design(spec), trial.moments
+    design, moments = trial.design(spec), trial.drawn.moments
     if noise is None:
         levels = map(str, trial.drawn.factors["dimension"])
         noise = KnownReliability.of(moments, dict.fromkeys(levels, trial.drawn.reliability))
@@ -125,10 +124,10 @@ def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
 
 def test_more_error_than_variation_is_not_estimable():
     trial = trial_of(quality_gap=0.8)  # most of the variance is of models, and the models have effects
-    noise = KnownReliability.of(trial.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
+    noise = KnownReliability.of(trial.drawn.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
     spec = Spec.of("model", terms=("judge", "judge:reference", "dimension", "model"))
     design = trial.design(spec)
-    fitted = corrected(trial.solution(spec), design.regressors, noise.sums(trial.moments), MOMENTS)
+    fitted = corrected(trial.solution(spec), design.regressors, noise.sums(trial.drawn.moments), MOMENTS)
     slopes = [place for place, term in enumerate(design.terms) if term.quantity == "slope"]
     assert not fitted.identified[slopes].any()
     assert fitted.plain.identified.all()

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import CONFIG
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.run import dials_of, estimators_of, try_estimators
+from recuse.montecarlo.estimators import dials_of, estimators_of, try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
 SETTINGS = montecarlo_settings()

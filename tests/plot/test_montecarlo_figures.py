@@ -6,7 +6,7 @@ import pytest
 
 from drawings import artists, drawn_twice, on_paper, subject, texts
 from recuse.base.tables import VALIDITY
-from recuse.montecarlo.run import TABLES
+from recuse.montecarlo.estimators import TABLES
 from recuse.montecarlo.world import DIALS, SIZE, ValidityWorld, dials_in_words, world_in_words
 from recuse.plot.montecarlo import STATISTICS, _stacked, validity
 

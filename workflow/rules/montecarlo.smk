@@ -1,7 +1,7 @@
 # Estimators and tests tried on the simulated worlds of montecarlo.yaml: `snakemake validity`. One job for each world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.run import TABLES as OF_VALIDITY
-from recuse.montecarlo.run import dials_of, estimators_of
+from recuse.montecarlo.estimators import TABLES as OF_VALIDITY
+from recuse.montecarlo.estimators import dials_of, estimators_of
 from recuse.montecarlo.world import dials_in_words, world_in_words
 
 MONTECARLO = answer(lambda config: montecarlo_settings())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import VALIDITY, read_table, write_table
-from recuse.montecarlo.run import TABLES, table
+from recuse.montecarlo.estimators import TABLES, table
 
 
 def validity_tables(*, worlds: Sequence[str], outputs: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import VALIDITY, write_table
-from recuse.montecarlo.run import try_estimators
+from recuse.montecarlo.estimators import try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
 

@@ -1,8 +1,11 @@
-"""The estimators and tests that are tried on simulated worlds: what each says of every self- and family-bias of one draw."""
+"""Estimators and tests tried on simulated worlds, replicate by replicate: what each says of every self- and family-bias of a
+draw, and its size, power, bias and coverage over draws, with their Monte Carlo errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
@@ -10,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from recuse.base.log import steps
 from recuse.data.moments import Moments, RowBlock, blocks_by_judges, moments_by_judges
 from recuse.inference.bounds import bounds, complete_blocks
 from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, cell_means
@@ -33,8 +37,8 @@ from recuse.model.least_squares import LeastSquares, Solution, solve, wald_colum
 from recuse.model.multiplicity import simultaneous
 from recuse.model.prompt_sums import TakesPrompts, sum_by_prompt
 from recuse.model.resampling import WildBootstrap, WildTest
-from recuse.model.spec import BIASES, EQUATION_1, C, Spec, estimand_of
-from recuse.montecarlo.world import Drawn
+from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
+from recuse.montecarlo.world import RATERS, Drawn, ValidityWorld
 
 Taker = TypeVar("Taker", bound=TakesPrompts)
 
@@ -50,11 +54,6 @@ class Trial:
     kept: dict = field(default_factory=dict)
     _computed: dict = field(default_factory=dict)
 
-    @property
-    def moments(self) -> Moments:
-        """Moments of the draw, with the length where there is one."""
-        return self.drawn.moments
-
     def once(self, key: object, compute: Callable):
         """What `compute` returns, computed once for this draw."""
         if key not in self._computed:
@@ -69,11 +68,11 @@ class Trial:
 
     def design(self, spec: Spec) -> SliceDesign:
         """Lay out the terms of a spec."""
-        return self.of_world(spec.name, lambda: design_of(spec, self.moments, np.arange(len(self.moments.n))))
+        return self.of_world(spec.name, lambda: design_of(spec, self.drawn.moments, np.arange(len(self.drawn.moments.n))))
 
     def solution(self, spec: Spec) -> Solution:
         """Solve for the coefficients of a spec."""
-        return self.once(("solution", spec.name), lambda: solve(self.moments, self.design(spec).regressors))
+        return self.once(("solution", spec.name), lambda: solve(self.drawn.moments, self.design(spec).regressors))
 
     def add_prompts(self, spec: Spec, taker: Taker) -> Taker:
         """Add the sums of the prompts in the cells of a spec to what takes them, and return it."""
@@ -101,9 +100,7 @@ class Trial:
     def with_rater_errors(self) -> Trial:
         """The same trial with the error variance that the raters show in the place of the length."""
         kept = self.of_world("with rater errors", dict)
-        return self.once(
-            "with rater errors", lambda: replace(self, drawn=self.drawn.with_rater_errors(), kept=kept, _computed={})
-        )
+        return replace(self, drawn=self.drawn.with_rater_errors(), kept=kept, _computed={})
 
 
 EQUATION = Spec.of("main")
@@ -139,7 +136,7 @@ class Estimator:
 
 def _white(spec: Spec, trial: Trial) -> Answers:
     design = trial.design(spec)
-    return _by_t(design.terms, fit(trial.moments, design.regressors), trial.confidence)
+    return _by_t(design.terms, fit(trial.drawn.moments, design.regressors), trial.confidence)
 
 
 def _clustered(spec: Spec, trial: Trial, clusters: type[ByPrompt] = Clusters) -> Answers:
@@ -176,36 +173,30 @@ def _max_t(spec: Spec, trial: Trial) -> Answers:
     """Adjusted p-values of all self- and family-biases, one family of tests; without intervals as those of `_wild`."""
     terms = trial.design(spec).terms
     coefficients = coefficients_of(terms, [0] * len(terms), _fit_by_prompt(spec, trial))
-    tests = _wild_tests(spec, trial)
-    tested = [replace(coefficients[place], wild=test) for place, test in tests.items()]
+    tested = [replace(coefficients[place], wild=test) for place, test in _wild_tests(spec, trial).items()]
     p_values = simultaneous(tested, confidence=trial.confidence)["max_t_p_value"]
     return {(row.quantity, row.term): Answer(row.estimate, nan, nan, p) for row, p in zip(tested, p_values, strict=True)}
 
 
-def _corrected(extrapolation: Extrapolation, trial: Trial) -> Answers:
-    reliability = dict.fromkeys(map(str, trial.drawn.factors["dimension"]), trial.drawn.reliability)
-    return _errors_in_reference(KnownReliability.of(trial.moments, reliability), extrapolation, trial)
-
-
-def _corrected_by_raters(trial: Trial) -> Answers:
-    """With the reliability that the raters show, by dimension."""
-    raters, levels = trial.drawn.raters, np.unique(trial.drawn.factors["dimension"])
-    reliability = {}
-    for level, scores in zip(levels, np.moveaxis(raters, 1, 0).reshape(len(levels), -1, raters.shape[-1]), strict=True):
-        shown = one_way(np.full(len(scores), scores.shape[1]), scores.sum(axis=1), (scores**2).sum(axis=1))
-        reliability[str(level)] = shown.mean
-    return _errors_in_reference(KnownReliability.of(trial.moments, reliability), MOMENTS, trial)
+def _corrected(extrapolation: Extrapolation, trial: Trial, *, of_raters: bool = False) -> Answers:
+    """With the planted reliability, or that which the raters show, by dimension."""
+    drawn = trial.drawn
+    reliability = dict.fromkeys(map(str, drawn.factors["dimension"]), drawn.reliability)
+    for place, level in enumerate(reliability if of_raters else ()):
+        scores = drawn.raters[:, place].reshape(-1, RATERS)
+        shown = one_way(np.full(len(scores), RATERS), scores.sum(axis=1), (scores**2).sum(axis=1))
+        reliability[level] = shown.mean
+    return _with_noise(KnownReliability.of(drawn.moments, reliability), extrapolation, trial)
 
 
 def _split_raters(trial: Trial) -> Answers:
-    return _errors_in_reference(SplitRaters(), MOMENTS, trial.with_rater_errors())
+    return _with_noise(SplitRaters(), MOMENTS, trial.with_rater_errors())
 
 
-def _errors_in_reference(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:
+def _with_noise(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:
     """Corrected fit of Equation 1, whose terms of dimensions tell its design cells apart by dimension."""
-    design, moments = trial.design(EQUATION), trial.moments
-    rows = np.bincount(design.cell, moments.n)
-    cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], rows)
+    design, moments = trial.design(EQUATION), trial.drawn.moments
+    cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], np.bincount(design.cell, moments.n))
     fitted = corrected(trial.solution(EQUATION), design.regressors, noise.sums(moments), extrapolation)
     errors = trial.add_prompts(EQUATION, CorrectedErrors(fitted, cells, noise))
     return _by_t(design.terms, errors.result(), trial.confidence)
@@ -246,7 +237,7 @@ def _randomised(trial: Trial) -> Answers:
 
 
 def _placebos(trial: Trial, length: bool) -> list[ExcessPreference]:
-    moments = trial.moments if length else trial.drawn.moments_without_length
+    moments = trial.drawn.moments if length else trial.drawn.moments_without_length
     cells = trial.once(("cell means", length), lambda: cell_means(moments))
     design = trial.of_world("placebo", lambda: IdiosyncrasyDesign(cells, seed=trial.seed, draws=PLACEBO_DRAWS))
     return trial.once(("placebo", length), lambda: design.test(cells.mean))
@@ -267,21 +258,21 @@ def _answer(estimate: float, std_error: float, df: float, confidence: float) -> 
 
 
 ESTIMATORS: dict[str, Estimator] = {
-    "A_HC0": Estimator(estimand_of(EQUATION), "Equation 1, HC0", partial(_white, EQUATION)),
-    "A_CR1": Estimator(estimand_of(EQUATION), "Equation 1, CR1", partial(_clustered, EQUATION)),
-    "A_CR3": Estimator(estimand_of(EQUATION), "Equation 1, CR3", partial(_clustered, EQUATION, clusters=Jackknife)),
-    "A_wild": Estimator(estimand_of(EQUATION), "Equation 1, wild bootstrap", partial(_wild, EQUATION)),
-    "A_max_t": Estimator(estimand_of(EQUATION), "any of all, by max-t", partial(_max_t, EQUATION), at_once=True),
-    "A_moments": Estimator(estimand_of(EQUATION), "corrected, known reliability", partial(_corrected, MOMENTS)),
-    "A_moments_of_raters": Estimator(estimand_of(EQUATION), "corrected, reliability from raters", _corrected_by_raters),
-    "A_simex": Estimator(estimand_of(EQUATION), "SIMEX, known reliability", partial(_corrected, SIMEX)),
-    "A_split_raters": Estimator(estimand_of(EQUATION), "corrected by split raters", _split_raters),
-    "A_complete_blocks": Estimator(estimand_of(EQUATION), "completions that all judges rated, CR1", _complete_blocks),
-    "A_bounds": Estimator(estimand_of(EQUATION), "bounds by missing own ratings, CR1", _bounds),
-    "A_length_CR1": Estimator(estimand_of(WITH_LENGTH), "Equation 1 with length, CR1", partial(_clustered, WITH_LENGTH)),
-    "B_HC0": Estimator(estimand_of(MODEL), "model effects, HC0", partial(_white, MODEL)),
-    "B_CR1": Estimator(estimand_of(MODEL), "model effects, CR1", partial(_clustered, MODEL)),
-    "B_wild": Estimator(estimand_of(MODEL), "model effects, wild bootstrap", partial(_wild, MODEL)),
+    "A_HC0": Estimator(A, "Equation 1, HC0", partial(_white, EQUATION)),
+    "A_CR1": Estimator(A, "Equation 1, CR1", partial(_clustered, EQUATION)),
+    "A_CR3": Estimator(A, "Equation 1, CR3", partial(_clustered, EQUATION, clusters=Jackknife)),
+    "A_wild": Estimator(A, "Equation 1, wild bootstrap", partial(_wild, EQUATION)),
+    "A_max_t": Estimator(A, "any of all, by max-t", partial(_max_t, EQUATION), at_once=True),
+    "A_moments": Estimator(A, "corrected, known reliability", partial(_corrected, MOMENTS)),
+    "A_moments_of_raters": Estimator(A, "corrected, reliability from raters", partial(_corrected, MOMENTS, of_raters=True)),
+    "A_simex": Estimator(A, "SIMEX, known reliability", partial(_corrected, SIMEX)),
+    "A_split_raters": Estimator(A, "corrected by split raters", _split_raters),
+    "A_complete_blocks": Estimator(A, "completions that all judges rated, CR1", _complete_blocks),
+    "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _bounds),
+    "A_length_CR1": Estimator(A, "Equation 1 with length, CR1", partial(_clustered, WITH_LENGTH)),
+    "B_HC0": Estimator(B.format("model"), "model effects, HC0", partial(_white, MODEL)),
+    "B_CR1": Estimator(B.format("model"), "model effects, CR1", partial(_clustered, MODEL)),
+    "B_wild": Estimator(B.format("model"), "model effects, wild bootstrap", partial(_wild, MODEL)),
     "B_dimension_CR1": Estimator(
         estimand_of(MODEL_BY_DIMENSION), "model × dimension effects, CR1", partial(_clustered, MODEL_BY_DIMENSION)
     ),
@@ -290,3 +281,113 @@ ESTIMATORS: dict[str, Estimator] = {
     "C_length_placebo": Estimator(C, "placebo cells with length, t", partial(_placebo, length=True)),
     "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised),
 }
+
+ALL = ""  # the term of the mean over all judges or families with the same planted value
+ROUNDING = 1e-9  # a p-value by draws may be the level itself
+# What is counted or averaged over replicates, from columns (estimate, ci_low, ci_high, p_value) and the planted value.
+REJECTED, COVERED, BIAS, SPREAD = "rejected", "covered", "bias", "spread"
+ANY_REJECTED, ANSWERED = "any_rejected", "answered"
+BOTH = "biases"  # the quantity of what is said of self- and family-biases together
+
+
+def try_estimators(
+    world: ValidityWorld, names: Sequence[str], *, key: str, replicates: int, draws: int, confidence: float, seed: int
+) -> list[dict]:
+    """Try the estimators `names` on so many draws of a world; rows of estimator, estimand, quantity, term, planted, statistic,
+    value, mc_error, replicates.
+
+    Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval holds
+    what is planted; `bias`, mean estimate less what is planted; `spread`, standard deviation of the estimates. For all judges,
+    or families, with the same planted value there is a row with the term ALL: the mean over them; and `any_rejected`, the share
+    of replicates in which one of them at least is rejected, with the quantity BOTH of judges or families; and `answered`, the
+    share of tests that there were, as an estimator may refuse. The term ALL_JUDGES is a test of the mean self-bias.
+    mc_error is the standard error of the value over replicates, for the mean over coefficients that of the replicates' means,
+    since coefficients of one draw are not independent.
+    Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)): another world, or more
+    replicates, changes none.
+    """
+    coefficients = [(quantity, *planted) for quantity, of in world.planted.items() for planted in of.items()]
+    coefficients.append(("self_bias", ALL_JUDGES, float(np.mean(list(world.planted["self_bias"].values())))))
+    answers = np.full((len(names), replicates, len(coefficients), len(NOTHING)), np.nan)
+    kept = {}
+    for replicate in steps(range(replicates), key, unit="worlds"):
+        sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(key.encode()), replicate))
+        of_world, of_estimators = sequence.spawn(2)
+        drawn = world.draw(np.random.default_rng(of_world))
+        trial = Trial(drawn, confidence, int(of_estimators.generate_state(1)[0]), draws, kept)
+        for place, name in enumerate(names):
+            by_term = ESTIMATORS[name].answers(trial)
+            answers[place, replicate] = [by_term.get((quantity, term), NOTHING) for quantity, term, _ in coefficients]
+    return [
+        {"estimator": name, "estimand": ESTIMATORS[name].estimand, **row}
+        for name, of_estimator in zip(names, answers, strict=True)
+        for row in _statistics(coefficients, of_estimator, confidence)
+    ]
+
+
+def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: float) -> Iterator[dict]:
+    """Rows of one estimator; answers: (replicates, coefficients, 4)."""
+    planted = np.array([value for *_, value in coefficients])
+    estimate, low, high, p_value = np.moveaxis(answers, -1, 0)
+    level = 1 - confidence + ROUNDING
+    values = {  # (replicates, coefficients)
+        REJECTED: np.where(np.isnan(p_value), np.nan, p_value <= level),
+        COVERED: np.where(np.isnan(low + high), np.nan, (low <= planted) & (planted <= high)),
+        BIAS: estimate - planted,
+    }
+    for place, (quantity, term, value) in enumerate(coefficients):
+        about = {"quantity": quantity, "term": term, "planted": value}
+        for statistic, each in values.items():
+            yield from _over_replicates(about, statistic, each[:, place])
+        yield from _over_replicates(about, SPREAD, estimate[:, place])
+    single = [(place, *each) for place, each in enumerate(coefficients) if each[1] != ALL_JUDGES]
+    for quantity, value in dict.fromkeys((quantity, value) for _, quantity, _, value in single):
+        places = [place for place, *each in single if (each[0], each[2]) == (quantity, value)]
+        about = {"quantity": quantity, "term": ALL, "planted": value}
+        for statistic, each in values.items():
+            yield from _over_replicates(about, statistic, each[:, places].mean(axis=1))
+        yield from _over_replicates(about, ANY_REJECTED, values[REJECTED][:, places].max(axis=1))  # NaN if one is
+        if not np.isnan(estimate[:, places]).all():
+            yield from _over_replicates(about, ANSWERED, (~np.isnan(p_value[:, places])).mean(axis=1))
+    for value in dict.fromkeys(value for *_, value in coefficients):
+        places = [place for place, *_, planted_value in single if planted_value == value]
+        if len({coefficients[place][0] for place in places}) > 1:
+            about = {"quantity": BOTH, "term": ALL, "planted": value}
+            yield from _over_replicates(about, ANY_REJECTED, values[REJECTED][:, places].max(axis=1))
+
+
+def _over_replicates(about: dict, statistic: str, values: np.ndarray) -> Iterator[dict]:
+    """The mean or SPREAD over the replicates that have a value, (replicates,), with its error; no row of fewer than two."""
+    finite = values[~np.isnan(values)]
+    if len(finite) > 1:
+        spread = float(finite.std(ddof=1))
+        value, weight = (spread, 2 * (len(finite) - 1)) if statistic == SPREAD else (float(finite.mean()), len(finite))
+        error = spread / float(np.sqrt(weight))
+        yield {**about, "statistic": statistic, "value": value, "mc_error": error, "replicates": len(finite)}
+
+
+# Table -> its statistics, and whether they are of biases that are planted; None: of all.
+TABLES = {
+    "size": ((REJECTED, ANY_REJECTED, ANSWERED), False),
+    "power": ((REJECTED, ANY_REJECTED, ANSWERED), True),
+    "bias": ((BIAS, SPREAD), None),
+    "coverage": ((COVERED,), None),
+}
+
+
+def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
+    """The dials of one world: of `world`, of the grid's own, and its value of the dial that differs."""
+    of_grid = settings["grids"][grid]
+    value = next(value for value in of_grid["values"] if str(value) == setting)
+    return {**settings["world"], **of_grid.get("world", {}), of_grid["dial"]: value}
+
+
+def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
+    """What is tried in the worlds of a grid."""
+    return settings["grids"][grid].get("estimators", settings["estimators"])
+
+
+def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Of the rows of all worlds, as read, those of one of TABLES."""
+    statistics, planted = TABLES[name]
+    return [row for row in rows if row["statistic"] in statistics and planted in (None, float(row["planted"]) != 0)]

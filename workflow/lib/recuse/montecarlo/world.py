@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import cycle
 
 import numpy as np
 
 from recuse.data.moments import ORDER, Moments, RowBlock, exponents, tensor_of
-from recuse.simulate.world import relations
+from recuse.simulate.world import bias_matrix
 
 RATERS = 3  # whose mean is the reference
 MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
@@ -61,20 +62,19 @@ class ValidityWorld:
     @cached_property
     def bias(self) -> np.ndarray:
         """What is planted: gamma and lambda where they belong, (J, M)."""
-        own, same_family = relations(self.family_of, np.arange(len(self.family_of)))
-        self_bias = np.array([self.planted["self_bias"][name] for name in self.names])
+        self_bias = np.array([list(self.planted["self_bias"].values())])
         family_bias = np.array([self.planted["family_bias"].get(name, 0.0) for name in self.family_names])
-        return own * self_bias + same_family * family_bias[self.family_of]
+        return bias_matrix(self_bias, family_bias, self.family_of, np.arange(len(self.family_of)))[0]
 
     @cached_property
     def planted(self) -> dict[str, dict[str, float]]:
         """Quantity -> judge or family -> the planted coefficient; a family of one has none."""
-        of_judge, of_family = (self.self_bias, 0.0), (self.family_bias, 0.0)
+        of_judges, of_families = cycle([self.self_bias, 0.0]), cycle([self.family_bias, 0.0])
+        sizes = dict(zip(self.family_names, self.families, strict=True))
+        of_family = dict(zip(sizes, of_families, strict=False))
         return {
-            "self_bias": {name: of_judge[place % 2] for place, name in enumerate(self.names)},
-            "family_bias": {
-                name: of_family[place % 2] for place, name in enumerate(self.family_names) if self.families[place] > 1
-            },
+            "self_bias": dict(zip(self.names, of_judges, strict=False)),
+            "family_bias": {name: value for name, value in of_family.items() if sizes[name] > 1},
         }
 
     @cached_property
@@ -94,10 +94,9 @@ class ValidityWorld:
         dimensions = np.array(_numbered("Dimension", self.dimensions))
         dimension, judge, model = (axis.ravel() for axis in np.indices((self.dimensions, len(models), len(models))))
         constant = np.full(len(dimension), "")
-        return {
-            "dimension": dimensions[dimension], "dataset": constant, "task_type": constant, "judge": models[judge],
-            "model": models[model], "judge_family": families[judge], "model_family": families[model],
-        }  # fmt: skip
+        names = {"judge": models[judge], "model": models[model]}
+        names |= {"judge_family": families[judge], "model_family": families[model]}
+        return {"dimension": dimensions[dimension], "dataset": constant, "task_type": constant, **names}
 
     def draw(self, random: np.random.Generator) -> Drawn:
         """Draw the ratings of all prompts."""
@@ -120,15 +119,13 @@ class ValidityWorld:
         if self.ceiling:
             np.minimum(rating, 1.0, out=rating)
         present = self._present(rating, tilt, random) if self.missing else None
-        raters = quality[..., None] + self._rater_noise() * random.standard_normal((*quality.shape, RATERS))
+        spread = SPREAD**2 + self.quality_gap**2 * np.var(tilt)
+        rater_error = np.sqrt(RATERS * spread * (1 / self.reliability - 1))
+        raters = quality[..., None] + rater_error * random.standard_normal((*quality.shape, RATERS))
         return Drawn(self.factors, rating, raters, length, present, self.reliability)
 
-    def _rater_noise(self) -> float:
-        """Standard deviation of one rater about the true score."""
-        spread = SPREAD**2 + self.quality_gap**2 * np.var(np.linspace(-0.5, 0.5, len(self.family_of)))
-        return np.sqrt(RATERS * spread * (1 / self.reliability - 1))
-
     def _present(self, rating: np.ndarray, tilt: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """Which ratings are there, (P, D, J, M) of bool."""
         judge = np.arange(len(self.family_of))
         own = rating[:, :, judge, judge]  # (P, D, J)
         lost = 4 * self.missing * (0.5 + tilt) * (own < np.median(own, axis=(0, 1)))

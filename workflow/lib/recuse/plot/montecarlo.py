@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
 from recuse.model.design import ALL_JUDGES
-from recuse.montecarlo.estimators import ESTIMATORS
-from recuse.montecarlo.run import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, REJECTED
+from recuse.montecarlo.estimators import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, ESTIMATORS, REJECTED
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
 from recuse.plot.intervals import plain_rows
 from recuse.plot.page import Entry, Page, joined, page_of_words
@@ -121,7 +120,7 @@ def validity(
 ) -> Figure:
     """Draw one of STATISTICS of self-bias: a panel for each grid, a row for each estimator, a point for each setting.
 
-    `table`: the table of that name, see `recuse.montecarlo.run`; grids: of each the title, the dials in words, a line
+    `table`: the table of that name, see `recuse.montecarlo.estimators`; grids: of each the title, the dials in words, a line
     each, and the estimators that are tried; world: what the worlds have in common, in words. A dashed line is the nominal
     share, or no bias, the band about it TOLERANCE; bars are ERRORS Monte Carlo errors on each side.
     """

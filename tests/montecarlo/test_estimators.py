@@ -5,8 +5,7 @@ import pytest
 from test_world import SMALL
 
 from recuse.base.tables import VALIDITY, read_table, write_table
-from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator
-from recuse.montecarlo.run import table, try_estimators
+from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}

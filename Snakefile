@@ -32,7 +32,7 @@ onsuccess:
 
 # After all that Snakemake says of a failure, the rule, its log and the log's last lines.
 onerror:
-    from recuse.base.snakemake_log import failures_in_short
+    from recuse.base.rules import failures_in_short
 
     for line in failures_in_short("".join(Path(path).read_text("utf-8") for path in log)):
         print(line, file=sys.stderr)

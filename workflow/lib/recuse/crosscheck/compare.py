@@ -1,19 +1,21 @@
 """The fast way against statsmodels and pygam on raw rows: the largest difference, fit by fit."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.base.errors import DesignError
-from recuse.crosscheck.pygam import beside_pygam
 from recuse.crosscheck.statsmodels import fits_by_formula, improve
+from recuse.data.cells import Cells
 from recuse.data.study import Study
-from recuse.model.design import estimable_terms
+from recuse.model.design import Term, estimable_terms
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.estimates import estimates_of
 from recuse.model.fit import fits
-from recuse.model.gam import fit_gam
+from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_validated, fit_gam
+from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.spec import Spec, estimand_of
 
@@ -108,3 +110,133 @@ def _largest(ours: np.ndarray, theirs: np.ndarray) -> float:
     if (np.isnan(ours) != np.isnan(theirs)).any():
         return math.inf
     return float(np.nanmax(np.abs(ours - theirs), initial=0.0))
+
+
+# pygam adds this to the diagonal of the penalty, to have its root, or, where a strong penalty drowns it in rounding, 9e-3, and
+# does not say so. The strongest does where the rows weigh more than 1.7e4 together; half of that keeps it away.
+RIDGE = np.sqrt(np.finfo(float).eps)
+WEIGHT = 2.0**13
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """One row per rating."""
+
+    rating: np.ndarray  # (rows,) on the unit scale
+    features: np.ndarray  # (rows, features): the reference, and 0 or 1 for each judge and each term that is no spline
+    judges: list[str]
+    shown: np.ndarray  # (features,) of bool: those that a curve is averaged over, which are the judges and the dimensions
+
+    def of(self, place: int) -> np.ndarray:
+        """Return the features of a judge's rows, (rows of the judge, features)."""
+        return self.features[self.features[:, 1 + place] > 0]
+
+
+def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `fit` says, and what pygam says of one row per rating: (numbers, 2) each, value and standard error.
+
+    The numbers are the terms but slopes and the points of the judges' curves, NaN where there is none. The values are those of
+    pygam's LinearGAM with s(reference, by=judge) for each judge and l() for each other term, less what pygam's own ridge moves;
+    the smoothing is that of `fit`, or, for a judge without a curve there, that of cross-validation on its rows. pygam's own
+    covariance, A X'X A sum e^2 / (n - edof), is none of ours: the errors are by the formulas of penalised.penalised_fit, row by
+    row, from pygam's columns, penalties and residuals. `fit` is that of gam.fit_gam for the same cells, terms and covariance.
+    """
+    rows = _rows(cells, terms)
+    by_judge = {curve.judge: curve for curve in fit.curves}
+    curves = [by_judge.get(judge) for judge in rows.judges]
+    gam, weight = _pygam_fit(rows, curves)
+    kept = [place for place, term in enumerate(terms) if term.quantity != "slope"]
+    ours = [np.stack([fit.estimate, fit.std_error], axis=1)[kept]]
+    asked = [direction[None] for direction in _directions(gam, rows)]
+    for place, curve in enumerate(curves):
+        points = np.unique(rows.of(place)[:, 0]) if curve is None else curve.reference
+        nothing = np.full((len(points), 2), np.nan)
+        ours.append(nothing if curve is None else np.stack([curve.value, curve.std_error], axis=1))
+        level = np.where(rows.shown, rows.of(place).mean(axis=0), 0.0)
+        asked.append(_columns(gam, np.column_stack([points, np.tile(level[1:], (len(points), 1))])))
+    return np.concatenate(ours), _answers(gam, weight, rows, asked, covariance)
+
+
+def _rows(cells: Cells, terms: Sequence[Term]) -> _Rows:
+    slopes = [term for term in terms if term.quantity == "slope"]
+    linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
+    cell = np.repeat(np.arange(len(cells.n)), cells.n)
+    carried = [term.carried[cells.group[cell]] for term in (*slopes, *linear)]
+    return _Rows(
+        rating=np.repeat(cells.ratings_unit.ravel(), cells.counts.ravel()),
+        features=np.column_stack([cells.reference[cell], *carried]).astype(float),
+        judges=[slope.term for slope in slopes],
+        shown=np.array([False, *(True for _ in slopes), *(term.quantity == "dimension" for term in linear)]),
+    )
+
+
+def _pygam_fit(rows: _Rows, curves: Sequence[Curve | None]):
+    """Fit pygam's LinearGAM: splines of the judges, then the linear terms. Return it, and what a row weighs in it."""
+    from pygam import LinearGAM, l
+    from pygam.terms import TermList
+
+    lines = [l(place, lam=0.0, penalties=None) for place in range(1 + len(curves), rows.features.shape[1])]
+    # With fewer rows than coefficients, pygam leaves out directions: each row is given more than once then.
+    most = SPLINES * len(curves) + len(lines)
+    copies = -(-most // len(rows.rating))
+    weight = float(np.float32(WEIGHT / copies / len(rows.rating)))  # to which pygam rounds it
+    splines = [_spline(rows, place, curve, weight * copies) for place, curve in enumerate(curves)]
+    # The first step solves a linear model, the second shows it; where every rating is 0, pygam would go on to a hundred.
+    gam = LinearGAM(TermList(*splines, *lines), fit_intercept=False, scale=1.0, max_iter=2)
+    rating = np.tile(rows.rating, copies)
+    gam.fit(np.tile(rows.features, (copies, 1)), rating, weights=np.full(len(rating), weight))
+    return gam, weight * copies
+
+
+def _spline(rows: _Rows, place: int, curve: Curve | None, weight: float):
+    """Return pygam's term of a judge."""
+    from pygam import s
+
+    own = rows.of(place)
+    count = min(SPLINES, len(np.unique(own[:, 0])))
+    ends = [own[:, 0].min(), own[:, 0].max()]
+    form = {"by": 1 + place, "n_splines": count, "spline_order": min(ORDER, count - 1), "edge_knots": ends}
+    if curve is not None:
+        return s(0, **form, lam=weight * curve.smoothing)
+    unit, rating = s(0, **form, lam=1.0), rows.rating[rows.features[:, 1 + place] > 0]
+    single = Grouped(unit.build_columns(own).toarray(), np.ones(len(own)), rating, np.zeros(len(own)))
+    return s(0, **form, lam=weight * cross_validated(single, unit.build_penalties().toarray()))
+
+
+def _columns(gam, features: np.ndarray) -> np.ndarray:
+    return gam.terms.build_columns(features).toarray()
+
+
+def _directions(gam, rows: _Rows) -> np.ndarray:
+    """Intercepts and linear terms as combinations of the coefficients, (terms but slopes, columns)."""
+    splines = np.arange(rows.features.shape[1]) <= len(rows.judges)
+    means = [_columns(gam, rows.of(place) * splines).mean(axis=0) for place in range(len(rows.judges))]
+    return np.vstack([*means, np.eye(len(gam.coef_))[len(gam.coef_) - np.count_nonzero(~splines) :]])
+
+
+def _answers(gam, weight: float, rows: _Rows, asked: Sequence[np.ndarray], covariance: str) -> np.ndarray:
+    """Value and error, (numbers, 2), of combinations of the coefficients, a block (numbers, columns) for each term or curve.
+
+    A block is NaN where the rows and the penalty do not determine all of it.
+    """
+    columns, penalty = gam.terms.build_columns(rows.features), gam.terms.build_penalties().toarray() / weight
+    gram = (columns.T @ columns).toarray()
+    scale = np.sqrt((gram + penalty).diagonal())
+    inverse = np.linalg.pinv((gram + penalty) / np.outer(scale, scale), rcond=RANK_TOLERANCE, hermitian=True)
+    inverse /= np.outer(scale, scale)
+    coefficients = gam.coef_ + RIDGE / weight * inverse @ gam.coef_  # from (G + ridge) b = X'y to G b = X'y
+    squares = (rows.rating - columns @ coefficients) ** 2
+    left = len(squares) - np.trace(inverse @ gram)
+    if covariance == "classical":
+        spread = inverse * squares.sum()
+    else:
+        spread = inverse @ (columns.multiply(squares[:, None]).T @ columns).toarray() @ inverse
+    if covariance != "HC0":
+        spread = spread / left if left > IDENTIFIED else spread * np.nan
+        spread = spread * len(squares) if covariance == "HC1" else spread
+    answers = []
+    for block in asked:
+        lost = np.abs(block - block @ inverse @ (gram + penalty)) > IDENTIFIED * np.linalg.norm(block, axis=1, keepdims=True)
+        errors = np.sqrt(np.clip(((block @ spread) * block).sum(axis=1), 0.0, None))
+        answers.append(np.where(lost.any(), np.nan, np.stack([block @ coefficients, errors], axis=1)))
+    return np.concatenate(answers)

@@ -4,8 +4,19 @@ import pytest
 
 from recuse.base import tables
 from recuse.config.load import project_settings
-from recuse.model.spec import A_OF_REFERENCE, BIASES, MEANINGS, A, B, C, Spec, estimand_of, estimands_in_words
-from recuse.model.words import changes_of, in_words
+from recuse.model.spec import (
+    A_OF_REFERENCE,
+    BIASES,
+    MEANINGS,
+    A,
+    B,
+    C,
+    Spec,
+    changes_of,
+    estimand_of,
+    estimands_in_words,
+    in_words,
+)
 from recuse.published.claims import CLAIMS
 from recuse.published.claims import estimand_of as estimand_of_claim
 from recuse.published.values import ESTIMANDS

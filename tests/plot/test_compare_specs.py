@@ -21,7 +21,7 @@ from drawings import (
 )
 from recuse.base import tables
 from recuse.model.design import ALL_JUDGES
-from recuse.model.words import PLACEBO
+from recuse.model.spec import PLACEBO
 from recuse.plot.compare_specs import (
     GAPS,
     Variant,

@@ -94,7 +94,6 @@ def test_edited_script_of_figures_redraws_all(project, edit):
         ("simulate/placeholder", after("simulate")),
         ("simulate/recovery", after("recovery")),
         ("model/estimates", after("fit")),
-        ("model/multiplicity", after("fit")),
         ("check/support", after("check")),
         ("inference/identifiability", after("check", "estimands")),
         ("inference/sensitivity", after("sensitivity")),

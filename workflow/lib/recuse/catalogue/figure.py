@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from recuse.catalogue.tables import Applies, never, of_ratings
 from recuse.config.studies import kind, models_of, settings_of, source_of
 from recuse.model.covariance import COVARIANCES
-from recuse.model.spec import BIASES, C, Spec, estimand_of, estimands_in_words
-from recuse.model.words import PLACEBO, SLICED, TESTED, changes_of, in_words
+from recuse.model.spec import BIASES, PLACEBO, SLICED, TESTED, C, Spec, changes_of, estimand_of, estimands_in_words, in_words
 
 
 def subject_of(config: Mapping, study: str) -> dict[str, object]:

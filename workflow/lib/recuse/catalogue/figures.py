@@ -28,8 +28,7 @@ from recuse.catalogue.tables import (
 )
 from recuse.config.specs import conclusions_params
 from recuse.config.studies import DATA, is_of_the_paper
-from recuse.model.spec import A, B, C, estimands_in_words
-from recuse.model.words import changes_of
+from recuse.model.spec import A, B, C, changes_of, estimands_in_words
 
 CAPTIONS = os.path.relpath(WORKFLOW / "report")
 

@@ -32,9 +32,9 @@ from recuse.inference.refit import refit
 from recuse.inference.reliability import one_way
 from recuse.model.covariance import ByPrompt, Clusters, Jackknife, fit
 from recuse.model.design import ALL_JUDGES, SliceDesign, Term, design_of
+from recuse.model.estimates import simultaneous
 from recuse.model.fit import coefficients_of
 from recuse.model.least_squares import LeastSquares, Solution, solve, wald_columns
-from recuse.model.multiplicity import simultaneous
 from recuse.model.prompt_sums import TakesPrompts, sum_by_prompt
 from recuse.model.resampling import WildBootstrap, WildTest
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.model.design import ALL_JUDGES
-from recuse.model.words import PLACEBO
+from recuse.model.spec import PLACEBO
 from recuse.plot.biases import SIDES, Side, absences, bias_page, bias_sides, left_out, quantity_of
 from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, interval_entries, sentence

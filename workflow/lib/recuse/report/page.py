@@ -11,7 +11,7 @@ from pathlib import Path
 from recuse.base.tables import read_table
 from recuse.base.words import BADGES, WORDS_ALONE, counted, setting_in_words
 from recuse.inference.robustness import without_human_scores
-from recuse.model.words import in_words
+from recuse.model.spec import in_words
 from recuse.report.answers import answer_of_ratings
 from recuse.report.html import inlined, rendered, rendered_caption, title_of
 from recuse.report.pairwise import answer_of_comparisons

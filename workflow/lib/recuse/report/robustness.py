@@ -20,8 +20,7 @@ from recuse.inference.robustness import (
     Robustness,
     RobustnessCheck,
 )
-from recuse.model.spec import BIASES
-from recuse.model.words import in_words
+from recuse.model.spec import BIASES, in_words
 from recuse.report.html import rendered
 
 EQUATION_1 = in_words({})

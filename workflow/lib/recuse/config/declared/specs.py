@@ -11,8 +11,7 @@ from recuse.data.selection import NORMALISATIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
-from recuse.model.spec import BIASES
-from recuse.model.words import REFERENCES, SLICED
+from recuse.model.spec import BIASES, REFERENCES, SLICED
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 ONLY_LEAST_SQUARES = [name for name, kind in COVARIANCES.items() if len(kind.estimators) == 1]

@@ -8,12 +8,31 @@ from itertools import chain
 from textwrap import fill
 
 from recuse.base.words import enumerated, percent
+from recuse.check.contents import (
+    contents,
+    human_scores,
+    missing,
+    names_left_out,
+    own_missing,
+    ranges,
+    scale_use,
+    unscored,
+    use_by_judge,
+    whole_completions,
+)
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, ordered
 from recuse.check.names import alike_among, families_of_none, spelt_twice
-from recuse.check.rows import contents, missing, names_left_out, own_missing, unscored, whole_completions
-from recuse.check.scales import human_scores, ranges, scale_use, use_by_judge
-from recuse.check.support import detectable, ordinary_preferences, power_of, prompts, reliability_known
-from recuse.check.terms import LETTERS, estimable, terms_by_letter, verdict
+from recuse.check.support import (
+    LETTERS,
+    detectable,
+    estimable,
+    ordinary_preferences,
+    power_of,
+    prompts,
+    reliability_known,
+    terms_by_letter,
+    verdict,
+)
 from recuse.inference.reliability import Reliability
 
 WIDTH = 79
@@ -43,7 +62,7 @@ def check_study(
     with probability `power`, by a test at 1 - confidence.
     """
     use = use_by_judge(facts)
-    terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.constant})
+    terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
     of_judges = power_of(facts, reliability, gamma=gamma, power=power, confidence=confidence)
     of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
     alike = alike_among(facts)
@@ -73,75 +92,67 @@ def check_study(
 
 def page_of(study: str, findings: Sequence[Finding]) -> str:
     """Lay out the findings of a study, in their order."""
-    parts = [f"{study}: what these ratings support", ""]
     verdicts, rest = (
         [finding for finding in findings if (finding.topic == "verdict") == is_verdict] for is_verdict in (True, False)
     )
-    parts += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
-    parts += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
-    parts += ["", _wrapped(ESTIMANDS, "  ", "  ")]
+    lines = [f"{study}: what these ratings support", ""]
+    lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
+    lines += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
+    lines += ["", _wrapped(ESTIMANDS, "  ", "  ")]
     for title, level in (("Warnings, what matters most first", WARNING), ("Notes", NOTE)):
         groups: dict[tuple[str, str], list[Finding]] = {}  # those that call for the same stand together
         for finding in rest:
             if finding.level == level:
                 groups.setdefault((finding.topic, finding.advice), []).append(finding)
-        if groups:
-            parts += ["", title]
+        lines += ["", title] if groups else []
         for number, group in enumerate(groups.values(), 1):
-            parts += _entry(f"{number:>3}. ", group)
-    parts += ["", "What is there"]
+            lines += _entry(f"{number:>3}. ", group)
+    lines += ["", "What is there"]
     for topic in ("contents", "range", "names", "families"):
-        there = [finding for finding in rest if finding.topic == topic and finding.level == FINE]
-        # A family of no judge and sibling is not worth a line.
-        parts += [_wrapped(f"- {finding.words}", "  ", "    ") for finding in there if topic != "families" or finding.value]
-    return "\n".join([*parts, "", *_by_judge(rest)]) + "\n"
+        for finding in rest:
+            # A family of no judge and sibling is not worth a line.
+            if finding.topic == topic and finding.level == FINE and (topic != "families" or finding.value):
+                lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
+    return "\n".join([*lines, "", *_by_judge(rest)]) + "\n"
 
 
 def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
-    """The first of a group in words, the others by name and value, and what to do."""
-    first, words, (name, *names) = group[0], group[0].words, _names(group)
+    """The first of a group in words, the others by name with their value or their estimands, and what to do."""
+    first, words, shown, names = group[0], group[0].words, SHOWN.get(group[0].topic), {}
+    for finding in group:
+        letter, _, term = finding.subject.partition(": ")
+        if first.topic == "estimable":
+            names.setdefault(term, []).append(letter)
+        else:  # a share is shown, and not a count
+            value = finding.value
+            names[finding.subject or "all ratings"] = [shown(value)] if shown and isinstance(value, float) else []
+    name, *others = (f"{name} ({', '.join(details)})" if details else name for name, details in names.items())
     if first.topic == "estimable":
         words = words.replace(first.subject, name, 1)
     blank = " " * len(mark)
     yield _wrapped(words, mark, blank)
-    if names:
-        yield _wrapped(f"Likewise: {enumerated(names, most=5)}", blank, blank + "  ")
+    if others:
+        yield _wrapped(f"Likewise: {enumerated(others, most=5)}", blank, blank + "  ")
     if first.advice:
         yield _wrapped(f"-> {first.advice}", blank, blank + "   ")
 
 
-def _names(findings: Sequence[Finding]) -> list[str]:
-    """What they are about, with the value, or with the estimands of which they are."""
-    names: dict[str, list[str]] = {}
-    for finding in findings:
-        subject, shown = finding.subject, SHOWN.get(finding.topic)
-        if finding.topic == "estimable":
-            letter, _, term = subject.partition(": ")
-            names.setdefault(term, []).append(letter)
-        else:
-            share = isinstance(finding.value, float)  # and not a count
-            names[subject or "all ratings"] = [shown(finding.value)] if shown and share else []
-    return [f"{name} ({', '.join(details)})" if details else name for name, details in names.items()]
-
-
-def _by_judge(findings: Sequence[Finding]) -> list[str]:
+def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
     """A line for each judge."""
-    value = {(finding.topic, finding.subject): finding.value for finding in findings}
+    values = {(finding.topic, finding.subject): finding.value for finding in findings}
     self_bias = f"{LETTERS[0]}: self-bias of "
-    subjects = [subject for topic, subject in value if topic == "estimable" and self_bias in subject]
-    lines = [f"{'By judge':{NAME}} {'self':>5} {'lacks':>6} {'top':>5} {'bottom':>6} {'A':>7} {'C':>7} {'floor':>7}"]
+    subjects = [subject for topic, subject in values if topic == "estimable" and self_bias in subject]
+    yield f"{'By judge':{NAME}} {'self':>5} {'lacks':>6} {'top':>5} {'bottom':>6} {'A':>7} {'C':>7} {'floor':>7}"
     for judge in sorted(subject.removeprefix(self_bias) for subject in subjects):
-        letters = "".join(letter for letter in LETTERS if value.get(("estimable", f"{letter}: self-bias of {judge}")))
-        shares = [_short(value.get(key)) for key in (("missing", f"judge {judge}"), ("ceiling", judge), ("floor", judge))]
-        sizes = [value.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
+        letters = "".join(letter for letter in LETTERS if values.get(("estimable", f"{letter}: self-bias of {judge}")))
+        shares = [values.get(key) for key in (("missing", f"judge {judge}"), ("ceiling", judge), ("floor", judge))]
+        short = ["-" if share is None else percent(share).replace("under ", "<").replace(" %", "%") for share in shares]
+        sizes = [values.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
         numbers = "".join(f" {'-' if size is None else f'{size:.3f}':>7}" for size in sizes)
         name = judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
-        lines.append(f"{name:{NAME}} {letters or '-':>5} {shares[0]:>6} {shares[1]:>5} {shares[2]:>6}{numbers}")
-    return [*lines, "", _wrapped(BY_JUDGE, "  ", "  ")]
-
-
-def _short(share: float | None) -> str:
-    return "-" if share is None else percent(share).replace("under ", "<").replace(" %", "%")
+        yield f"{name:{NAME}} {letters or '-':>5} {short[0]:>6} {short[1]:>5} {short[2]:>6}{numbers}"
+    yield ""
+    yield _wrapped(BY_JUDGE, "  ", "  ")
 
 
 def _wrapped(words: str, first: str, later: str) -> str:

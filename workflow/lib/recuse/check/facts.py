@@ -1,4 +1,4 @@
-"""What a check reads of a study, cells, completeness and counts of rows, and what it finds: facts in words, with advice."""
+"""What a check reads of a study - cells, completeness, counts of rows - and what it finds: facts in words, with advice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,18 +39,22 @@ class Facts:
 
     @property
     def judged(self) -> np.ndarray:
-        """Of `present`, the rows with a rating; of some the human score or the length may be missing."""
+        """Of `present`, the rows with a rating; the human score or the length may be missing."""
         return self.present - self.completeness["missing_rating"]
 
     @property
     def step(self) -> float:
-        """What one step between two ratings is in the units of the user's files."""
+        """One step between two ratings, in the units of the user's files."""
         return self.imports.get("step", 1)
 
     @property
     def rows(self) -> int:
         """Complete rows."""
         return int(self.cells.counts.sum())
+
+    def cells_of(self, factor: str, name: str) -> Cells:
+        """Cells of one level of a factor."""
+        return self.cells.select(self.cells.factors[factor] == name)
 
     def names(self, factor: str) -> list[str]:
         """Levels of a factor in the complete rows, rising."""
@@ -62,14 +66,14 @@ class Facts:
         return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
 
     def as_one(self, pairs: Sequence[tuple[str, str, str]]) -> "Facts":
-        """The same with the completeness as it would be if names were one: (judge or model, rarer name, other name) of each."""
-        table, one = dict(self.completeness), {}
+        """The same with the completeness as if names were one: (judge or model, rarer name, other name) of each pair."""
+        table, other_name = dict(self.completeness), {}
         for _, rare, name in pairs:
-            if one.get(name) != rare:
-                one[rare] = name
+            if other_name.get(name) != rare:
+                other_name[rare] = name
         for factor in ("judge", "model"):
-            for _ in one:  # of three spellings, too
-                table[factor] = np.array([one.get(name, name) for name in table[factor].tolist()], dtype=str)
+            for _ in other_name:  # of three spellings, too
+                table[factor] = np.array([other_name.get(name, name) for name in table[factor].tolist()], dtype=str)
         keys = np.stack([table["dimension"], table["judge"], table["model"]])
         names, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         sums = {name: np.bincount(place.ravel(), table[name]).astype(int) for name in COUNTS}
@@ -114,30 +118,12 @@ def _completions(study: Study) -> tuple[int, int]:
     return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
-STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the next
-TOPICS = [
-    "verdict",
-    "spelling",
-    "left out",
-    "range",
-    "one value",
-    "prompts",
-    "estimable",
-    "human scores",
-    "own ratings missing",
-    "no human score",
-    "reliability",
-    "ordinary taste",
-    "ceiling",
-    "floor",
-    "scale use",
-    "missing",
-    "detectable",
-    "families",
-    "names",
-    "lengths",
-    "contents",
-]
+STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the topics
+TOPICS = (
+    *("verdict", "spelling", "left out", "range", "one value", "prompts", "estimable", "human scores", "own ratings missing"),
+    *("no human score", "reliability", "ordinary taste", "ceiling", "floor", "scale use", "missing", "detectable", "families"),
+    *("names", "lengths", "contents"),
+)
 
 
 @dataclass(frozen=True)
@@ -160,15 +146,19 @@ class Finding:
     @property
     def row(self) -> dict:
         """The columns of the table but for the study."""
-        row = {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")}
-        return row | {"finding": self.value}
+        return {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")} | {
+            "finding": self.value
+        }
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort: the verdict, then by level, by topic and by weight; the order in which they came breaks ties."""
-    by_weight = sorted(findings, key=lambda finding: -finding.weight)
-    by_topic = sorted(by_weight, key=lambda finding: (LEVELS.index(finding.level), TOPICS.index(finding.topic)))
-    return sorted(by_topic, key=lambda finding: finding.topic != "verdict")
+
+    def place(finding: Finding) -> tuple:
+        level, topic = LEVELS.index(finding.level), TOPICS.index(finding.topic)
+        return finding.topic != "verdict", level, topic, -finding.weight
+
+    return sorted(findings, key=place)
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

@@ -3,11 +3,11 @@
 `openai/gpt-4o-2024-08-06` may be a spelling of `GPT-4o`; `GPT-4` is another model.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
+from functools import partial
 
 from recuse.base.database import connect
 from recuse.base.words import counted, enumerated
@@ -19,6 +19,9 @@ from recuse.data.ratings import StudyFiles
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # likeness from which one name may be the other mistyped, if all digits are alike
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, a letter makes another model
+NEW = " (a new family goes under `families:` of config, with its colour)"
+
+quoted = partial(json.dumps, ensure_ascii=False)
 
 
 def alike(name: str, names: Iterable[str]) -> str | None:
@@ -44,32 +47,48 @@ def _alike(one: list[str], other: list[str]) -> bool:
     return same_digits and min(map(len, letters)) >= SHORTEST and SequenceMatcher(None, *letters).ratio() >= TYPING
 
 
-SAME = "if they are one, list both spellings under the `ids` of one model in config"
-NEW = " (a new family goes under `families:` of config, with its colour)"
-WRITE = "write each name under `families:` as the ratings spell it"
-
-
 def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
     """(judge or model, rarer name, other name) of judges, and of models, that may be one by two spellings.
 
-    They are two where, were they one, it would have more rows than there are prompts.
+    They are two where, were they one, it would have more rows in a dimension than there are prompts.
     """
-    return [(factor, *names) for factor in ("judge", "model") for names in _pairs(facts, factor, facts.rows_of(factor))]
+    pairs = []
+    for factor in ("judge", "model"):
+        rows = facts.rows_of(factor)
+        names = sorted(rows, key=lambda name: (rows[name], name))
+        for place, rare in enumerate(names):
+            others = [name for name in names[place + 1 :] if alike(rare, [name])]
+            as_one = {name: facts.as_one([(factor, rare, name)]) for name in others}
+            other = alike(rare, [name for name in others if (as_one[name].completeness["absent"] >= 0).all()])
+            if other is not None:
+                pairs.append((factor, rare, other))
+    return pairs
 
 
 def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
     """Say which judges may be a model by another spelling, and which judges, or models, may be one: pairs, by `alike_among`."""
-    judges, models = facts.rows_of("judge"), facts.rows_of("model")
-    alone = [model for model in models if model not in judges]
-    for judge, model in ((judge, alike(judge, alone)) for judge in judges if judge not in models):
+    rows, family = {factor: facts.rows_of(factor) for factor in ("judge", "model")}, facts.families()
+    of_study = {name for names in facts.named.values() for name in names}
+
+    def advice(remedy: str, *names: str) -> str:
+        # What a study says of its own names is all that holds.
+        elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
+        return f"if they are one, {remedy}{elsewhere}"
+
+    alone = [model for model in rows["model"] if model not in rows["judge"]]
+    for judge in rows["judge"]:
+        model = alike(judge, alone) if judge not in rows["model"] else None
         if model is not None:
             words = f"the judge '{judge}' may be the model '{model}' by another spelling"
-            yield Finding("spelling", judge, words, None, WARNING, f"{SAME}{_and_not(facts, judge, model)}")
+            mend = advice("list both spellings under the `ids` of one model in config", judge, model)
+            yield Finding("spelling", judge, words, None, WARNING, mend)
     for factor, rare, name in pairs:
-        rows = judges if factor == "judge" else models
-        both = " and ".join(f"'{each}' ({counted(rows[each], 'row')})" for each in (rare, name))
+        both = " and ".join(f"'{each}' ({counted(rows[factor][each], 'row')})" for each in (rare, name))
         words = f"the {factor}s {both} may be one by two spellings"
-        yield Finding("spelling", f"{factor} {rare}", words, rows[rare], WARNING, _same(facts, rare, name), rows[rare])
+        entry = f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids: [{quoted(rare)}]}}"
+        new = NEW if facts.imports else ""
+        mend = advice(f"write one in the files, or under `models:` of config {entry}{new}", rare, name)
+        yield Finding("spelling", f"{factor} {rare}", words, rows[factor][rare], WARNING, mend, rows[factor][rare])
 
 
 def families_of_none(facts: Facts) -> Iterator[Finding]:
@@ -78,41 +97,11 @@ def families_of_none(facts: Facts) -> Iterator[Finding]:
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
-            close = difflib.get_close_matches(name, sorted(in_ratings - named), n=1)
+            close = get_close_matches(name, sorted(in_ratings - named), n=1)
             meant = f"; did you mean '{close[0]}', which stands in no family there?" if close else ""
             words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
-            yield Finding("spelling", f"families {name}", words, None, WARNING, WRITE)
-
-
-def _pairs(facts: Facts, factor: str, rows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Two names that are alike, the rarer one first."""
-    left = sorted(rows, key=lambda name: (rows[name], name))
-    while left:
-        name = left.pop(0)
-        other = alike(name, [each for each in left if alike(name, [each]) and _may_be_one(facts, factor, name, each)])
-        if other is not None:
-            yield name, other
-
-
-def _may_be_one(facts: Facts, factor: str, one: str, other: str) -> bool:
-    """Whether the rows of both together would be no more than one each of the prompts, in every dimension."""
-    together = facts.as_one([(factor, one, other)])
-    return bool((together.completeness["absent"] >= 0).all())
-
-
-def _same(facts: Facts, rare: str, name: str) -> str:
-    """What makes two spellings one: the lines of a configuration."""
-    family = facts.families().get(name, "<its family>")
-    quoted = (json.dumps(each, ensure_ascii=False) for each in (name, family, rare))
-    entry = "{}: {{family: {}, ids: [{}]}}".format(*quoted)
-    words = f"if they are one, write one in the files, or under `models:` of config {entry}"
-    return f"{words}{NEW if facts.imports else ''}{_and_not(facts, rare, name)}"
-
-
-def _and_not(facts: Facts, *names: str) -> str:
-    """Where the names must not stand then, as what a study says of its own is all that holds."""
-    named = {name for of_family in facts.named.values() for name in of_family}
-    return ", and not under `families:` of the study" if named & {*names} else ""
+            advice = "write each name under `families:` as the ratings spell it"
+            yield Finding("spelling", f"families {name}", words, None, WARNING, advice)
 
 
 def unknown_names(source: StudyFiles) -> list[str]:
@@ -131,30 +120,21 @@ def unknown_names(source: StudyFiles) -> list[str]:
 
 def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
     """The lines of a configuration that make these names known: as `ids` of a model of config that looks alike, or anew."""
-    lines = ["names in these files that config does not know; write in a file for --config:", "models:"]
-    spellings: dict[str | None, list[str]] = {}
-    for name in names:
-        spellings.setdefault(_model_of(name, models), []).append(name)
-    new = spellings.pop(None, [])
-    for model, others in spellings.items():
-        ids = json.dumps([*models[model].get("ids", ()), *others], ensure_ascii=False)
-        lines.append(f"  {_quoted(model)}: {{ids: {ids}}}  # if it is also {enumerated(others, most=5)}")
-    return "\n".join([*lines, *(f"  {_quoted(name)}: {_family_of(name, models)}" for name in new)])
-
-
-def _model_of(name: str, models: Mapping[str, Mapping]) -> str | None:
     spellings = {spelling: model for model, entry in models.items() for spelling in (model, *entry.get("ids", ()))}
-    return spellings.get(alike(name, spellings))
-
-
-def _family_of(name: str, models: Mapping[str, Mapping]) -> str:
-    """A family of config whose first word is in the name, or the place to write one in."""
     families = sorted({entry["family"] for entry in models.values()})
-    meant = next((family for family in families if family.split()[0].lower() in name.lower()), None)
-    if meant is not None:
-        return f"{{family: {_quoted(meant)}}}"
-    return f"{{family: <its family>}}  # {', '.join(families)}, or a new one under `families:` with its colour"
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
+    ids, new = {}, []  # model of config -> its other spellings; the lines of new models, of the family that the name speaks of
+    for name in names:
+        model = spellings.get(alike(name, spellings))
+        family = next((family for family in families if family.split()[0].lower() in name.lower()), None)
+        if model is not None:
+            ids.setdefault(model, []).append(name)
+        elif family is not None:
+            new.append(f"  {quoted(name)}: {{family: {quoted(family)}}}")
+        else:
+            known = ", ".join(families)
+            new.append(f"  {quoted(name)}: {{family: <its family>}}  # {known}, or a new one under `families:` with its colour")
+    lines = ["names in these files that config does not know; write in a file for --config:", "models:"]
+    for model, others in ids.items():
+        written = quoted([*models[model].get("ids", ()), *others])
+        lines.append(f"  {quoted(model)}: {{ids: {written}}}  # if it is also {enumerated(others, most=5)}")
+    return "\n".join([*lines, *new])

@@ -1,18 +1,49 @@
-"""What estimates can rest on: how many prompts there are, how reliable the human scores are, what a study like this detects."""
+"""What estimates can rest on: which biases the ratings can tell, how many prompts there are, how reliable the human scores are.
+
+A bias is told under the estimands A, B and C, or it is said why not, and how large one has to be for a study like this to
+find it. The verdict says it in two sentences: what the ratings support, and what they do not.
+"""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from recuse.base.words import counted, percent
-from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
-from recuse.check.terms import EQUATION
+from recuse.base.words import counted, enumerated, percent
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
+from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
+from recuse.inference.idiosyncrasy import NO_SLOPE
 from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge
 from recuse.inference.reliability import Reliability
-from recuse.model.estimable import slices_of
-from recuse.model.spec import A, C
+from recuse.model.design import NO_ROWS, terms_of
+from recuse.model.estimable import fitted_to, not_estimable, slices_of
+from recuse.model.spec import BIASES, EQUATION_1, Spec
+
+LETTERS = ("A", "B", "C")
+EQUATION = Spec.of("main")  # whatever a user's config makes of `main`: the check is of all rows
+BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
+QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}
+NOUNS = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
+ONE_VALUE, SILENT = "the judge gives one value always", "its judges give one value each"
+ONE_FAMILY = "all judges and models are of one family, so that nothing else is there to compare with"
+ONE_JUDGE = "there is no other judge to compare with"
+IN_PAIRS = {  # of C: what its tables call cells
+    "not estimable: ": "",
+    "the reference": "the human score",
+    "no cell that is neither self nor family is of judge ": "no model of another family is rated by ",
+    "no cell that is neither self nor family is of model ": "no judge of another family rates ",
+    "cells that are neither self nor family": "pairs of a judge and a model of another family",
+}
+TIED_TO = {  # quantity -> what a bias cannot be told from, of all and of some
+    "intercept": ("how strict the judges are", "how strict {} is"),
+    "slope": ("the slopes on the human scores", "the slope of {} on the human scores"),
+    "model": ("how good the models' answers are", "how good the answers of {} are"),
+    "dimension": ("how high the dimensions are rated", "how high {} is rated"),
+    "self_bias": ("the judges' other self-biases", "the self-bias of {}"),
+    "family_bias": ("the families' biases", "the family-bias of {}"),
+}
 
 FEW = 30  # prompts: below, errors by prompt are no longer as good as they say
 LOW = 0.5  # reliability
@@ -21,21 +52,169 @@ MORE_PROMPTS = f"add prompts, {FEW} or more: intervals are of prompts drawn anew
 UNTOLD = (
     "how much ordinary taste the judges have cannot be told here; what is said to be detectable is said as if they had none"
 )
-BY_CHANCE = "read B and C: completions differ no more than raters do by chance"
-CORRECTED = "read A as the workflow's noisy_reference.csv corrects it, or B and C; more raters would help"
-MORE_JUDGES = "add judges and models of other families, so that C can be estimated"
-BELIEVE_C = "believe a self-bias of A only where C bears it out"
-NOT_PROVEN = "do not take a self-bias of A for proven"
 NO_POWER = (
     "how small a self-bias would be found is not known: it takes judges that rate themselves, of which A or C can be "
     "estimated, and human scores that vary within a model"
 )
-LOWER_FLOOR = "add judges and models, which lower the part of the error that prompts do not"
 RATERS = "name a file of the single raters' scores as `raters:`, or have some completions scored twice"
 RATERS_OF_IMPORT = (
     "name the single raters' scores under `import: references: columns:`, by their columns, `rating: [first, second]`, or by a "
     "column of names, `rater: name`; or have some completions scored twice"
 )
+
+
+class Terms(dict[tuple[str, str, str], str]):
+    """Which biases are estimable: (estimand, quantity, judge or family) -> "", or why it is not."""
+
+    def estimable(self, letter: str, quantity: str) -> list[str]:
+        """Judges or families of which an estimand is estimable."""
+        return [term for (of, kind, term), reason in self.items() if (of, kind) == (letter, quantity) and not reason]
+
+    def every(self, quantity: str) -> list[str]:
+        """All judges or families of judges."""
+        return sorted({term for _, kind, term in self if kind == quantity})
+
+
+def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
+    """Ask the designs of A (Equation 1), B (with effects of models) and C (cells neither self nor family) for all biases.
+
+    Without human scores there is none of A, and those of B and C do without slopes on them.
+    constant: judges that give one value; their biases would be 0 whatever they are, so that none is known.
+    """
+    study, family, judges = facts.study, facts.families(), facts.names("judge")
+    silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
+    of_equation, unfit = identifiability(EQUATION, study), not_estimable(EQUATION, study)
+    if unfit is not None:
+        of_equation = [{**vars(term), "words": unfit} for term in terms_of(study.cells().factors)]
+    designs = {
+        "A": of_equation,
+        "B": identifiability(fitted_to(BY_MODEL, study), study),
+        "C": identifiability_of_idiosyncrasy(EQUATION, study),
+    }
+    reasons = Terms()
+    for letter, rows in designs.items():
+        for row in rows:
+            if row.get("quantity") not in BIASES:
+                continue
+            quantity, term, words = row["quantity"], row["term"], row["words"]
+            reason = ""
+            if "share_carried" not in row:
+                reason = _plain(words) if words != TIED else f"it cannot be told from {_tied_to(row['tied_to'])}"
+                if words not in (*NO_ROWS.values(), NO_HUMAN_SCORE):
+                    alone = len(judges) == 1 and letter != "A"
+                    reason = ONE_JUDGE if alone else ONE_FAMILY if len(set(family.values())) == 1 else reason
+            if quantity == "self_bias" and term in constant:
+                reason = reason or ONE_VALUE
+            if quantity == "family_bias" and term in silent:
+                reason = reason or SILENT
+            reasons[letter, quantity, term] = reason
+    return reasons
+
+
+def _tied_to(others: str) -> str:
+    """The column of the table of identifiability in words: by quantity, of all its terms or of some."""
+    named: dict[str, list[str]] = {}
+    for other in others.split("; "):
+        quantity, _, name = other.removeprefix("every ").removeprefix("other ").partition(" of ")
+        named.setdefault(quantity, []).extend([name] if name else [])
+    words = ((named[kind], *of) for kind, of in TIED_TO.items() if kind in named)
+    phrases = [of_some.format(enumerated(names, most=5)) if names else of_all for names, of_all, of_some in words]
+    return enumerated(phrases, most=5)
+
+
+def _plain(reason: str) -> str:
+    for words, plain in IN_PAIRS.items():
+        reason = reason.replace(words, plain)
+    return reason
+
+
+ADVICE = {
+    NO_ROWS["self_bias"]: "let it rate its own completions, too; if it is there by another spelling, list that under its `ids`",
+    NO_ROWS["family_bias"]: "rate a second model of the family if its family-bias is of interest",
+    _plain(NO_SLOPE): "add prompts whose answers humans score differently",
+    ONE_FAMILY: "add judges or models of another family; if there are several, mend their families in config",
+    ONE_JUDGE: "add a second judge, of another family, that rates the same models",
+    **dict.fromkeys((ONE_VALUE, NO_HUMAN_SCORE, SILENT), ""),  # said by a warning of its own
+}
+OTHERS = {
+    **dict.fromkeys("AB", "add judges and models of other families, and let every judge rate every model"),
+    "C": "add judges or models of other families: C measures a judge against pairs that are neither self nor family",
+}
+
+
+def advice_on(letter: str, reason: str) -> str:
+    """What to do about a bias that an estimand cannot tell for this reason; "" where it is said elsewhere, or nothing."""
+    return ADVICE.get(reason, OTHERS[letter])
+
+
+def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
+    """Say of each bias, under each estimand, whether it can be estimated."""
+    for (letter, quantity, term), reason in terms.items():
+        subject = f"{letter}: {QUANTITY[quantity]} of {term}"
+        if not reason:
+            yield Finding("estimable", subject, f"{subject} can be estimated", 1)
+            continue
+        expected = quantity == "self_bias" and term in models and reason not in (ONE_VALUE, NO_HUMAN_SCORE)
+        level = FINE if reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
+        yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice_on(letter, reason))
+
+
+def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]) -> Iterator[Finding]:
+    """Say what can be estimated, and what cannot; power: of the judges' tests, for the data at hand.
+
+    Where no self- or family-bias can be estimated, there is no use in a fit: the level is stop.
+    """
+    number = sum(not reason for reason in terms.values())
+    supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
+    scored = facts.cells.has_reference
+    lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
+    lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
+    exact = set(facts.names("dimension")) <= {name for name, each in reliability.items() if 0 < each.mean <= 1}
+    wanted = [(facts.with_length, "control for length", "no lengths")]
+    wanted += [(exact, "correction for errors of the human scores", "their reliability is not known")] if scored else []
+    for there, what, why in wanted:
+        (supported if there else lacking).append(what if there else f"{what} ({why})")
+    if facts.prompts == 1:
+        lacking.append("anything about other prompts (there is one)")
+    # What the most sensitive judge's test is likely to find.
+    smallest = {letter: min((row["detectable"] for row in _detecting(power, letter)), default=None) for letter in "AC"}
+    sizes = " or ".join(f"{size:.3f} ({letter})" for letter, size in smallest.items() if size is not None)
+    if sizes:
+        lacking.append(f"finding a self-bias below {sizes} of the scale")
+    if number:
+        yield Finding("verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0)
+    else:
+        if {ONE_VALUE, SILENT} & set(terms.values()):
+            mend = "look for a fault in how the judges' answers were parsed: they give one value always"
+        elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
+            mend = "name judges and models alike (`ids` of a model in config), and let judges rate their own completions"
+        else:
+            mend = next(advice for (letter, _, _), reason in terms.items() if (advice := advice_on(letter, reason)))
+        words = "no self-bias or family-bias can be estimated from these ratings"
+        yield Finding("verdict", "supports", words, 0, STOP, mend, weight=1.0)
+    if lacking:
+        yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
+
+
+def _supported(terms: Terms, quantity: str) -> str:
+    """Such as `self-bias of 5 of 5 judges (A, B), 3 (C)`; "" where there is none."""
+    counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
+    words, of_all = [], f" of {counted(len(terms.every(quantity)), *NOUNS[quantity])}"
+    for number in sorted({*counts.values()} - {0}, reverse=True):
+        letters = ", ".join(letter for letter in LETTERS if counts[letter] == number)
+        words.append(f"{number}{'' if words else of_all} ({letters})")
+    return f"{QUANTITY[quantity]} of {', '.join(words)}" if words else ""
+
+
+def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]:
+    """Such as `self-bias of GPT-4o (B, C)`, those of the same estimands together, of those asked for."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for term in terms.every(quantity):
+        letters = tuple(letter for letter in among if term not in terms.estimable(letter, quantity))
+        if letters:
+            kinds.setdefault(letters, []).append(term)
+    for letters, names in kinds.items():
+        yield f"{QUANTITY[quantity]} of {enumerated(names, most=5)} ({', '.join(letters)})"
 
 
 def prompts(facts: Facts) -> Iterator[Finding]:
@@ -44,7 +223,7 @@ def prompts(facts: Facts) -> Iterator[Finding]:
         number = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
         words = f"{dimension} has {counted(number, 'prompt')}"
         words += ", from which nothing follows for another" if number == 1 else ""
-        yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, MORE_PROMPTS, weight=1 / number)
+        yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, MORE_PROMPTS, 1 / number)
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
@@ -57,9 +236,10 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
         of = reliability[dimension]
         words = f"human scores of {dimension} have a reliability of {of.mean:.2f}"
         words += f": {of.raters:.3g} raters with {of.single:.2f} each"
-        level = FINE if LOW <= of.mean <= 1 else WARNING
-        advice = CORRECTED if 0 < of.mean <= 1 else BY_CHANCE
-        yield Finding("reliability", dimension, words, of.mean, level, advice, weight=1 - of.mean)
+        advice = "read B and C: completions differ no more than raters do by chance"
+        if 0 < of.mean <= 1:
+            advice = "read A as the workflow's noisy_reference.csv corrects it, or B and C; more raters would help"
+        yield Finding("reliability", dimension, words, of.mean, FINE if LOW <= of.mean <= 1 else WARNING, advice, 1 - of.mean)
 
 
 def power_of(
@@ -89,20 +269,21 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
 
     How much ordinary preference there is, C tells; where it cannot, none is reckoned with. power: rows of `power_of`.
     """
-    sizes = [row["size"] for row in power if row["estimand"] == A and "size" in row]
+    sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
         return
-    told_by_c = bool(_estimable(power, C))
-    if not told_by_c:
-        yield Finding("ordinary taste", "not known", UNTOLD, None, WARNING, MORE_JUDGES, weight=1.0)
+    advice = "believe a self-bias of A only where C bears it out"
+    if not _detecting(power, "C"):
+        advice = "do not take a self-bias of A for proven"
+        more = "add judges and models of other families, so that C can be estimated"
+        yield Finding("ordinary taste", "not known", UNTOLD, None, WARNING, more, 1.0)
     nominal = 1 - confidence
     shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
     words = (
         f"without any self-bias, the {percent(nominal)} test of A would find one in {shares}"
         " of studies like this (estimated), for taste that is no self-bias and for errors of the human scores"
     )
-    level = WARNING if max(sizes) >= 2 * nominal else FINE
-    yield Finding("ordinary taste", "", words, max(sizes), level, BELIEVE_C if told_by_c else NOT_PROVEN)
+    yield Finding("ordinary taste", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
 
 
 def detectable(facts: Facts, power: Sequence[Mapping], *, gamma: float, wanted: float) -> Iterator[Finding]:
@@ -110,40 +291,30 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, gamma: float, wanted: 
 
     power: rows of `power_of`, for a self-bias of gamma and the power `wanted`.
     """
-    rows = [*_estimable(power, A), *_estimable(power, C)]
+    rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:
         yield Finding("detectable", "", NO_POWER, None, NOTE)
-    scales = {tuple(map(int, scale)) for scale in np.unique(facts.cells.scale, axis=0)}
+    scales = np.unique(facts.cells.scale, axis=0).tolist()
     for row in rows:
         letter, judge, value, floor = row["estimand"][0], row["judge"], row["detectable"], row["floor"]
-        needed, advice = _to_find(row, gamma)
-        words = f"{letter}: a self-bias of {judge} of {value:.3f}{_in_points(value, scales, facts.step)} would be found"
+        needed = advice = in_points = ""
+        if len(scales) == 1:  # of the rating scale as the user writes it
+            points = value * (scales[0][1] - scales[0][0]) * facts.step
+            in_points = f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
+        if value > gamma and math.isinf(row["prompts_needed"]):
+            needed = f"; no number of prompts is enough for {gamma:g}"
+            advice = "add judges and models, which lower the part of the error that prompts do not"
+        elif value > gamma:
+            number = float(f"{row['prompts_needed']:.2g}")
+            needed, advice = f"; {gamma:g} would take about {number:,.0f} prompts", "add prompts"
+        words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
         words += f" with {percent(wanted)} power (estimated){needed}"
         level = WARNING if value > LARGE else NOTE if value > gamma else FINE
-        yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, weight=value)
+        yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)
         words = f"{letter}: {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"
         yield Finding("detectable", f"floor of {letter} {judge}", f"{words}, stay with ever so many prompts", floor)
 
 
-def _estimable(power: Sequence[Mapping], estimand: str) -> list[Mapping]:
+def _detecting(power: Sequence[Mapping], letter: str) -> list[Mapping]:
     """Rows of the judges of which an estimand is estimable."""
-    return [row for row in power if row["estimand"] == estimand and "detectable" in row]
-
-
-def _to_find(row: Mapping, gamma: float) -> tuple[str, str]:
-    """What a self-bias of `gamma` needs to be found, in words, and what to do."""
-    if row["detectable"] <= gamma:
-        return "", ""
-    if math.isinf(row["prompts_needed"]):
-        return f"; no number of prompts is enough for {gamma:g}", LOWER_FLOOR
-    number = float(f"{row['prompts_needed']:.2g}")
-    return f"; {gamma:g} would take about {number:,.0f} prompts", "add prompts"
-
-
-def _in_points(value: float, scales: set[tuple[int, int]], step: float) -> str:
-    """A value of the unit scale in points of the rating scale as the user writes it, where there is but one."""
-    if len(scales) != 1:
-        return ""
-    ((low, high),) = scales
-    points = value * (high - low) * step
-    return f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
+    return [row for row in power if row["estimand"][0] == letter and "detectable" in row]

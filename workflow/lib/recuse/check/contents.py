@@ -1,0 +1,326 @@
+"""What is in the ratings and what is not, and how judges and humans use the rating scale.
+
+Counts, names and families; ratings that judges did not give; rows that are left out, as the human score or the length is
+missing; the ends and levels of the scale, and whether it is the declared one.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.base.words import counted, enumerated, percent
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, graded
+from recuse.data.cells import Cells
+from recuse.data.registry import NO_HUMAN_SCORE
+
+SHARE = {"note": 0.02, "warning": 0.2}  # of the ratings that there could be
+NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
+MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
+BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
+ASK_AGAIN = "ask the judges again for what is missing; the workflow's missingness.csv has fits to what all rated"
+ASK_OWN = "look why: if the low ones are missing, its self-bias is overstated; the workflow's missingness.csv has bounds"
+SPELT = "mend the two spellings named above"
+SCORE = (
+    "have people score them, too, or see that models and prompts are spelt as in the ratings; judges need not be asked again"
+)
+UNEVEN = f"{SCORE}; what is said of it is of its scored answers alone"
+LENGTH = "add the lengths that are missing, or leave the column out"
+LEFT_OUT = {  # column of completeness -> why a row is left out, and what to do
+    "missing_rating": ("no rating", "look for a fault in how its ratings were parsed or spelt"),
+    "missing_gt": ("no human score", SCORE),
+    "missing_length": ("no length", LENGTH),
+}
+
+ONE_LEVEL = {"note": 0.5, "warning": 0.8}  # share of a judge's ratings at one level, or of human scores at an end of the scale
+AT_END = {"note": 0.3, "warning": 0.5}  # of a judge's ratings: so much of a bias beyond that end is cut off
+ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}  # what they are called, and where they are on the unit scale
+COARSE = 3  # levels
+NO_SCORES = (
+    f"{NO_HUMAN_SCORE}: judges are compared with the other judges alone (B, C), so that one that is right where the others are "
+    "wrong looks like one that is biased"
+)
+BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
+FEWEST = 4  # steps of a scale whose halves are told apart
+HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low top; how far another top is above it
+DECLARE = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
+CONVERT = (
+    "if so, convert them first: both are read on the declared scale, and its gap to the other looks like one of the judges"
+)
+
+
+def missing(facts: Facts) -> Iterator[Finding]:
+    """Say how much is missing of all pairs of a judge and a model of which any rating is there.
+
+    There could be a rating of each pair for each prompt of the dimension. One whose human score or length is missing is there.
+    """
+    table, judged = facts.completeness, facts.judged
+    rated = judged > 0
+    due = table["prompts"] * rated
+    counts = {"no row": int(table["absent"][rated].sum()), "no rating": int(table["missing_rating"][rated].sum())}
+    causes = [counted(count, cause, cause) for cause, count in counts.items() if count]
+
+    def of_share(subject: str, whose: str, lacking: float, why: str = "") -> Finding:
+        level = graded(lacking, **SHARE)
+        words = f"{percent(lacking)} of {whose} are missing{why}"
+        return Finding("missing", subject, words, lacking, level, ASK_AGAIN if level == WARNING else "", lacking)
+
+    yield of_share("", "the ratings", float(1 - judged.sum() / due.sum()), f" ({enumerated(causes)})" if causes else "")
+    rated_pairs = set(zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True))
+    judges, models = (sorted(set(names)) for names in zip(*rated_pairs, strict=True))
+    pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in rated_pairs]
+    if pairs:
+        every = len(judges) * len(models)
+        words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
+        yield Finding("missing", "pairs", words, len(pairs), NOTE)
+    whose = {"judge": "{}'s ratings", "model": "the ratings of {}", "dimension": "the ratings in {}"}
+    for factor, words in whose.items():
+        for name in facts.rows_of(factor):
+            of = (table[factor] == name) & rated
+            if of.any():  # else it is said to be left out
+                lacking = float(1 - judged[of].sum() / due[of].sum())
+                yield of_share(f"{factor} {name}", words.format(name), lacking)
+
+
+def whole_completions(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
+    """Say how many completions were rated by every judge of their dimension; spelt_twice: whether some name may be."""
+    share = facts.whole / facts.completions
+    words = f"{percent(share)} of the completions have a rating of every judge"
+    level = graded(1 - share, **NOT_WHOLE)
+    yield Finding("missing", "complete blocks", words, share, level, SPELT if spelt_twice else ASK_AGAIN)
+
+
+def own_missing(facts: Facts) -> Iterator[Finding]:
+    """Say of each judge whether its ratings of itself are missing more often than its ratings of other models."""
+    table = facts.completeness
+    due, rated, is_self = table["prompts"], facts.judged > 0, table["judge"] == table["model"]
+    for judge in facts.rows_of("judge"):
+        of = rated & (table["judge"] == judge)
+        if (of & is_self).any() and (of & ~is_self).any():
+            own, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
+            words = f"{judge} lacks {percent(own)} of its ratings of itself, {percent(others)} of those of others"
+            yield Finding("own ratings missing", judge, words, own - others, level, ASK_OWN, own - others)
+
+
+def unscored(facts: Facts) -> Iterator[Finding]:
+    """Say how many rows have no human score where others have one, and which models and dimensions lack more of them."""
+    table, present = facts.completeness, facts.present
+    lost = table["missing_gt"]
+    if not lost.any():
+        return
+    share = float(lost.sum() / present.sum())
+    words = f"{percent(share)} of the rows have no human score, and are left out"
+    yield Finding("no human score", "", words, share, graded(share, **SHARE), SCORE, share)
+    judges = len(facts.rows_of("judge"))  # the rows of a completion lack its score together
+    for factor, what in (("model", "answers of"), ("dimension", "answers on")):
+        for name in facts.names(factor):
+            of = table[factor] == name
+            if present[~of].sum():
+                here, others, level = _compared(lost, present, of, ~of, together=judges)
+                words = f"{percent(here)} of the rated {what} {name} have no human score, {percent(others)} of the others"
+                yield Finding("no human score", f"{factor} {name}", words, here, level, UNEVEN, here - others)
+
+
+def _compared(
+    lost: np.ndarray, due: np.ndarray, here: np.ndarray, elsewhere: np.ndarray, *, together: int = 1
+) -> tuple[float, float, str]:
+    """What share of `due` is `lost` in some rows of completeness and in others, and the level of the difference.
+
+    Told from chance by the standard error of a difference of two shares, sqrt(p (1 - p) together (1 / n + 1 / n_others)).
+    """
+    (lost_here, due_here), (lost_there, due_there) = ((int(lost[of].sum()), int(due[of].sum())) for of in (here, elsewhere))
+    gap, pooled = lost_here / due_here - lost_there / due_there, (lost_here + lost_there) / (due_here + due_there)
+    error = math.sqrt(pooled * (1 - pooled) * together * (1 / due_here + 1 / due_there))
+    level = graded(gap, **MORE) if gap > BY_CHANCE * error else FINE
+    return lost_here / due_here, lost_there / due_there, level
+
+
+def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
+    """Say which judges, models and dimensions have rows, but no complete one.
+
+    alike: (judge or model, name, other name) of those that may be one, of which it is said what to do.
+    """
+    table, spelt = facts.completeness, {(factor, name) for factor, *names in alike for name in names}
+    for factor in ("judge", "model", "dimension"):
+        complete = facts.names(factor)
+        for name, rows in facts.rows_of(factor).items():
+            if name in complete:
+                continue
+            counts = {column: int(table[column][table[factor] == name].sum()) for column in LEFT_OUT}
+            causes = enumerated([f"{number:,} with {LEFT_OUT[column][0]}" for column, number in counts.items() if number])
+            words = f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete ({causes})"
+            advice = SPELT if (factor, name) in spelt else LEFT_OUT[max(counts, key=counts.get)][1]
+            yield Finding("left out", f"{factor} {name}", words, rows, WARNING, advice, rows)
+
+
+def contents(facts: Facts) -> Iterator[Finding]:
+    """Say what there is: families, judges that are models too, lengths, and how many there are of everything."""
+    family, judges, models = facts.families(), facts.names("judge"), facts.names("model")
+    for name in sorted(set(family.values())):
+        of_judges, of_models = ([each for each in names if family[each] == name] for names in (judges, models))
+        pairs = sum(judge != model for judge in of_judges for model in of_models)
+        words = f"{name}: {counted(len(of_judges), 'judge')}, {counted(len(of_models), 'model')}"
+        words += f"; {counted(pairs, 'pair')} of a judge and a sibling" if of_judges else ""
+        yield Finding("families", name, words, pairs)
+    both = [judge for judge in judges if judge in models]
+    rated = "is rated as a model, too" if len(judges) == 1 else "are rated as models, too"
+    yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
+    alone = {"judges": ("not rated as models", judges), "models": ("models that are no judges here", models)}
+    for who, (words, names) in alone.items():
+        others = [name for name in names if name not in both]
+        if others:
+            yield Finding("names", who, f"{words}: {enumerated(others, most=12)}", len(others))
+    yield from _lengths(facts)
+    words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
+    yield Finding("contents", "rows", words, facts.rows)
+    for factor in ("judge", "model", "dimension", "dataset"):
+        names = facts.names(factor)
+        yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
+    yield Finding("contents", "prompts", counted(facts.prompts, "prompt"), facts.prompts)
+
+
+def _lengths(facts: Facts) -> Iterator[Finding]:
+    """Say whether the ratings have lengths, and how many rows have none where others have one: they are left out."""
+    if facts.with_length:
+        share = facts.with_length / facts.rows
+        yield Finding("lengths", "", f"{percent(share)} of the rows have the length of the completion", share)
+    else:
+        advice = "add a column pred_length (tokens) if longer answers may be favoured for their length"
+        yield Finding("lengths", "", "no row has the length of the completion: no control for length", 0.0, NOTE, advice)
+    lost = facts.completeness["missing_length"].sum()
+    if lost:
+        share = float(lost / facts.present.sum())
+        words = f"{percent(share)} of the rows have no length of the completion, and are left out"
+        yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, share)
+
+
+class Use(NamedTuple):
+    """How the ratings of a judge use the scales."""
+
+    most_used: float  # share at the most used level of their dimension; 1 of a judge that gives one value in each
+    inner: float  # share at the most used one that is no end of the scale
+    used: int  # levels, over all dimensions
+    levels: int  # that there are
+
+
+def use_by_judge(facts: Facts) -> dict[str, Use]:
+    """Count how each judge uses the scales."""
+    return {judge: _use(facts.cells_of("judge", judge)) for judge in facts.names("judge")}
+
+
+def _use(cells: Cells) -> Use:
+    most_used = inner = used = levels = 0
+    for dimension in np.unique(cells.factors["dimension"]):
+        rated = cells.select(cells.factors["dimension"] == dimension)
+        (low, high), counts = rated.scale[0].tolist(), rated.counts.sum(axis=0)
+        most_used += counts.max()
+        inner += (counts * ((rated.ratings > low) & (rated.ratings < high))).max()
+        used += int((counts > 0).sum())
+        levels += high - low + 1
+    total = cells.counts.sum()
+    return Use(float(most_used / total), float(inner / total), used, levels)
+
+
+def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
+    """Say of each judge how much is at the ends of the scale, and how many levels it uses."""
+    for judge, of in use.items():
+        constant = of.most_used == 1
+        if constant:
+            words = f"{judge} gives one value always: its biases would be 0 whatever they are"
+            advice = "look for a fault in how its answers were parsed, or leave the judge out"
+            yield Finding("one value", judge, words, of.used, WARNING, advice)
+        for topic in ENDS:
+            yield _at_end(topic, judge, facts.cells_of("judge", judge), of_constant_judge=constant)
+        words = f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings are at the most used one"
+        advice = "ask it to use the whole scale: its ratings hardly tell one answer from another"
+        yield Finding("scale use", judge, words, of.most_used, graded(of.inner, **ONE_LEVEL), advice, of.inner)
+
+
+def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
+    """Say how much of a judge's ratings is at an end of the scale, among those of itself and by human score."""
+    name, end = ENDS[topic]
+    at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
+    share = float(at_end.sum() / cells.n.sum())
+    kinds = {"those of itself": cells.factor("model") == judge}
+    if cells.has_reference:
+        of_humans = cells.reference == end
+        kinds |= {f"those with the {name} human score": of_humans, "those with another one": ~of_humans}
+    shares = [f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}" for kind, of in kinds.items() if of.any()]
+    words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
+    words += f": in {enumerated(shares)}" if shares else ""
+    level = FINE if of_constant_judge else graded(share, **AT_END)
+    return Finding(topic, judge, words, share, level, BEYOND.format(name), share)
+
+
+def human_scores(facts: Facts) -> Iterator[Finding]:
+    """Say of each dimension how fine its ratings are and how the human scores vary, and for which judges these do not.
+
+    Where there are none, that is said.
+    """
+    cells = facts.cells
+    if not cells.has_reference:
+        advice = "have people score a part of the answers, and name their scores in config"
+        yield Finding("human scores", "", NO_SCORES, 0, WARNING, advice, 1.0)
+    for dimension in facts.names("dimension"):
+        yield from _of_dimension(facts, dimension, facts.cells_of("dimension", dimension))
+    for judge in facts.names("judge") if cells.has_reference and len(np.unique(cells.reference)) > 1 else ():
+        if len(np.unique(facts.cells_of("judge", judge).reference)) == 1:
+            words = f"the human scores of all that {judge} rated are alike: its slope on them is not known"
+            yield Finding("human scores", judge, words, 1, WARNING, "let it rate answers of different quality", 1.0)
+
+
+def _of_dimension(facts: Facts, dimension: str, cells: Cells) -> Iterator[Finding]:
+    low, high = cells.scale[0].tolist()
+    words = f"ratings of {dimension} have {high - low + 1} levels: one is {1 / (high - low):.2f} of the scale"
+    level = NOTE if high - low < COARSE else FINE
+    yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
+    if not cells.has_reference:
+        return
+    distinct = len(np.unique(cells.reference))
+    first, last = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
+    words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
+    level, advice = FINE, ""
+    if distinct == 1:
+        words = f"all human scores of {dimension} are {first}: they tell no answer from another"
+        advice = "score answers that differ, or leave the dimension out; B and C compare with other judges instead"
+        level = WARNING
+    yield Finding("human scores", dimension, words, distinct, level, advice)
+    for topic, (name, end) in ENDS.items():
+        share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
+        words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
+        yield Finding(topic, f"humans, {dimension}", words, share, graded(share, **ONE_LEVEL), BEYOND.format(name), share)
+
+
+def ranges(facts: Facts) -> Iterator[Finding]:
+    """Say how far the ratings and human scores of each dimension reach on its declared scale.
+
+    A warning where neither reaches its upper half, or where the highest of one are FARTHER above those of the other, which
+    are LOWER; a note where neither reaches its lower half, as lenient judges of good answers do not.
+    """
+    for dimension in facts.names("dimension"):
+        yield _range(facts, dimension, facts.cells_of("dimension", dimension))
+
+
+def _range(facts: Facts, dimension: str, cells: Cells) -> Finding:
+    ratings = cells.ratings[cells.counts.any(axis=0)]
+    reach = {"ratings": (ratings.min(), ratings.max())}
+    if cells.has_reference:
+        reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
+    low, high = cells.scale[0].tolist()
+    parts = [f"{who} from {facts.in_units(first)} to {facts.in_units(last)}" for who, (first, last) in reach.items()]
+    scale = f"from {facts.in_units(low)} to {facts.in_units(high)}"
+    words = f"{dimension}, a scale {scale}: {' and '.join(parts)}"
+    unit = (np.array([*reach.values()]) - low) / (high - low)
+    bottom, top = float(unit[:, 0].min()), unit[:, 1]
+    who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
+    level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
+    if high - low >= FEWEST and top.max() <= HALF:
+        last = facts.in_units(max(last for _, last in reach.values()))
+        words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, DECLARE
+    elif high - low >= FEWEST and bottom >= HALF:
+        first = facts.in_units(min(first for first, _ in reach.values()))
+        words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, DECLARE
+    elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
+        words, level, advice = f"{words}: are the human scores on another scale?", WARNING, CONVERT
+    return Finding("range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min()))

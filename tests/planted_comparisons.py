@@ -3,9 +3,8 @@
 from recuse.base.database import connect
 from recuse.pairwise.attacks import create_samples, create_votes, success_rates
 from recuse.pairwise.cognitive import cognitive_biases
-from recuse.pairwise.position import position
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import verbosity
+from recuse.pairwise.verbosity import position, verbosity
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import write_comparisons
 

@@ -11,7 +11,7 @@ from attack_votes import random_votes, write_votes
 from conftest import DATA
 from drawings import artists, drawn_twice, filled, on_paper, texts
 from recuse.base.tables import LENGTH_CONFOUND
-from recuse.pairwise.text_lengths import LEVELS, PERTURBATIONS
+from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success, votes_by_position
 from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
 from recuse.plot.style import LINE, Subject, language, read

@@ -2,7 +2,7 @@
 
 from recuse.base.runner import run
 from recuse.base.tables import LENGTH_CONFOUND, write_table
-from recuse.pairwise.text_lengths import length_confound as changes_of_length
+from recuse.pairwise.attacks import length_confound as changes_of_length
 
 
 def text_lengths(*, study: str, folder: str, confidence: float, seed: int, length_confound: str) -> None:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from recuse.base.runner import run
 from recuse.base.tables import ALIGNMENT_CURVES, PAIRWISE_AGREEMENT, POSITION, SCORE_CURVES, VERBOSITY, write_table
-from recuse.pairwise.position import agreement, position
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import alignment_curves, score_curves, verbosity
+from recuse.pairwise.verbosity import agreement, alignment_curves, position, score_curves, verbosity
 
 
 def tabulate(

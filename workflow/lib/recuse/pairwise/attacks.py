@@ -1,21 +1,23 @@
 """Attacks on a judge: how often a perturbation wins it over, and what single votes say of places, lengths and answers.
 
-Every table begins from `votes`, the verdicts about perturbed answers, or from `samples`, the preference that the votes on one
-pair of answers make. Source: Chen et al., Humans or LLMs as the Judge?
+Tables are made of `votes`, the verdicts about perturbed answers; of `samples`, the preference that the votes on one pair of
+answers make; and of the published answers, whose lengths perturbations change. Source: Chen et al., Humans or LLMs as the
+Judge?
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from pathlib import Path
 
 import duckdb
 import numpy as np
 
 from recuse.base.database import files, text
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import CONTROL, WORSENING
-from recuse.pairwise.questions import bootstrap, groups_of, quotient, ranks
+from recuse.pairwise.questions import bootstrap, groups_of, percentile_intervals, quotient, ranks
+from recuse.pairwise.sources import coded, field_of, read_lines
 
-# Of CoBBLEr's tests (see `cognitive`), which perturb no answer: they may stand in one experiment with a control group.
+# CoBBLEr's conditions (see `cognitive`) perturb no answer; they may stand in one experiment with a control group.
 OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
 BIN = 10  # units of length
 BINS = 6  # the last is open
@@ -23,28 +25,25 @@ LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
 
 
 def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
-    """Create the temporary view `votes`: the verdicts about perturbed answers in the canonical table, a parquet file.
+    """Create the temporary view `votes`: the rows about perturbed answers of the canonical table, a parquet file.
 
-    They are those of experiments that have a control group, under any condition that has a name and is none of
-    OF_OTHER_TESTS: the control group's, or the perturbation's of the answer of model_b. One row per vote, with the columns of
-    the canonical table.
+    They are of experiments with a control group, under any named condition but OF_OTHER_TESTS: the control group, or a
+    perturbation of the answer of model_b.
     """
+    table = files([comparisons])
     connection.execute(f"""
-        create temp table attacked as
-        select distinct experiment from {files([comparisons])} where condition = {text(CONTROL)}""")
+        create temp table attacked as select distinct experiment from {table} where condition = {text(CONTROL)}""")
     connection.execute(f"""
         create temp view votes as
-        select * from {files([comparisons])}
-        where condition not in ('', {", ".join(map(text, OF_OTHER_TESTS))})
-          and experiment in (select experiment from attacked)""")
+        select * from {table} where condition not in ('', {", ".join(map(text, OF_OTHER_TESTS))})
+                                and experiment in (select experiment from attacked)""")
 
 
 def create_samples(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the temporary table `samples` from the view `votes`, by judge, experiment, condition, item, model_a and model_b.
 
-    votes: how many verdicts there are, without errors; errors: how many are errors. preference: a vote scores 0 for the answer
-    of model_a, 0.5 for a tie, 1 for that of model_b; a mean of the scores below, equal to or above 0.5 is the preference `a`,
-    `tie` or `b`; NULL where there are only errors (Chen et al., section 4.4).
+    votes: verdicts without errors. preference: `a`, `tie` or `b` where the mean of the votes is below, equal to or above 0.5,
+    with 0 for the answer of model_a, 0.5 for a tie and 1 for that of model_b; NULL where all are errors (section 4.4).
     """
     connection.execute("""
         create temp table samples as
@@ -79,17 +78,16 @@ COUNTS = f"""
 
 
 def success_rates(connection: duckdb.DuckDBPyConnection, *, worsening: Sequence[str], confidence: float) -> list[dict]:
-    """Return the rows of the table of attack success rates (ASR), from the table `samples`.
+    """Return the rows of the table of attack success rates (ASR), from the table `samples` (Chen et al., section 4.5).
 
     With `before` and `after` the preferences of a sample in the control group and with the perturbed answer (b):
     improving perturbation:  ASR = |{before in {a, tie}, after = b}| / |{before in {a, tie}}|
     worsening perturbation:  ASR = |{before in {b, tie}, after in {b, tie}}| / |{before in {b, tie}}|
-    One row per experiment, perturbation, pair of models and judge: asr in 0 to 1 (NaN if its denominator n is 0) with its exact
-    interval, shifted (the numerator), n, samples (those with both preferences), left_out (those with one, or none for errors),
-    votes (of `samples`, both groups), errors (of all samples, both groups) and rank (1 is the lowest asr of the judges).
+    One row per experiment, perturbation, pair of models and judge: asr (NaN if n is 0) with its exact interval, shifted (the
+    numerator), n (the denominator), samples (with both preferences), left_out (with one or none), votes (on `samples`, both
+    groups), errors (on all samples, both groups) and rank (1 is the lowest asr of the judges).
 
-    worsening: conditions of the second kind; all others are of the first. confidence: level of the intervals. Source: Chen et
-    al., Humans or LLMs as the Judge?, section 4.5.
+    worsening: conditions of the second kind; all others are of the first.
     """
     counts = connection.execute(COUNTS, [list(worsening)])
     names = [column[0] for column in counts.description]
@@ -113,10 +111,7 @@ def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]
 
 
 def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study: str) -> str:
-    """Say which perturbations of the rows of `rates` are counted as worsening.
-
-    ConfigError if one of `worsening` is none of them, but for those that are so by default (WORSENING).
-    """
+    """Say which perturbations of `rates` count as worsening; ConfigError if one of `worsening` is neither there nor a default."""
     conditions = sorted({row["condition"] for row in rates})
     unknown = sorted({*worsening} - {*conditions, *WORSENING})
     if unknown:
@@ -132,8 +127,8 @@ def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
     """Return `rows` (shifted, n) with their rank among the judges of the same experiment, condition and pair of models."""
     ranked = [dict(row) for row in rows]
     for members in _grouped(ranked, "experiment", "condition", "model_a", "model_b").values():
-        rates = [Fraction(row["shifted"], row["n"]) if row["n"] else None for row in members]
-        for row, rank in zip(members, ranks(rates), strict=True):
+        # Equal ratios are equal numbers: division rounds correctly.
+        for row, rank in zip(members, ranks([row["shifted"] / row["n"] if row["n"] else None for row in members]), strict=True):
             row["rank"] = rank
     return ranked
 
@@ -141,22 +136,22 @@ def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
 def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
     """Return the average rank of each judge over the columns of an experiment, from the rows of the table of success rates.
 
-    A column is a condition with a pair of models in which a judge has a rank; where none has an eligible sample there is no
-    column. A judge without a rank in each column has no average; `columns` is how many it has. place: the judge's rank by
-    average. Sorted by experiment, place and judge, those without a place last.
+    A column is a condition and pair of models in which some judge has a rank. A judge without a rank in each column has no
+    average; `columns` is how many it has. place: the judge's rank by average. Sorted by experiment, place and judge, those
+    without a place last.
     """
     averages = []
     for (experiment,), members in _grouped(rows, "experiment").items():
         ranked = [row for row in members if row["rank"] is not None]
         columns = len(_grouped(ranked, "condition", "model_a", "model_b"))
-        by_judge = {row["judge"]: [] for row in members}
-        for row in ranked:
-            by_judge[row["judge"]].append(row["rank"])
-        means = [Fraction(sum(own), columns) if len(own) == columns > 0 else None for own in by_judge.values()]
-        for (judge, own), mean, place in zip(by_judge.items(), means, ranks(means), strict=True):
-            average = None if mean is None else float(mean)
-            row = {"experiment": experiment, "judge": judge, "average_rank": average, "columns": len(own), "place": place}
-            averages.append(row)
+        of_experiment = []
+        for judge in dict.fromkeys(row["judge"] for row in members):
+            of_judge = [row["rank"] for row in ranked if row["judge"] == judge]
+            average = sum(of_judge) / columns if len(of_judge) == columns > 0 else None
+            row = {"experiment": experiment, "judge": judge, "average_rank": average, "columns": len(of_judge)}
+            of_experiment.append(row)
+        places = ranks([row["average_rank"] for row in of_experiment])
+        averages += [{**row, "place": place} for row, place in zip(of_experiment, places, strict=True)]
     return sorted(averages, key=lambda row: (row["experiment"], row["place"] is None, row["place"], row["judge"]))
 
 
@@ -170,9 +165,8 @@ def _grouped(rows: Iterable[Mapping], *keys: str) -> dict[tuple[Hashable, ...], 
 def votes_by_position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield, by experiment and judge, the shares of votes for the answer shown first, for neither and for the one shown second.
 
-    difference: first - second, which is 0 without position bias if both orders are shown equally often; ci_low, ci_high: its
-    percentile interval, by a bootstrap over questions; n: votes of the view `votes` without errors; errors: how many these are.
-    Source: Chen et al., Table 6.
+    difference: first - second, 0 without position bias if both orders are shown equally often; its interval is percentiles of a
+    bootstrap over questions. n: votes without errors. Source: Chen et al., Table 6.
     """
     query = """
         select experiment, judge, item, count(*) filter (("order", outcome) in (('ab', 'a'), ('ba', 'b'))) as first,
@@ -185,30 +179,24 @@ def votes_by_position(connection: duckdb.DuckDBPyConnection, *, confidence: floa
     for group, (low, high) in zip(groups, ends, strict=True):
         totals = group.sums.sum(axis=0)
         n = totals[:3].sum()
-        yield {
-            **group.names,
-            **dict(zip(("first", "tie", "second"), quotient(totals[:3], np.full(3, n)), strict=True)),
-            "difference": _difference(totals)[0],
-            "ci_low": low[0],
-            "ci_high": high[0],
-            "n": int(n),
-            "errors": int(totals[3]),
-        }
+        shares = dict(zip(("first", "tie", "second"), quotient(totals[:3], np.full(3, n)), strict=True))
+        difference = {"difference": _difference(totals)[0], "ci_low": low[0], "ci_high": high[0]}
+        yield {**group.names, **shares, **difference, "n": int(n), "errors": int(totals[3])}
 
 
 def _difference(totals: np.ndarray) -> np.ndarray:
-    """Share of the first minus that of the third of the first three columns of totals (..., 4), as (..., 1)."""
+    """Share of votes for the first place minus that for the second, (..., 1), of totals (..., 4)."""
     return quotient(totals[..., :1] - totals[..., 2:3], totals[..., :3].sum(axis=-1, keepdims=True))
 
 
 def length_curve(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield, by experiment, judge and bin of the absolute difference of lengths, the mean vote for the longer answer.
 
-    A vote scores 0 for the shorter answer, 0.5 for a tie, 1 for the longer one. Control group only, so that no perturbation is
-    taken for length. Bins are BIN units of length wide, from bin_low to below bin_high; the last has no upper end. Interval:
-    percentiles of a bootstrap over questions, none where the bin has fewer than two. n: votes. Left out, and counted by
-    experiment and judge in each of its rows: errors, and of the other votes those on answers of unknown length (no_length) and
-    of equal_lengths. Where nothing is left there is one row, without a bin and with n = 0. Source: Chen et al., Figure 4.
+    A vote scores 0 for the shorter answer, 0.5 for a tie, 1 for the longer one. Only the control group counts, so that no
+    perturbation is taken for length. Bins are BIN wide, from bin_low to below bin_high; the last is open. Interval: percentiles
+    of a bootstrap over questions, none with fewer than two in the bin. n: votes. Left out, and counted in each row of the
+    judge: errors, and other votes on answers of unknown length (no_length) or of equal_lengths. Where nothing is left there is
+    one row, without a bin and with n = 0. Source: Chen et al., Figure 4.
     """
     scores = {f"score{bin_}": f"coalesce(sum(score) filter (bin = {bin_}), 0)" for bin_ in range(BINS)}
     numbers = {f"n{bin_}": f"count(*) filter (bin = {bin_})" for bin_ in range(BINS)}
@@ -247,15 +235,14 @@ def length_curve(connection: duckdb.DuckDBPyConnection, *, confidence: float, se
 
 
 def _means(totals: np.ndarray) -> np.ndarray:
-    """Mean score in each bin, (..., bins), of totals (..., 2 bins or more): the scores of the bins, then their votes."""
+    """Mean score in each bin, (..., bins), of totals (..., 2 bins or more): scores by bin, then votes by bin."""
     return quotient(totals[..., :BINS], totals[..., BINS : 2 * BINS])
 
 
 def vote_shares(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
     """Yield, by experiment, pair of models and judge, the shares of the votes in the control group for a, for neither, for b.
 
-    n: votes without errors. Of a pair of an anchor (a) and a weaker model (b) they say how much weaker. Source: Chen et al.,
-    Table 7.
+    n: votes without errors. With an anchor (a) and a weaker model (b) they say how much weaker. Source: Chen et al., Table 7.
     """
     names = ("experiment", "model_a", "model_b", "judge")
     counted = ", ".join(f"count(*) filter (outcome = '{outcome}')" for outcome in ("a", "tie", "b", "error"))
@@ -265,3 +252,92 @@ def vote_shares(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
         n = sum(counts)
         shares = {name: count / n if n else None for name, count in zip(("a", "tie", "b"), counts, strict=True)}
         yield {**dict(zip(names, row[: len(names)], strict=True)), **shares, "n": n, "errors": errors}
+
+
+RAW = "raw"
+PERTURBATIONS = ("factual_error", "reference", "rich_content", "gender")  # data/<name>.json
+LEVELS = ("Remembering", "Understanding", "Applying", "Analyzing", "Evaluating", "Creating")  # Bloom's taxonomy, revised
+ANSWERS = ("answer1", "answer2")
+UNITS = {"words": lambda answer: len(answer.split()), "characters": len}
+
+
+def length_confound(folder: str | Path, *, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the mean relative change of length, (perturbed - raw) / raw, by perturbation, Bloom level and unit.
+
+    A judge that prefers length would follow it, too. folder: of the published files data/raw.json and data/<perturbation>.json,
+    one JSON object a line. Each perturbed file repeats one of a question's two answers as it was, so there are two rows:
+    `answers` is `perturbed` for those that differ from the raw ones, `both` for all, which halves the change. level: empty for
+    all questions; unit: words (split at white space) or characters. longer: the share of answers with more units than the raw
+    one; n: how many answers. Interval: percentiles of a bootstrap over questions, NaN for fewer than two.
+
+    DataError naming file and line where a line is not JSON or lacks an answer, or names an unknown question or level.
+    """
+    raw, level_of = _read_raw(f"{folder}/data/{RAW}.json")
+    levels = np.array([level_of[question] for question in raw])
+    for perturbation in PERTURBATIONS:
+        perturbed = _read_perturbed(f"{folder}/data/{perturbation}.json", perturbation, raw)
+        pairs = [list(zip(raw[question], perturbed[question], strict=True)) for question in raw]
+        differ = np.array([[old != new for old, new in pair] for pair in pairs])  # (questions, answers)
+        for level in ("", *LEVELS):
+            chosen = np.flatnonzero((levels == level) | (level == ""))
+            for unit, length in UNITS.items():
+                changes = np.array([[(length(new) - length(old)) / length(old) for old, new in pair] for pair in pairs])
+                for answers, counted in (("perturbed", differ), ("both", np.ones_like(differ))):
+                    names = {"perturbation": perturbation, "level": level, "unit": unit, "answers": answers}
+                    yield names | _summary(changes[chosen], counted[chosen], confidence=confidence, seed=seed)
+
+
+def _summary(changes: np.ndarray, counted: np.ndarray, *, confidence: float, seed: int) -> dict:
+    """Mean of the changes counted, both (questions, answers), its interval, the share above 0 and n."""
+    sums = np.column_stack([(changes * counted).sum(axis=1), counted.sum(axis=1)])  # (questions, 2)
+    sums = sums[sums[:, 1] > 0]
+    if not len(sums):
+        return {"n": 0}
+    low, high = percentile_intervals(sums, lambda totals: totals[:, :1] / totals[:, 1:], confidence=confidence, seed=seed)
+    change, n = sums.sum(axis=0)
+    row = {"relative_change": float(change / n), "ci_low": float(low[0]), "ci_high": float(high[0])}
+    return {**row, "longer": float((counted & (changes > 0)).sum() / n), "n": int(n)}
+
+
+def _read_raw(path: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """The two answers of each question, and its Bloom level."""
+    answers, levels = {}, {}
+    for number, entry in read_lines(path):
+        where = f"{path}, line {number}"
+        question = field_of(entry, "question_id", str, where)
+        _add_answers(answers, question, entry, where)
+        levels[question] = coded(entry, "level", dict(zip(LEVELS, LEVELS, strict=True)), where)
+    if not answers:
+        raise DataError(f"{path}: holds no questions; fetch it again")
+    return answers, levels
+
+
+def _read_perturbed(path: str, perturbation: str, raw: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The two answers of each question of `raw`, after the perturbation."""
+    answers = {}
+    for number, entry in read_lines(path):
+        where = f"{path}, line {number}"
+        name = field_of(entry, "question_id", str, where)
+        question = name.removesuffix(f"-{perturbation}")
+        if question not in raw or question == name:
+            raise DataError(
+                f"{where}: found question_id {name!r}; write a question_id of {RAW}.json followed by -{perturbation}"
+            )
+        _add_answers(answers, question, entry, where)
+    absent = [question for question in raw if question not in answers]
+    if absent:
+        raise DataError(f"{path}: no line for question {absent[0]!r} ({len(absent)} are missing); fetch the file again")
+    return answers
+
+
+def _add_answers(answers: dict[str, tuple[str, ...]], question: str, entry: dict, where: str) -> None:
+    if question in answers:
+        raise DataError(f"{where}: question {question!r} stands a second time; keep one line of it")
+    texts = []
+    of_question = field_of(entry, "answers", dict, where)
+    for name in ANSWERS:
+        answer = field_of(field_of(of_question, name, dict, f"{where}, answers"), "answer", str, f"{where}, answers, {name}")
+        if not answer.split():
+            raise DataError(f"{where}, answers, {name}, field answer: found {answer!r}; write the text of the answer")
+        texts.append(answer)
+    answers[question] = tuple(texts)

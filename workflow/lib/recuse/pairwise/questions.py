@@ -1,12 +1,10 @@
-"""Comparisons side by side and summed over each question, and bootstrap intervals over the questions.
+"""Comparisons with both orders in one row, summed over each question, and bootstrap intervals over the questions.
 
-Every statistic of order, length and human agreement begins from `pairs`, both orders of a comparison in one row; comparisons of
-one question are alike, so that questions, not comparisons, are resampled.
+Comparisons of one question are alike, so questions, not comparisons, are resampled.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,11 +28,11 @@ SINGLE = "case when outcome_ba is null then outcome_ab when outcome_ab is null t
 def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
     """Create the temporary table `pairs` from the canonical table of comparisons, a parquet file.
 
-    One row per experiment, condition, judge, item, model_a, model_b and vote, in this order, with the columns human, length_a,
-    length_b (each NULL where there is none), outcome_ab and outcome_ba (the verdicts with the answer of model_a and of model_b
-    shown first; NULL where that order is absent), favoured_ab and favoured_ba (the answer that the added statement of that
-    order speaks for), debiased: the verdict if both orders agree, `tie` if they do not, `error` if one of them is an error
-    or absent (Saito et al., section 4), and single: the verdict where there is one order alone, else NULL.
+    One row per experiment, condition, judge, item, model_a, model_b and vote, in this order. Other columns, NULL where there is
+    none: human, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the answer of model_a and of model_b shown
+    first; favoured_ab and favoured_ba, the answer that the statement added in that order speaks for; debiased, the verdict if
+    both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al., section 4); single, the verdict
+    where there is one order alone.
     """
     connection.execute(f"""
         create temp table pairs as
@@ -50,12 +48,11 @@ def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
 
 
 def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyConnection:
-    """Connect to the canonical comparisons (parquet): temporary tables `pairs` (see `create_pairs`) and `members`.
+    """Connect to the canonical comparisons (parquet), with the temporary tables `pairs` (see `create_pairs`) and `members`.
 
-    `members` (condition, label, place) says under which labels a condition is tabulated: under its own and under that of each
-    pool that names it; `place` is the order of the labels, conditions by alphabet and then pools as given. pools: label ->
-    conditions; each experiment has a pool of its own of those conditions that it has. ConfigError if a pool has the name of a
-    condition or names one that no comparison has.
+    `members` (condition, label, place) lists the labels that a condition is tabulated under: its own, and each pool that names
+    it; `place` orders the labels, conditions by alphabet, then pools as given. pools: label -> conditions. ConfigError if a
+    pool has the name of a condition or names one that no comparison has.
     """
     connection = connect()
     create_pairs(connection, comparisons)
@@ -64,30 +61,28 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
     for label, named in pools.items():
         if label in conditions:
             raise ConfigError(f"config: pools: {label}: the name of a condition of the comparisons; give it another name")
-        absent = [condition for condition in named if condition not in conditions]
-        if absent:
-            raise ConfigError(f"config: pools: {label}: '{absent[0]}' is no condition of the comparisons; found: {listed}")
+        for condition in named:
+            if condition not in conditions:
+                raise ConfigError(f"config: pools: {label}: '{condition}' is no condition of the comparisons; found: {listed}")
     labels = {**{condition: [condition] for condition in conditions}, **pools}
-    members = [
-        (condition, label, place) for place, (label, named) in enumerate(labels.items()) for condition in dict.fromkeys(named)
-    ]
+    members = [(each, label, place) for place, (label, named) in enumerate(labels.items()) for each in dict.fromkeys(named)]
     create_table(connection, "members", "condition varchar, label varchar, place integer", members)
     return connection
 
 
 @dataclass(frozen=True)
 class Group:
-    """One judge's comparisons summed over each question; `names`, columns of the tables, say which comparisons they are."""
+    """One judge's comparisons summed over each question."""
 
-    names: dict[str, str]
+    names: dict[str, str]  # columns of the tables that say which comparisons these are
     sums: np.ndarray  # (questions, k), by question in alphabetical order
 
 
 def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *, rows: str = "pairs") -> list[Group]:
     """Return a group for each experiment, condition or pool and judge, in the order of experiments, `members` and judges.
 
-    columns: SQL of sums or counts over `rows`, a table or a query in brackets with the columns of `pairs`, by name: the k
-    columns of `Group.sums`. connection: see `open_pairs`.
+    columns: the k columns of `Group.sums`, by name, as SQL of sums or counts over `rows`, a table or bracketed query with the
+    columns of `pairs`. connection: see `open_pairs`.
     """
     sums = ", ".join(f"{sql} as {name(column)}" for column, sql in columns.items())
     totals = ", ".join(f"sum({name(column)}) as {name(column)}" for column in columns)
@@ -116,7 +111,7 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 class Share(NamedTuple):
     """A share of a group's comparisons or verdicts, with its interval (NaN where there is none).
 
-    totals: of the group's columns, whole numbers; questions: those that say something of the share.
+    totals: of the group's columns; questions: how many have a share of their own.
     """
 
     names: dict[str, str]
@@ -131,10 +126,7 @@ class Share(NamedTuple):
 def shares(
     groups: Sequence[Group], columns: Iterable[str], statistics: Mapping[str, tuple[str, str]], *, confidence: float, seed: int
 ) -> Iterator[Share]:
-    """Yield each of `statistics`, the quotient of two columns, of each group, with its interval by `share_intervals`.
-
-    columns: names of the columns of `Group.sums`.
-    """
+    """Yield each of `statistics`, quotients of two of the `columns` of `Group.sums`, of each group; see `share_intervals`."""
     places = list(columns)
     numerators, denominators = ([places.index(column) for column in side] for side in zip(*statistics.values(), strict=True))
 
@@ -151,11 +143,10 @@ def shares(
 def share_intervals(
     groups: Sequence[Group], statistic: Callable[[np.ndarray], np.ndarray], *, confidence: float, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield the ends of the intervals of the shares of each group, and the questions that each is of, (m,) each.
+    """Yield, for each group, the lower and upper ends of the intervals of its shares and their numbers of questions, (m,) each.
 
-    They are by the bootstrap, exact where all questions have the same share, so that resamples do not vary (see
-    `ends_without_variation`), and NaN with fewer than two questions. statistic maps totals (..., k) to shares (..., m), NaN for
-    a question that says nothing of one.
+    Intervals are by the bootstrap; exact where all questions have the same share (see `ends_without_variation`); NaN with fewer
+    than two questions. statistic maps totals (..., k) to shares (..., m), NaN where a question says nothing of a share.
     """
     for group, ends in zip(groups, bootstrap(groups, statistic, confidence=confidence, seed=seed), strict=True):
         by_question = statistic(group.sums)  # (questions, m)
@@ -168,12 +159,12 @@ def share_intervals(
 
 
 def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of an interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
+    """Return the ends of the interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
 
-    The share of all questions that differ from these is u = 1 - ((1 - confidence) / 2)^(1 / questions) at most, the upper end
-    for 0 of `questions` (Clopper and Pearson 1934). A question that differs may have any share: the ends are shares (1 - u) and
-    shares (1 - u) + u. Of shares 0 and 1 they are the exact interval for 0, or all, of `questions`; it covers as often as it
-    says, or more, where questions count alike.
+    At most u = 1 - ((1 - confidence) / 2)^(1 / questions) of all questions have another share, the upper end for 0 of
+    `questions` (Clopper and Pearson 1934). Those may have any share: the ends are shares (1 - u) and shares (1 - u) + u. For
+    shares 0 and 1 this is the exact interval for 0, or all, of `questions`. Coverage is nominal or higher where questions count
+    alike.
     """
     differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
     low = shares * (1 - differ)
@@ -183,10 +174,9 @@ def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confide
 def bootstrap(
     groups: Sequence[Group], statistic: Callable[[np.ndarray], np.ndarray], *, confidence: float, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the ends (m,) and (m,) of the percentile intervals of each group; see `percentile_intervals`.
+    """Return the two ends, (m,) each, of the percentile intervals of each group; see `percentile_intervals`.
 
-    statistic maps totals (..., k) to values (..., m). Groups of equally many questions are resampled together, with the same
-    weights: judges of the same questions meet the same resamples.
+    statistic maps totals (..., k) to values (..., m). Judges with equally many questions share the resamples.
     """
     by_size: dict[int, list[int]] = {}
     for number, group in enumerate(groups):
@@ -213,14 +203,12 @@ def percentile_intervals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends, low (m,) and high (m,), of percentile intervals by a bootstrap over questions.
 
-    A replicate draws as many questions as there are, with replacement, so that question q counts w_q times; its totals are
-    sum_q w_q sums[q]. The ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the statistic over those
-    replicates where it is finite (Efron and Tibshirani 1993, chapter 13). They are NaN where fewer than two are, and where
-    there are fewer than two questions.
+    A replicate draws as many questions as there are, with replacement; where question q is drawn w_q times, its totals are
+    sum_q w_q sums[q]. The ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the statistic over the
+    replicates where it is finite (Efron and Tibshirani 1993, chapter 13); NaN with fewer than two of these, or of questions.
 
-    sums: (questions, k), everything that the statistic needs of one question, e.g. a numerator and a denominator. statistic
-    maps totals (any number of replicates, k) to values (the same number, m), row by row. The same seed, replicates and number
-    of questions give the same weights.
+    sums: (questions, k), what the statistic needs of each question, such as a numerator and a denominator. statistic maps
+    totals (rows, k) to values (rows, m). The same seed, replicates and number of questions give the same weights.
     """
     if len(sums) < 2:
         none = np.full(statistic(sums.sum(axis=0, keepdims=True)).shape[1], np.nan)
@@ -243,10 +231,7 @@ def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]
         yield np.bincount(drawn.ravel(), minlength=count * questions).reshape(count, questions).astype(float)
 
 
-def ranks(values: Sequence[Fraction | None]) -> list[int | None]:
-    """Return 1 + the number of lower values for each of `values`; None for None, which ranks nowhere.
-
-    Fractions, so that no noise of floating-point numbers parts what is equal.
-    """
+def ranks(values: Sequence[float | None]) -> list[int | None]:
+    """Return 1 + the number of lower values for each of `values`; None for None, which ranks nowhere."""
     present = [value for value in values if value is not None]
     return [None if value is None else 1 + sum(other < value for other in present) for value in values]

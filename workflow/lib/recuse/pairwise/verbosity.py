@@ -1,10 +1,11 @@
-"""Length: does a judge err more often where the humans prefer the shorter answer, and curves against the difference in length.
+"""Verbosity, position and human agreement of verdicts on pairs of answers, and curves against the difference in length.
 
-Source: Saito et al., arXiv 2310.10076: verbosity bias (section 4), scores of an answer and agreement (Figures 3 to 5).
+Every table has a row by experiment, condition or pool, and judge; connections are those of `open_pairs`. Source of verbosity
+bias (section 4), scores of an answer and agreement (Figures 3 to 5): Saito et al., arXiv 2310.10076.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import NormalDist
 
 import duckdb
@@ -12,10 +13,21 @@ import numpy as np
 
 from recuse.base.database import text
 from recuse.data.registry import HUMAN
-from recuse.pairwise.questions import Group, bootstrap, quotient, summed
+from recuse.pairwise.questions import OWN, Group, bootstrap, quotient, shares, summed
 
-RULES = {"debiased": "debiased", "ab": "outcome_ab", "ba": "outcome_ba"}  # order rule: its verdict in the table `pairs`
-POOLED = "pooled"  # the verdicts of both orders, each by itself
+# The verdicts that each order rule takes, columns of `pairs`.
+RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}
+
+
+def counts_by_rule(conditions: Mapping[str, str]) -> dict[str, str]:
+    """SQL of the number of verdicts under each order rule that meet each condition, SQL with `{}` for the verdict."""
+    return {
+        f"{rule} {count}": " + ".join(f"count(*) filter (where {sql.format(verdict)})" for verdict in verdicts)
+        for rule, verdicts in RULES.items()
+        for count, sql in conditions.items()
+    }
+
+
 TREATMENTS = {"excluded": (0.0, 0.0), "disagreement": (1.0, 1.0), "half": (0.5, 1.0)}  # what a draw adds to wrong and to n
 REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths")  # the first that holds leaves a verdict out
 # Which answer the humans prefer, or why that is not known.
@@ -23,13 +35,15 @@ PREFERRED = """case when human is null then 'no_human' when human = 'tie' then '
                     when length_a is null or length_b is null then 'no_length' when length_a = length_b then 'equal_lengths'
                     when (human = 'a') = (length_a < length_b) then 'shorter' else 'longer' end"""
 FEW = 10  # questions
-COUNTS = tuple(f"{what}_{side}" for side in ("shorter", "longer") for what in ("wrong", "right", "draws"))
-NO_HUMAN = len(COUNTS) + REASONS.index("no_human")  # its place among the counts of a rule
+KINDS = {"wrong": "{} not in (human, 'tie', 'error')", "right": "{} = human", "draws": "{} = 'tie'"}
+COUNTED = {f"{kind}_{side}": f"side = '{side}' and {sql}" for side in ("shorter", "longer") for kind, sql in KINDS.items()}
+SIDES = len(COUNTED)  # counts of a rule that are of verdicts on a side
+COUNTED |= {reason: f"side = '{reason}' and {{}} <> 'error'" for reason in REASONS}
+COUNTED |= {"no_human": "human is null and {} is not null", "errors": "human is not null and {} = 'error'"}
 
 
 def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield the rows of the table of verbosity bias, by experiment, condition or pool, judge, order rule and
-    treatment of draws.
+    """Yield the rows of the table of verbosity bias, by order rule and treatment of draws.
 
     With Y the answer that the humans prefer, Y' the judge's, and S the longer one in words,
 
@@ -39,53 +53,31 @@ def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed:
     absolute value (equation 5).
 
     order: `debiased`, the verdict that both orders agree on, or else a draw (section 4); `ab` and `ba`, the verdicts of one
-    order; `pooled`, those of both. draws: a judge's draw is `excluded`, a `disagreement` (Y' != Y), or `half` of one.
-    judge_draws counts them in each case. A verdict is left out, and counted once, as the first that holds of: no_human, errors
-    (of the debiased verdict, also a comparison with one order alone), human_ties, no_length, equal_lengths.
+    order; `pooled`, those of both. draws: a judge's draw is `excluded`, a `disagreement` (Y' != Y), or `half` of one;
+    judge_draws counts them in each case. A verdict is left out, and counted once, for the first of: no_human, errors (of the
+    debiased verdict, also a comparison with one order alone), human_ties, no_length, equal_lengths.
 
-    Intervals are by bootstrap over questions; questions: those with a verdict that counts. A resample without a side is left
-    out, so that the interval is too short where few questions have one: few is `yes` where a side has fewer than FEW questions
-    with a verdict that counts. With fewer than two on a side, and where resamples do not vary, there is no interval. A judge
-    without any human label under a condition has no row there. connection: see `open_pairs`.
+    Intervals are by bootstrap over the questions with a verdict that counts. Resamples without a side are dropped, so the
+    interval is too short where few questions have one: few is `yes` where a side has fewer than FEW questions. There is no
+    interval with fewer than two on a side, or where resamples do not vary. A judge without any human label under a condition
+    has no row there.
     """
-    columns = {f"{rule}_{count}": sql for rule, verdict in RULES.items() for count, sql in _counts_of(verdict).items()}
-    groups = [
-        Group(group.names, _with_pooled(group.sums))
-        for group in summed(connection, columns, rows=f"(select *, {PREFERRED} as side from pairs)")
-    ]
-    labelled = [group for group in groups if np.delete(_by_rule(group.sums), NO_HUMAN, axis=-1).any()]
+    groups = summed(connection, counts_by_rule(COUNTED), rows=f"(select *, {PREFERRED} as side from pairs)")
+    no_human = list(COUNTED).index("no_human")
+    labelled = [group for group in groups if np.delete(_by_rule(group.sums), no_human, axis=-1).any()]
     ends = bootstrap(labelled, lambda totals: _bias(totals)[0], confidence=confidence, seed=seed)
     for group, (low, high) in zip(labelled, ends, strict=True):
         yield from _rows(group, low, high)
 
 
-def _counts_of(verdict: str) -> dict[str, str]:
-    """SQL of the counts of a verdict, in the order of COUNTS and then REASONS."""
-    kinds = {"wrong": f"{verdict} not in (human, 'tie', 'error')", "right": f"{verdict} = human", "draws": f"{verdict} = 'tie'"}
-    conditions = {
-        f"{kind}_{side}": f"side = '{side}' and {sql}" for side in ("shorter", "longer") for kind, sql in kinds.items()
-    }
-    conditions |= {reason: f"side = '{reason}' and {verdict} <> 'error'" for reason in REASONS}
-    conditions["no_human"] = f"human is null and {verdict} is not null"
-    conditions["errors"] = f"human is not null and {verdict} = 'error'"
-    return {count: f"count(*) filter (where {condition})" for count, condition in conditions.items()}
-
-
-def _with_pooled(sums: np.ndarray) -> np.ndarray:
-    """Add those of both orders together to sums (questions, rules x counts), after the other rules."""
-    by_rule = sums.reshape(len(sums), len(RULES), -1)
-    pooled = by_rule[:, 1:].sum(axis=1, keepdims=True)
-    return np.concatenate([by_rule, pooled], axis=1).reshape(len(sums), -1)
-
-
 def _by_rule(totals: np.ndarray) -> np.ndarray:
     """Lay totals (..., k) out as (..., rules, counts)."""
-    return totals.reshape(*totals.shape[:-1], len(RULES) + 1, -1)
+    return totals.reshape(*totals.shape[:-1], len(RULES), -1)
 
 
 def _bias(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the bias (..., rules x treatments) and wrong and n (..., rules, treatments, sides) of totals (..., k)."""
-    counts = _by_rule(totals)[..., : len(COUNTS)]
+    counts = _by_rule(totals)[..., :SIDES]
     wrong, right, draws = np.moveaxis(counts.reshape(*counts.shape[:-1], 1, 2, 3), -1, 0)  # each (..., rules, 1, sides)
     in_wrong, in_n = np.array(list(TREATMENTS.values())).T[..., None]  # each (treatments, 1)
     wrong, n = wrong + in_wrong * draws, wrong + right + in_n * draws
@@ -101,29 +93,120 @@ def _rows(group: Group, low: np.ndarray, high: np.ndarray) -> Iterator[dict]:
     questions = on_side.any(axis=-1).sum(axis=0)  # (rules, treatments)
     fewest = on_side.sum(axis=0).min(axis=-1)
     for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
-        counts = dict(zip(COUNTS + REASONS, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
+        counts = dict(zip(COUNTED, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
         varies = fewest[rule, treatment] > 1 and low[number] < high[number]
+        rates = {}
+        for side, errors, verdicts in zip(("shorter", "longer"), wrong[rule, treatment], n[rule, treatment], strict=True):
+            rates[f"rate_{side}"] = float(errors / verdicts) if verdicts else None
+            rates[f"wrong_{side}"] = int(errors) if errors == int(errors) else float(errors)  # draws may count half
+            rates[f"n_{side}"] = int(verdicts)
         yield {
             **group.names,
-            "order": (*RULES, POOLED)[rule],
+            "order": tuple(RULES)[rule],
             "draws": tuple(TREATMENTS)[treatment],
             "verbosity_bias": bias[number],
             "ci_low": low[number] if varies else None,
             "ci_high": high[number] if varies else None,
             "few": "yes" if fewest[rule, treatment] < FEW else "no",
             "accuracy_parity_gap": abs(bias[number]),
-            **_side("shorter", wrong[rule, treatment, 0], n[rule, treatment, 0]),
-            **_side("longer", wrong[rule, treatment, 1], n[rule, treatment, 1]),
+            **rates,
             "judge_draws": counts["draws_shorter"] + counts["draws_longer"],
             **{reason: counts[reason] for reason in REASONS},
             "questions": int(questions[rule, treatment]),
         }
 
 
-def _side(side: str, wrong: float, n: float) -> dict:
-    """Return the columns of the verdicts where the humans prefer the shorter, or the longer answer; draws may count half."""
-    rate = float(wrong / n) if n else None
-    return {f"rate_{side}": rate, f"wrong_{side}": int(wrong) if wrong == int(wrong) else float(wrong), f"n_{side}": int(n)}
+# Comparisons with a verdict in both orders: `ab` shows the answer of model_a first, `ba` that of model_b.
+BOTH = "(select * from pairs where outcome_ab <> 'error' and outcome_ba <> 'error')"
+COUNTS = {
+    "comparisons": "count(*)",
+    "consistent": "count(*) filter (where outcome_ab = outcome_ba)",
+    "first_both": "count(*) filter (where outcome_ab = 'a' and outcome_ba = 'b')",
+    "second_both": "count(*) filter (where outcome_ab = 'b' and outcome_ba = 'a')",
+    "first": "count(*) filter (where outcome_ab = 'a') + count(*) filter (where outcome_ba = 'b')",
+    "decided": "count(*) filter (where outcome_ab <> 'tie') + count(*) filter (where outcome_ba <> 'tie')",
+}
+# Each statistic is the quotient of two counts.
+STATISTICS = {
+    "consistency": ("consistent", "comparisons"),
+    "first_preference": ("first", "decided"),
+    "first_both": ("first_both", "comparisons"),
+    "second_both": ("second_both", "comparisons"),
+}
+# Comparisons with one order alone, and a verdict that chooses an answer.
+SINGLE = "(select * from pairs where single in ('a', 'b'))"
+SINGLE_COUNTS = {
+    "first": "count(*) filter (where outcome_ab = 'a' or outcome_ba = 'b')",
+    "decided": "count(*)",
+    "longer": "count(*) filter (where length_a <> length_b and (single = 'a') = (length_a > length_b))",
+    "unequal": "count(*) filter (where length_a <> length_b)",
+    "chose_own": f"count(*) filter (where {OWN} and (single = 'a') = (judge = model_a))",
+    "own": f"count(*) filter (where {OWN})",
+}
+SINGLE_STATISTICS = {
+    "single_order_first": ("first", "decided"),
+    "single_order_longer": ("longer", "unequal"),
+    "single_order_own": ("chose_own", "own"),
+}
+
+
+def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the rows of the table of position, by statistic.
+
+    Of the comparisons with a verdict in both orders that is no error: consistency: share whose two verdicts agree, two
+    ties among them. first_preference: share of the answer shown first among the n verdicts that are not ties; 0.5 is no
+    preference; missing where all are ties. first_both, second_both: share that chooses the answer shown first, or second, both
+    times, so that the orders contradict each other.
+
+    Of the comparisons in one order alone, shares of the verdicts that are neither ties nor errors:
+
+        single_order_first = first / decided, single_order_longer = longer / unequal, single_order_own = chose_own / own
+
+    with `first` those for the answer shown first, `longer` those for the longer answer among the `unequal` with two known and
+    different lengths, `chose_own` those for the judge's own answer among the `own` on its own answer and another's. If each
+    order was drawn at random, single_order_first is 0.5 for a judge that the place does not sway, however good the answers are:
+    E = (P(first | a first) + P(first | b first)) / 2. If not, a model that is shown first more often may be the better one. The
+    other two never hold quality fixed: a longer, or own, answer may be the better one.
+
+    Intervals are those of `share_intervals`; questions: those that have such comparisons (or verdicts).
+    """
+    for rows, counts, statistics in ((BOTH, COUNTS, STATISTICS), (SINGLE, SINGLE_COUNTS, SINGLE_STATISTICS)):
+        groups = summed(connection, counts, rows=rows)
+        for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
+            n = share.totals[statistics[share.statistic][1]]
+            if n or rows == BOTH:
+                interval = {"value": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
+                yield {**share.names, "statistic": share.statistic, **interval, "n": n, "questions": share.questions}
+
+
+AGREEMENT = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
+
+
+def agreement(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+    """Yield the rows of the table of agreement, of comparisons with a human label, by order rule as in `verbosity`.
+
+    value = agree / n: share of the verdicts equal to the human label, of three classes (a, b, tie); n leaves out errors, which
+    value_errors_wrong = agree / (n + errors) counts as disagreement. A judge without a verdict under an order rule has no row
+    there. The interval of value is that of `share_intervals`; questions: those with a verdict that counts.
+    """
+    counts = counts_by_rule(AGREEMENT)
+    groups = summed(connection, counts, rows="(select * from pairs where human is not null)")
+    statistics = {rule: (f"{rule} agree", f"{rule} n") for rule in RULES}
+    for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
+        agree, n, errors = (share.totals[f"{share.statistic} {count}"] for count in AGREEMENT)
+        if n + errors:
+            yield {
+                **share.names,
+                "order": share.statistic,
+                "value": agree / n if n else None,
+                "ci_low": share.ci_low,
+                "ci_high": share.ci_high,
+                "agree": agree,
+                "n": n,
+                "errors": errors,
+                "value_errors_wrong": agree / (n + errors),
+                "questions": share.questions,
+            }
 
 
 WIDTH = 20  # percentage points of a bin; bins are centred at multiples of it
@@ -135,16 +218,15 @@ BIN = """case when {length} is null or {other} is null then null when {other} = 
 
 
 def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
-    """Yield the rows of the score curves, by experiment, condition or pool, judge, then the humans, order and bin (Fig. 3, 4).
+    """Yield the rows of the score curves of judges, then of the humans, by order and bin (Saito et al., Figures 3 and 4).
 
     The score of a comparison is 1 if the answer of model_a wins, -1 if that of model_b does, 0 for a draw. order: `debiased`,
-    a judge's verdict that both orders agree on, or else a draw; `single`, its verdict where there is one order alone, which
-    stands for the judge if the order was drawn at random; empty for the humans (judge `Human`), whose score is that of the
-    label, each comparison once. mean and std_dev (with n - 1; missing where n is 1) are over the n comparisons whose relative
-    difference in words, 100 (length_a - length_b) / length_b percent, is in [bin_low, bin_high); the bins are 20 points wide
-    and centred at multiples of 20, the last, from 110, is open. Comparisons with an error (of the humans: without label) are
-    left out, and bins without comparisons have no row. Those without both lengths are in no bin: no_length counts them, the
-    same in all rows of a curve. connection: see `open_pairs`.
+    the verdict that both orders agree on, or else a draw; `single`, that of comparisons in one order alone, which stands for
+    the judge if the order was drawn at random; empty for the humans (judge `Human`), each of whose labels counts once. mean and
+    std_dev (with n - 1; missing where n is 1) are over the n comparisons whose relative difference in words,
+    100 (length_a - length_b) / length_b percent, is in [bin_low, bin_high); bins are 20 points wide and centred at multiples of
+    20, the last, from 110, is open. Comparisons with an error, or without a label, are left out; bins without comparisons have
+    no row. no_length counts the comparisons of a curve that lack a length and are in no bin.
     """
     binned = BIN.format(length="length_a", other="length_b")
     columns = f"experiment, condition, judge, '{{rule}}' as rule, {binned} as bin, {{rule}} as verdict"
@@ -153,21 +235,19 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
         select experiment, condition, {text(HUMAN)}, '', {binned}, human
         from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs where human is not null)"""
     rows = " union all ".join([*judged, labelled])
-    for names, rule, ends, (n, first, second), no_length in _binned(
-        connection, rows, ("true", "verdict = 'a'", "verdict = 'b'")
-    ):
+    counts = ("true", "verdict = 'a'", "verdict = 'b'")
+    for names, rule, ends, (n, first, second), no_length in _binned(connection, rows, counts):
         mean = (first - second) / n
         std_dev = math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None
         yield {**names, "order": rule, **ends, "mean": mean, "std_dev": std_dev, "n": n, "no_length": no_length}
 
 
 def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the alignment curves, by experiment, condition or pool, judge and bin (Saito et al., Fig. 5).
+    """Yield the rows of the alignment curves, by bin (Saito et al., Figure 5).
 
     agreement = agree / n: share of a judge's debiased decisions, draws left out, for the answer that the humans chose, over the
     n comparisons whose relative difference in words, 100 (chosen - rejected) / rejected percent, is in [bin_low, bin_high);
-    bins and no_length as of `score_curves`. The interval is Wilson's (1927). Human ties are left out too. connection: see
-    `open_pairs`.
+    bins and no_length as in `score_curves`. The interval is Wilson's (1927). Human ties are left out too.
     """
     chosen, rejected = (f"if(human = '{label}', length_a, length_b)" for label in "ab")
     rows = f"""
@@ -184,20 +264,18 @@ def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float
 def _binned(
     connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
 ) -> Iterator[tuple[dict, str, dict, Sequence[int], int]]:
-    """Yield experiment, condition or pool and judge, then order rule, ends of the bin in percent, `counts`, and rows in no bin.
+    """Yield experiment, condition or pool and judge; order rule; ends of the bin in percent; `counts`; and rows in no bin.
 
-    rows: SQL of experiment, condition, judge, rule (of the order; empty for the humans), bin and what `counts` need: each SQL
-    of what is counted. The last bin has no upper end.
+    rows: SQL of experiment, condition, judge, rule (empty for the humans), bin and the columns of `counts`, SQL conditions.
     """
-    names = [f"count{number}" for number in range(len(counts))]
-    counted = ", ".join(f"count(*) filter (where {sql}) as {name}" for name, sql in zip(names, counts, strict=True))
+    counted = ", ".join(f"count(*) filter (where {sql}) as count{number}" for number, sql in enumerate(counts))
     binned = connection.execute(f"""
         with by_bin as (
-            select experiment, place, label, rule, judge, bin, count(*) as n, {counted}
+            select experiment, place, label, judge, rule, bin, count(*) as n, {counted}
             from ({rows}) join members using (condition) group by all)
         select experiment, label, judge, rule, bin,
                coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, rule, judge), 0)::bigint,
-               {", ".join(names)}
+               columns('count.*')
         from by_bin qualify bin is not null order by experiment, place, rule = '', judge, rule, bin""").fetchall()
     for experiment, condition, judge, rule, bin_, no_length, *values in binned:
         low = WIDTH * bin_ - 110

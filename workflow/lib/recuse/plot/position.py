@@ -57,7 +57,7 @@ NOTE_OF_SINGLE = (
 def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Consistency and first-position preference of each judge with intervals, the conditions below one another.
 
-    `table`: the table of position, see `recuse.pairwise.position`; its other statistics are not drawn. Where no
+    `table`: the table of position, see `recuse.pairwise.verbosity`; its other statistics are not drawn. Where no
     comparison has both orders, what single orders tell takes their place. A preference is filled when its interval excludes
     one half, hollow when it does not or there is none.
     """

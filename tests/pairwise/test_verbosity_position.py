@@ -6,8 +6,8 @@ from scipy.stats import binomtest
 
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, write
 from recuse.base.tables import POSITION
-from recuse.pairwise.position import position
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import position
 from verdict_files import released, run
 
 REPLICATES = 300

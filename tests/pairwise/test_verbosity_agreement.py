@@ -5,8 +5,8 @@ import pytest
 
 from random_comparisons import POOLS, SETTINGS, few_replicates, groups, random_rows, resampled, resampled_ends, verdicts, write
 from recuse.base.tables import PAIRWISE_AGREEMENT as AGREEMENT
-from recuse.pairwise.position import agreement
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import agreement
 from verdict_files import released, run
 
 ORDERS = ("debiased", "ab", "ba", "pooled")

@@ -6,8 +6,8 @@ import pytest
 
 from random_comparisons import SETTINGS, few_replicates, write
 from recuse.base.tables import POSITION
-from recuse.pairwise.position import STATISTICS, position
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import STATISTICS, position
 from recuse.plot.colours import Palette
 from recuse.plot.position import position as draw_position
 from recuse.plot.style import Subject

@@ -9,7 +9,7 @@ from text_lengths import text_lengths
 
 from recuse.base.errors import DataError
 from recuse.base.tables import LENGTH_CONFOUND, read_table
-from recuse.pairwise.text_lengths import LEVELS, PERTURBATIONS, length_confound
+from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound
 from verdict_files import released
 
 SAMPLING = {"confidence": 0.9, "seed": 3}

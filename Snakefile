@@ -48,7 +48,7 @@ rule all:
 
 
 # `snakemake --cores N <study>` builds that study.
-answer(check_names, frozenset(rule.name for rule in workflow.rules))
+answer(studies.check_names, frozenset(rule.name for rule in workflow.rules))
 for study in (*config["studies"], *config["comparisons"]):
 
     rule:

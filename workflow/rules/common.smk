@@ -8,21 +8,10 @@ sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
 
 from recuse.base.errors import ConfigError
 from recuse.base.rules import asks, asks_by_size, code_of
+from recuse.config import studies
 from recuse.config.load import checked, project_settings
 from recuse.config.origins import with_stand_ins
-from recuse.config.studies import (
-    DATA,
-    check_names,
-    has_alphas,
-    has_raters,
-    is_imported,
-    is_simulated,
-    kind,
-    models_of,
-    ratings_of,
-    raw_megabytes,
-    source_of,
-)
+from recuse.config.studies import DATA
 
 
 @cache
@@ -54,14 +43,14 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def rated(*applies):
-    """A pattern of the studies of ratings of which all these functions are true."""
-    return one_of(study for study in config["studies"] if all(answer(each, study) for each in applies))
+def studies_that(*applies, among=("studies", "comparisons")):
+    """A pattern of the studies of which all these functions are true."""
+    names = (study for section in among for study in config[section])
+    return one_of(study for study in names if all(answer(each, study) for each in applies))
 
 
-def compared(*applies):
-    """A pattern of the studies of comparisons of which all these functions are true."""
-    return one_of(study for study in config["comparisons"] if all(answer(each, study) for each in applies))
+rated = partial(studies_that, among=["studies"])
+compared = partial(studies_that, among=["comparisons"])
 
 
 def unless(function):
@@ -89,15 +78,23 @@ def page(name):
     return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
 
 
+def drawn(name, caption, study="{study}"):
+    """The three formats of a figure; the SVG is the one that Snakemake's report shows."""
+    path = f"results/{study}/figures/{name}"
+    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category=study, labels={"figure": name})
+    return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
+
+
 wildcard_constraints:
     study=rated(),
 
 
 # Inputs of rules that fit specs; and of rules that ask how reliable the human scores are (raters, or their published agreement).
-STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(ratings_of)}
+STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(studies.ratings_of)}
 HUMANS = {
-    "raters": where(has_raters, "results/{study}/raters.parquet"),
-    "alphas": where(has_alphas, f"{DATA}/twin_facts.csv"),
+    "raters": where(studies.has_raters, "results/{study}/raters.parquet"),
+    "alphas": where(studies.has_alphas, f"{DATA}/twin_facts.csv"),
 }
+SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
 # What a job asks of a cluster that reads every row of its study.
-asks_by_rows = partial(asks_by_size, megabytes=of_study(raw_megabytes))
+asks_by_rows = partial(asks_by_size, megabytes=of_study(studies.raw_megabytes))

@@ -1,12 +1,11 @@
 # From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
 from recuse.catalogue.tables import from_source, tables_of, with_analysis, with_verdicts
-from recuse.config.studies import plants_published_attacks, released_files, verdict_files, verdict_format
 from recuse.base.tables import WORSENING
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
 
 
-for study in (study for study in config["comparisons"] if source_of(config, study)):
+for study in (study for study in config["comparisons"] if studies.source_of(config, study)):
 
     rule:
         name:
@@ -14,7 +13,7 @@ for study in (study for study in config["comparisons"] if source_of(config, stud
         input:
             code=code_of("fetch.py"),
         output:
-            raw=answer(released_files, study),
+            raw=answer(studies.released_files, study),
         log:
             f"results/{study}/logs/fetch.log",
         retries: 0
@@ -22,8 +21,8 @@ for study in (study for study in config["comparisons"] if source_of(config, stud
         conda:
             "../../envs/recuse.yaml"
         params:
-            source=answer(repository_of, study),
-            files=answer(published_files, study),
+            source=answer(studies.repository_of, study),
+            files=answer(studies.published_files, study),
         message:
             f"Fetch the published files of {study} and verify their git blob ids."
         script:
@@ -32,7 +31,7 @@ for study in (study for study in config["comparisons"] if source_of(config, stud
 
 rule simulate_comparisons:
     input:
-        published=where(plants_published_attacks, ATTACKS),
+        published=where(studies.plants_published_attacks, ATTACKS),
         code=code_of("simulate_comparisons.py"),
     output:
         comparisons="results/{study}/raw/comparisons.parquet",
@@ -42,7 +41,7 @@ rule simulate_comparisons:
     benchmark:
         "results/{study}/benchmarks/simulate_comparisons.tsv"
     wildcard_constraints:
-        study=compared(is_simulated),
+        study=compared(studies.is_simulated),
     group:
         "tables_{study}"
     conda:
@@ -61,8 +60,8 @@ rule simulate_comparisons:
 
 rule import_verdicts:
     input:
-        raw=of_study(imported_files),
-        references=of_study(reference_files),
+        raw=of_study(studies.imported_files),
+        references=of_study(studies.reference_files),
         code=code_of("import_verdicts.py"),
     output:
         **tables("imported"),
@@ -72,7 +71,7 @@ rule import_verdicts:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=compared(is_imported),
+        study=compared(studies.is_imported),
     group:
         "tables_{study}"
     conda:
@@ -89,7 +88,7 @@ rule import_verdicts:
 
 rule comparisons:
     input:
-        raw=of_study(verdict_files),
+        raw=of_study(studies.verdict_files),
         code=code_of("comparisons.py"),
     output:
         **tables("completeness"),
@@ -107,7 +106,7 @@ rule comparisons:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        format=of_study(verdict_format),
+        format=of_study(studies.verdict_format),
         both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
     message:
         "Check the verdicts of {wildcards.study}."
@@ -135,9 +134,8 @@ rule verbosity:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        **SAMPLING,
         pools=lookup("comparisons/{study}/pools", within=config, default={}),
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
     message:
         "Measure verbosity bias, position and human agreement in {wildcards.study}."
     script:
@@ -163,8 +161,7 @@ rule cognitive_biases:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
+        **SAMPLING,
     message:
         "Count the cognitive biases in {wildcards.study}."
     script:
@@ -174,7 +171,7 @@ rule cognitive_biases:
 # The published files of CoBBLEr: what was made of verdicts, not the verdicts.
 rule released_rankings:
     input:
-        raw=of_study(released_files),
+        raw=of_study(studies.released_files),
         code=code_of("cobbler.py"),
     output:
         **tables("cognitive_biases", "random_thresholds", "rbo", "valid_rates"),
@@ -191,9 +188,8 @@ rule released_rankings:
     resources:
         **asks(mem_mb=600, runtime=10),
     params:
+        **SAMPLING,
         folder="results/{study}/raw",
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
     message:
         "Compare the published rankings of {wildcards.study}."
     script:
@@ -219,9 +215,8 @@ rule attacks:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
+        **SAMPLING,
         worsening=lookup("comparisons/{study}/worsening", within=config, default=list(WORSENING)),
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
     message:
         "Count the attacks that succeed in {wildcards.study}."
     script:
@@ -230,7 +225,7 @@ rule attacks:
 
 rule text_lengths:
     input:
-        raw=of_study(released_files),
+        raw=of_study(studies.released_files),
         code=code_of("text_lengths.py"),
     output:
         **tables("length_confound"),
@@ -245,9 +240,8 @@ rule text_lengths:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
+        **SAMPLING,
         folder="results/{study}/raw",
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
     message:
         "Measure how each perturbation changes the lengths of the texts of {wildcards.study}."
     script:
@@ -283,7 +277,7 @@ rule recovery_of_comparisons:
     log:
         "results/{study}/logs/recovery_of_comparisons.log",
     wildcard_constraints:
-        study=compared(is_simulated),
+        study=compared(studies.is_simulated),
     group:
         "tables_{study}"
     conda:

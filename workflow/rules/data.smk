@@ -1,38 +1,13 @@
 # From published files, a simulation or a user's own files, imported where they are in another format, to ratings and cells.
-from recuse.config.studies import (
-    families_of,
-    imported_files,
-    is_sharded,
-    part_dimensions,
-    part_files,
-    part_megabytes,
-    part_paths,
-    published_files,
-    raw_dimensions,
-    raw_of_shard,
-    raw_paths,
-    reference_files,
-    repository_of,
-    scales_of,
-    shard_files,
-    shard_megabytes,
-)
 
-PUBLISHED = [
-    f"{DATA}/{table}.csv"
-    for table in (
-        "play_favorites_estimates",
-        "play_favorites_mean_scores",
-        "play_favorites_correlations",
-        "play_favorites_agreement",
-        "twin_facts",
-    )
-]
+from recuse.published.values import FILES
+
+PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
 # What config says of the ratings of a study, to whatever checks them.
 OF_RATINGS = {
-    "scales": of_study(scales_of),
+    "scales": of_study(studies.scales_of),
     "task_types": lookup("studies/{study}/task_types", within=config, default={}),
-    "models": of_study(models_of),
+    "models": of_study(studies.models_of),
 }
 
 
@@ -51,15 +26,15 @@ rule fetch:
     log:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
-        study=rated(source_of),
+        study=rated(studies.source_of),
         dimension=one_of({name for source in config.get("sources", {}).values() for name in source.get("files", {})}),
     retries: 0
     localrule: True
     conda:
         "../../envs/recuse.yaml"
     params:
-        source=of_study(repository_of),
-        files=of_study(published_files, "dimension"),
+        source=of_study(studies.repository_of),
+        files=of_study(studies.published_files, "dimension"),
     message:
         "Fetch {wildcards.dimension} of {wildcards.study} and verify its git blob id."
     script:
@@ -79,7 +54,7 @@ rule simulate:
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
-        study=rated(is_simulated, unless(is_sharded)),
+        study=rated(studies.is_simulated, unless(studies.is_sharded)),
     group:
         "tables_{study}"
     conda:
@@ -90,7 +65,7 @@ rule simulate:
         settings=lookup("studies/{study}/simulate", within=config),
         scales=lookup("studies/{study}/scales", within=config),
         task_types=lookup("studies/{study}/task_types", within=config, default={}),
-        families=of_study(families_of),
+        families=of_study(studies.families_of),
         seed=lookup("seed", within=config),
     message:
         "Simulate the ratings of {wildcards.study}."
@@ -100,8 +75,8 @@ rule simulate:
 
 rule import_ratings:
     input:
-        raw=of_study(imported_files),
-        references=of_study(reference_files),
+        raw=of_study(studies.imported_files),
+        references=of_study(studies.reference_files),
         code=code_of("import_ratings.py"),
     output:
         ratings="results/{study}/raw/ratings.parquet",
@@ -111,7 +86,7 @@ rule import_ratings:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=rated(is_imported, unless(has_raters)),
+        study=rated(studies.is_imported, unless(studies.has_raters)),
     group:
         "tables_{study}"
     conda:
@@ -121,7 +96,7 @@ rule import_ratings:
     params:
         settings=lookup("studies/{study}/import", within=config),
         scales=lookup("studies/{study}/scales", within=config),
-        models=of_study(models_of),
+        models=of_study(studies.models_of),
     message:
         "Import the ratings of {wildcards.study}."
     script:
@@ -134,12 +109,12 @@ use rule import_ratings as import_ratings_and_raters with:
         raters="results/{study}/raw/raters.parquet",
         imported="results/{study}/tables/imported.csv",
     wildcard_constraints:
-        study=rated(is_imported, has_raters),
+        study=rated(studies.is_imported, studies.has_raters),
 
 
 rule ratings:
     input:
-        raw=of_study(raw_paths),
+        raw=of_study(studies.raw_paths),
         code=code_of("ratings.py"),
     output:
         **tables("completeness"),
@@ -149,7 +124,7 @@ rule ratings:
     benchmark:
         "results/{study}/benchmarks/ratings.tsv"
     wildcard_constraints:
-        study=rated(unless(is_sharded)),
+        study=rated(unless(studies.is_sharded)),
     group:
         "tables_{study}"
     conda:
@@ -158,7 +133,7 @@ rule ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
-        dimensions=of_study(raw_dimensions),
+        dimensions=of_study(studies.raw_dimensions),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:
@@ -176,7 +151,7 @@ rule cells:
     benchmark:
         "results/{study}/benchmarks/cells.tsv"
     wildcard_constraints:
-        study=rated(unless(is_sharded)),
+        study=rated(unless(studies.is_sharded)),
     group:
         "tables_{study}"
     conda:
@@ -194,14 +169,14 @@ rule cells:
 # cluster, therefore in no group; with the tables, which wait for the shards, the first would be a job that waits for itself.
 use rule simulate as simulate_for_shards with:
     wildcard_constraints:
-        study=rated(is_simulated, is_sharded),
+        study=rated(studies.is_simulated, studies.is_sharded),
     group:
         "raw_{study}"
 
 
 rule check_part:
     input:
-        raw=of_study(part_paths, "part"),
+        raw=of_study(studies.part_paths, "part"),
         code=code_of("check_part.py"),
     output:
         checked=temp("results/{study}/checked/{part}.rows.parquet"),
@@ -211,14 +186,14 @@ rule check_part:
     benchmark:
         "results/{study}/benchmarks/check_part_{part}.tsv"
     wildcard_constraints:
-        study=rated(is_sharded),
+        study=rated(studies.is_sharded),
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(part_megabytes, "part")),
+        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.part_megabytes, "part")),
     params:
         **OF_RATINGS,
-        dimensions=of_study(part_dimensions, "part"),
+        dimensions=of_study(studies.part_dimensions, "part"),
     message:
         "Check part {wildcards.part} of the ratings of {wildcards.study}."
     script:
@@ -227,7 +202,7 @@ rule check_part:
 
 rule plan_shards:
     input:
-        summaries=of_study(partial(part_files, name="summary")),
+        summaries=of_study(partial(studies.part_files, name="summary")),
         code=code_of("plan_shards.py"),
     output:
         **tables("completeness"),
@@ -237,7 +212,7 @@ rule plan_shards:
     benchmark:
         "results/{study}/benchmarks/plan_shards.tsv"
     wildcard_constraints:
-        study=rated(is_sharded),
+        study=rated(studies.is_sharded),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -254,9 +229,9 @@ rule plan_shards:
 # The raw files are opened only to say where a row stands that stands twice.
 rule shard:
     input:
-        checked=of_study(partial(part_files, name="rows")),
+        checked=of_study(partial(studies.part_files, name="rows")),
         plan="results/{study}/shards/plan.json",
-        raw=of_study(raw_of_shard, "shard", "shards"),
+        raw=of_study(studies.raw_of_shard, "shard", "shards"),
         code=code_of("shard.py"),
     output:
         ratings="results/{study}/shards/{shard}-of-{shards}/ratings.parquet",
@@ -266,39 +241,31 @@ rule shard:
     benchmark:
         "results/{study}/benchmarks/shard_{shard}-of-{shards}.tsv"
     wildcard_constraints:
-        study=rated(is_sharded),
+        study=rated(studies.is_sharded),
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(shard_megabytes)),
+        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
     params:
         **OF_RATINGS,
-        dimensions=of_study(raw_dimensions),
+        dimensions=of_study(studies.raw_dimensions),
     message:
         "Normalise shard {wildcards.shard} of {wildcards.shards} of the ratings of {wildcards.study}."
     script:
         "../scripts/shard.py"
 
 
-rule gather_cells:
+use rule cells as gather_cells with:
     input:
-        counts=of_study(partial(shard_files, name="counts.parquet")),
+        counts=of_study(partial(studies.shard_files, name="counts.parquet")),
         code=code_of("cells.py"),
-    output:
-        cells="results/{study}/cells.parquet",
     log:
         "results/{study}/logs/gather_cells.log",
     benchmark:
         "results/{study}/benchmarks/gather_cells.tsv"
     wildcard_constraints:
-        study=rated(is_sharded),
-    group:
-        "tables_{study}"
-    conda:
-        "../../envs/recuse.yaml"
+        study=rated(studies.is_sharded),
     resources:
         **asks(mem_mb=1000, runtime=10),
     message:
         "Add up the shards of {wildcards.study} as cells."
-    script:
-        "../scripts/cells.py"

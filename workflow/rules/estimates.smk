@@ -1,6 +1,5 @@
 # From cells to tables: what the ratings support, estimates of every spec, and what these rest on.
 from recuse.config.specs import conclusions_params, inference_params, main_and_stand_in, specs_of_views, tables_of_views
-from recuse.config.studies import import_of, order_of, raters_of
 
 
 # Before any fit: what the ratings support.
@@ -26,7 +25,7 @@ rule check:
         planner={key: config["inference"]["planner"][key] for key in ("gamma", "power")},
         of_alpha=config["inference"]["raters"],
         confidence=lookup("confidence", within=config),
-        imports=of_study(import_of),
+        imports=of_study(studies.import_of),
         named=lookup("studies/{study}/families", within=config, default={}),
     message:
         "Say what the ratings of {wildcards.study} support."
@@ -89,7 +88,7 @@ rule describe:
 
 rule agreement:
     input:
-        raw=of_study(raters_of),
+        raw=of_study(studies.raters_of),
         ratings=STUDY["ratings"],
         code=code_of("agreement.py"),
     output:
@@ -100,7 +99,7 @@ rule agreement:
     benchmark:
         "results/{study}/benchmarks/agreement.tsv"
     wildcard_constraints:
-        study=rated(has_raters),
+        study=rated(studies.has_raters),
     group:
         "tables_{study}"
     conda:
@@ -108,7 +107,7 @@ rule agreement:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        models=of_study(models_of),
+        models=of_study(studies.models_of),
     message:
         "Check the raters of {wildcards.study} and tabulate how well they agree."
     script:
@@ -128,7 +127,7 @@ rule recovery:
     benchmark:
         "results/{study}/benchmarks/recovery.tsv"
     wildcard_constraints:
-        study=rated(is_simulated),
+        study=rated(studies.is_simulated),
     group:
         "tables_{study}"
     conda:
@@ -185,8 +184,7 @@ rule estimands:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **inference_params(config, ["placebo", "identifiability"], "assignments"),
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
+        **SAMPLING,
     message:
         "Hold the biases of {wildcards.study} against ordinary taste, and say which cells identify them."
     script:
@@ -243,8 +241,7 @@ rule leaderboard:
         **inference_params(
             config, ["leaderboard"], "replicates", "few_labels", "planner", "without_human_scores", also=["main"]
         ),
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
+        **SAMPLING,
     message:
         "Rank the models of {wildcards.study} with the biases taken off, and plan studies like it."
     script:
@@ -257,7 +254,7 @@ rule conclusions:
         estimates=estimates(specs_of_views(config)),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
-        scorecard=where(source_of, "results/{study}/tables/scorecard.csv"),
+        scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
         template=f"{WORKFLOW}/report/conclusions.html.j2",
         frame=f"{WORKFLOW}/report/page.html.j2",
         code=code_of("conclusions.py"),
@@ -277,9 +274,9 @@ rule conclusions:
     params:
         **conclusions_params(config),
         instead=config["inference"]["without_human_scores"],
-        order=of_study(order_of),  # as in the figures
+        order=of_study(studies.order_of),  # as in the figures
         label=lookup("studies/{study}/title", within=config),
-        kind=of_study(kind),
+        kind=of_study(studies.kind),
     message:
         "Say which conclusions of {wildcards.study} stand in other views."
     script:

@@ -8,13 +8,6 @@ OF_TABLES = {rule.name for rule in workflow.rules}
 files_of = partial(files_with, figures=FIGURES)  # every file of a study that a reader wants
 
 
-def drawn(name, caption):
-    """The three formats of a figure; the SVG is the one that the report shows."""
-    path = f"results/{{study}}/figures/{name}"
-    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category="{study}", labels={"figure": name})
-    return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
-
-
 def param(figure, name):
     """A param of a figure, which its caption reads, too."""
     params = partial(figure_params, figure=figure)
@@ -38,7 +31,7 @@ for figure_name, figure in FIGURES.items():
         benchmark:
             f"results/{{study}}/benchmarks/{name}.tsv"
         wildcard_constraints:
-            study=one_of(each for each in (*config["studies"], *config["comparisons"]) if figure.applies(config, each)),
+            study=studies_that(figure.applies),
         group:
             "figures_{study}"
         conda:

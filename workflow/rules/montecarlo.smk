@@ -31,13 +31,12 @@ rule validity_world:
     resources:
         **asks(mem_mb=1000, runtime=60),
     params:
+        **SAMPLING,
         dial=lambda wildcards: MONTECARLO["grids"][wildcards.grid]["dial"],
         world=lambda wildcards: dials_of(MONTECARLO, wildcards.grid, wildcards.setting),
         estimators=lambda wildcards: estimators_of(MONTECARLO, wildcards.grid),
         replicates=MONTECARLO["replicates"],
         draws=MONTECARLO["draws"],
-        confidence=lookup("confidence", within=config),
-        seed=lookup("seed", within=config),
     message:
         "Try the estimators on worlds with {wildcards.grid} at {wildcards.setting}."
     script:
@@ -66,14 +65,7 @@ rule validity_figure:
         table="results/validity/tables/{statistic}.csv",
         code=code_of("figure.py", "recuse.plot.montecarlo"),
     output:
-        pdf="results/validity/figures/{statistic}.pdf",
-        svg=report(
-            "results/validity/figures/{statistic}.svg",
-            caption="../report/validity.rst",
-            category="validity",
-            labels={"figure": "{statistic}"},
-        ),
-        png="results/validity/figures/{statistic}.png",
+        **drawn("{statistic}", "validity", study="validity"),
     log:
         "results/validity/logs/figure_{statistic}.log",
     benchmark:

@@ -1,7 +1,6 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
 from recuse.catalogue.figures import captions_of, pictures_of
 from recuse.catalogue.tables import estimates_of, pages_of
-from recuse.config.studies import files_of_user
 from recuse.report.settings import report_params
 
 captions = of_study(partial(captions_of, figures=FIGURES))
@@ -15,8 +14,8 @@ rule compare_with_paper:
         estimates=rules.fit.output.estimates,
         mean_scores=rules.describe.output.mean_scores,
         correlations=rules.describe.output.correlations,
-        agreement=where(has_raters, rules.agreement.output.agreement),
-        helm=HELM if kind(config, "helm_instruct") == "user" else [],
+        agreement=where(studies.has_raters, rules.agreement.output.agreement),
+        helm=HELM if studies.kind(config, "helm_instruct") == "user" else [],
         published=PUBLISHED,
         template=f"{WORKFLOW}/report/scorecard.html.j2",
         frame=f"{WORKFLOW}/report/page.html.j2",
@@ -36,7 +35,7 @@ rule compare_with_paper:
         **asks(mem_mb=600, runtime=5),
     params:
         label=lookup("studies/{study}/title", within=config),
-        kind=of_study(kind),
+        kind=of_study(studies.kind),
     message:
         "Compare {wildcards.study} with what Play Favorites prints and says."
     script:
@@ -54,7 +53,7 @@ rule compare_comparisons:
     log:
         "results/{study}/logs/compare_comparisons.log",
     wildcard_constraints:
-        study=compared(source_of),
+        study=compared(studies.source_of),
     group:
         "tables_{study}"
     conda:
@@ -62,8 +61,8 @@ rule compare_comparisons:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        source=of_study(source_of),
-        kind=of_study(kind),
+        source=of_study(studies.source_of),
+        kind=of_study(studies.kind),
     message:
         "Compare {wildcards.study} with what its paper prints."
     script:
@@ -76,7 +75,7 @@ rule page:
         tables=of_study(lambda config, study: list(tables_of(config, study).values())),
         estimates=of_study(estimates_of),
         pages=of_study(pages_of),
-        raw=of_study(files_of_user),
+        raw=of_study(studies.files_of_user),
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
         captions=lambda wildcards: [figure["caption"] for figure in captions(wildcards).values()],
@@ -88,7 +87,7 @@ rule page:
     benchmark:
         "results/{study}/benchmarks/page.tsv"
     wildcard_constraints:
-        study=one_of([*config["studies"], *config["comparisons"]]),
+        study=studies_that(),
     group:
         "figures_{study}"
     conda:

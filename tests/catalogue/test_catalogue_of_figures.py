@@ -6,8 +6,7 @@ from inspect import signature
 import pytest
 
 from conftest import ROOT
-from recuse.catalogue.figure import figure_params, simultaneous_of
-from recuse.catalogue.figures import captions_of, figures, figures_of, files_of, pictures_of
+from recuse.catalogue.figures import captions_of, figure_params, figures, figures_of, files_of, pictures_of, simultaneous_of
 from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
 from recuse.config.origins import with_stand_ins

@@ -1,8 +1,11 @@
 """The catalogue of tables: which of them each study has, where they are, and what they hold."""
 
+import re
+
 import pytest
 
-from conftest import CONFIG
+from conftest import CONFIG, ROOT
+from recuse.base import tables
 from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, estimates_of, pages_of, tables_of
 
 SCALES = {"scales": {"Tone": [1, 5]}}
@@ -36,7 +39,7 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 
 
 @pytest.mark.parametrize(
-    ("study", "tables", "compared", "recovered"),
+    ("study", "names", "compared", "recovered"),
     [
         ("annotations", VERBOSITY | {"imported"}, set(), set()),
         ("llmbar", VERBOSITY | {"scorecard"}, {"verbosity", "agreement"}, set()),
@@ -55,21 +58,27 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
         ),
     ],
 )
-def test_tables_of_comparisons(study, tables, compared, recovered):
+def test_tables_of_comparisons(study, names, compared, recovered):
     found = tables_of(CONFIGURED, study)
-    assert set(found) == tables
+    assert set(found) == names
     assert list(found) == [name for name in TABLES_OF_COMPARISONS if name in found]
-    if "scorecard" in tables:
+    if "scorecard" in names:
         assert set(tables_of(CONFIGURED, study, read_by="scorecard")) == compared
-    if "recovery" in tables:
+    if "recovery" in names:
         assert set(tables_of(CONFIGURED, study, read_by="recovery")) == recovered
 
 
+OF_NO_STUDY = {"PUBLISHED_RANKS", "PLANTED", "PAIRWISE_PLANTED", "VALIDITY"}  # a paper's values, planted ones, the estimators'
+
+
 def test_a_table_of_a_study_says_of_which():
-    """All columns but of published_ranks, whose values are a paper's alone."""
-    columns = [table.columns for table in (*TABLES.values(), *TABLES_OF_COMPARISONS.values())]
-    assert {each[0] for each in columns} == {"study", "table"}
-    assert all(len(set(each)) == len(each) for each in columns)
+    """All that a script of the workflow writes."""
+    scripts = [path.read_text("utf-8") for path in (ROOT / "workflow" / "scripts").glob("*.py")]
+    imported = [names for script in scripts for names in re.findall(r"from recuse.base.tables import (.*)", script)]
+    columns = {name: getattr(tables, name) for name in re.findall(r"\b[A-Z_]+\b", " ".join(imported))}
+    assert len(columns) > 40
+    assert {name for name, each in columns.items() if each[0] != "study"} == OF_NO_STUDY
+    assert all(len(set(each)) == len(each) for each in columns.values())
 
 
 def test_estimates_and_pages_are_of_ratings():

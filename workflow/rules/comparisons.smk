@@ -1,5 +1,5 @@
 # From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
-from recuse.catalogue.tables import from_source, tables_of, with_analysis, with_verdicts
+from recuse.catalogue.tables import from_source, tables_of, with_analysis
 from recuse.base.tables import WORSENING
 
 ATTACKS = f"{DATA}/judgement_bias_published.csv"  # the tables of Chen et al.
@@ -98,7 +98,7 @@ rule comparisons:
     benchmark:
         "results/{study}/benchmarks/comparisons.tsv"
     wildcard_constraints:
-        study=compared(with_verdicts),
+        study=compared(studies.analyses),
     group:
         "tables_{study}"
     conda:

@@ -1,6 +1,5 @@
 # From tables to figures: one rule for each figure of the catalogue; `{study}` is the only wildcard.
-from recuse.catalogue.figure import figure_params
-from recuse.catalogue.figures import figures
+from recuse.catalogue.figures import captions_of, figure_params, figures, pictures_of
 from recuse.catalogue.figures import files_of as files_with
 
 FIGURES = figures(config, PROJECT)

@@ -1,5 +1,4 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
-from recuse.catalogue.figures import captions_of, pictures_of
 from recuse.catalogue.tables import estimates_of, pages_of
 from recuse.report.settings import report_params
 

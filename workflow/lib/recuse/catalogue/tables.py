@@ -1,78 +1,10 @@
-"""Every table of a study once: its columns, and which studies have it."""
+"""Every table of a study once, and which studies have it; the columns are those of recuse.base.tables."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
-from recuse.base.tables import (
-    AGREEMENT,
-    ALIGNMENT_CURVES,
-    ASR,
-    BREAKDOWNS,
-    CHECK,
-    CLAIMS,
-    COGNITIVE_BIASES,
-    COMPLETENESS,
-    CONCLUSIONS,
-    CORRELATIONS,
-    FEW_LABELS,
-    IDENTIFIABILITY,
-    IMPORTED,
-    LEADERBOARD,
-    LENGTH_CONFOUND,
-    LENGTH_CURVE,
-    MEAN_SCORES,
-    MISSINGNESS,
-    MULTIPLICITY,
-    NOISY_REFERENCE,
-    NOT_ESTIMABLE,
-    PAIRWISE_AGREEMENT,
-    PAIRWISE_COMPLETENESS,
-    PAIRWISE_RECOVERY,
-    PLACEBO,
-    PLANNER,
-    POSITION,
-    PUBLISHED_RANKS,
-    RANDOM,
-    RANKS,
-    RBO,
-    RECOVERY,
-    RELIABILITY,
-    REMARKS,
-    SCORE_CURVES,
-    SCORECARD,
-    SENSITIVITY,
-    SMOOTHS,
-    TASTES,
-    VALID,
-    VERBOSITY,
-    VOTE_SHARES,
-    VOTES_BY_POSITION,
-)
-from recuse.config.studies import analyses, has_raters, is_imported, is_of_the_paper, is_simulated, kind, source_of
+from recuse.config.studies import analyses, has_raters, is_imported, is_of_the_paper, is_simulated, source_of
 
-Applies = Callable[[Mapping, str], bool]  # whether a study, of a configuration, has something
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of a study, a file of its name: the columns, and which studies have it.
-
-    read_by: `recovery` and `scorecard` of comparisons, which hold it against what was planted and what a paper prints.
-    """
-
-    columns: Sequence[str]
-    applies: Applies
-    read_by: Sequence[str] = ()
-
-
-def always(config: Mapping, study: str) -> bool:
-    """True of every study."""
-    return True
-
-
-def with_verdicts(config: Mapping, study: str) -> bool:
-    """True of comparisons whose verdicts are there, not only what was made of them."""
-    return bool(analyses(config, study))
+Applies = Callable[[Mapping, str], object]  # of a configuration and a study: something true if the study has it
 
 
 def with_analysis(analysis: str) -> Applies:
@@ -90,93 +22,48 @@ def with_cognitive_biases(config: Mapping, study: str) -> bool:
     return "cognitive_biases" in analyses(config, study) or source_of(config, study) == "cobbler"
 
 
-def from_any_source(config: Mapping, study: str) -> bool:
-    """True of comparisons that are published, whatever the source."""
-    return source_of(config, study) is not None
-
-
 def of_ratings(config: Mapping, study: str) -> bool:
     """True of ratings, not of comparisons."""
     return study in config["studies"]
 
 
-def never(config: Mapping, study: str) -> bool:
-    """True of no study."""
-    return False
-
-
-def is_published(config: Mapping, study: str) -> bool:
-    """True of a study whose data are published, neither simulated nor a user's."""
-    return kind(config, study) == "published"
-
-
-def against_a_paper(config: Mapping, study: str) -> bool:
-    """True of a study that is held against what a paper prints."""
-    return is_of_the_paper(config, study) or (study in config["comparisons"] and from_any_source(config, study))
-
-
 # Of a study of ratings, in the order of its report.
-TABLES = {
-    "check": Table(CHECK, always),
-    "completeness": Table(COMPLETENESS, always),
-    "mean_scores": Table(MEAN_SCORES, always),
-    "correlations": Table(CORRELATIONS, always),
-    "smooths": Table(SMOOTHS, always),
-    "not_estimable": Table(NOT_ESTIMABLE, always),
-    "remarks": Table(REMARKS, always),
-    "recovery": Table(RECOVERY, is_simulated),
-    "agreement": Table(AGREEMENT, has_raters),
-    "imported": Table(IMPORTED, is_imported),
-    "claims": Table(CLAIMS, is_of_the_paper),
-    "scorecard": Table(SCORECARD, is_of_the_paper),
-    "multiplicity": Table(MULTIPLICITY, always),
-    "placebo": Table(PLACEBO, always),
-    "tastes": Table(TASTES, always),
-    "identifiability": Table(IDENTIFIABILITY, always),
-    "reliability": Table(RELIABILITY, always),
-    "noisy_reference": Table(NOISY_REFERENCE, always),
-    "reliability_curve": Table(NOISY_REFERENCE, always),
-    "breakdowns": Table(BREAKDOWNS, always),
-    "sensitivity": Table(SENSITIVITY, always),
-    "missingness": Table(MISSINGNESS, always),
-    "leaderboard": Table(LEADERBOARD, always),
-    "few_labels": Table(FEW_LABELS, always),
-    "planner": Table(PLANNER, always),
-    "conclusions": Table(CONCLUSIONS, always),
+TABLES: dict[str, Applies] = {
+    **dict.fromkeys(("check", "completeness", "mean_scores", "correlations", "smooths", "not_estimable"), of_ratings),
+    "remarks": of_ratings,
+    "recovery": is_simulated,
+    "agreement": has_raters,
+    "imported": is_imported,
+    "claims": is_of_the_paper,
+    "scorecard": is_of_the_paper,
+    **dict.fromkeys(("multiplicity", "placebo", "tastes", "identifiability"), of_ratings),
+    **dict.fromkeys(("reliability", "noisy_reference", "reliability_curve", "breakdowns"), of_ratings),
+    **dict.fromkeys(("sensitivity", "missingness", "leaderboard", "few_labels", "planner", "conclusions"), of_ratings),
 }
 # Of a study of comparisons.
-TABLES_OF_COMPARISONS = {
-    "completeness": Table(PAIRWISE_COMPLETENESS, with_verdicts),
-    "imported": Table(IMPORTED, is_imported),
-    "verbosity": Table(VERBOSITY, with_analysis("verbosity"), read_by=("recovery", "scorecard")),
-    "position": Table(POSITION, with_analysis("verbosity"), read_by=("recovery",)),
-    "agreement": Table(PAIRWISE_AGREEMENT, with_analysis("verbosity"), read_by=("scorecard",)),
-    "score_curves": Table(SCORE_CURVES, with_analysis("verbosity")),
-    "alignment_curves": Table(ALIGNMENT_CURVES, with_analysis("verbosity")),
-    "cognitive_biases": Table(COGNITIVE_BIASES, with_cognitive_biases, read_by=("recovery",)),
-    "random_thresholds": Table(RANDOM, with_cognitive_biases),
-    "asr": Table(ASR, with_analysis("attacks"), read_by=("recovery", "scorecard")),
-    "ranks": Table(RANKS, with_analysis("attacks"), read_by=("scorecard",)),
-    "votes_by_position": Table(VOTES_BY_POSITION, with_analysis("attacks"), read_by=("scorecard",)),
-    "length_curve": Table(LENGTH_CURVE, with_analysis("attacks")),
-    "vote_shares": Table(VOTE_SHARES, with_analysis("attacks"), read_by=("scorecard",)),
-    "rbo": Table(RBO, from_source("cobbler"), read_by=("scorecard",)),
-    "valid_rates": Table(VALID, from_source("cobbler")),
-    "length_confound": Table(LENGTH_CONFOUND, from_source("judgement_bias")),
-    "published_ranks": Table(PUBLISHED_RANKS, from_source("judgement_bias")),
-    "recovery": Table(PAIRWISE_RECOVERY, is_simulated),
-    "scorecard": Table(SCORECARD, from_any_source),
+TABLES_OF_COMPARISONS: dict[str, Applies] = {
+    "completeness": analyses,
+    "imported": is_imported,
+    **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
+    **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),
+    **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
+    **dict.fromkeys(("rbo", "valid_rates"), from_source("cobbler")),
+    **dict.fromkeys(("length_confound", "published_ranks"), from_source("judgement_bias")),
+    "recovery": is_simulated,
+    "scorecard": source_of,
+}
+# Of comparisons, what is held against what was planted, and against what a paper prints.
+READ_BY = {
+    "recovery": ("verbosity", "position", "cognitive_biases", "asr"),
+    "scorecard": ("verbosity", "agreement", "asr", "ranks", "votes_by_position", "vote_shares", "rbo"),
 }
 
 
 def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dict[str, str]:
-    """Name -> path of the tables of a study, or of those that the table `read_by` reads."""
+    """Name -> path of the tables of a study, or of those that the table `read_by` of comparisons is made from."""
     tables = TABLES_OF_COMPARISONS if study in config["comparisons"] else TABLES
-    return {
-        name: f"results/{study}/tables/{name}.csv"
-        for name, table in tables.items()
-        if table.applies(config, study) and read_by in (None, *table.read_by)
-    }
+    names = [name for name, applies in tables.items() if applies(config, study)]
+    return {name: f"results/{study}/tables/{name}.csv" for name in names if read_by is None or name in READ_BY[read_by]}
 
 
 def estimates_of(config: Mapping, study: str) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recuse.base.rules import WORKFLOW
-from recuse.catalogue.tables import (    Applies,
+from recuse.catalogue.tables import (
+    Applies,
     estimates_of,
     from_source,
     of_ratings,

@@ -8,8 +8,7 @@ from conftest import DATA
 from recuse.base.tables import CLAIMS as COLUMNS
 from recuse.data.registry import HUMAN
 from recuse.published.claims import ABSENT, CLAIMS, FAILS, HOLDS, LISTED, NO_HELM, NOTHING_LEFT, claims, evidence, judged
-from recuse.published.criteria import Finding, most, three_quarters
-from recuse.published.results import Results, Value
+from recuse.published.results import Finding, Results, Value, most, three_quarters
 from recuse.published.values import DIMENSIONS, JUDGES, read_published
 
 DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")

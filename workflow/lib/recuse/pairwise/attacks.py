@@ -111,7 +111,7 @@ def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]
 
 
 def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study: str) -> str:
-    """Say which perturbations of `rates` count as worsening; ConfigError if one of `worsening` is neither there nor a default."""
+    """Say which perturbations of `rates` count as worsening; ConfigError if one is neither there nor worsening by default."""
     conditions = sorted({row["condition"] for row in rates})
     unknown = sorted({*worsening} - {*conditions, *WORSENING})
     if unknown:

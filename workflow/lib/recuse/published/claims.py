@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recuse.published.criteria import (
+from recuse.published.results import (
     LLM_REFERENCE,
+    AbsentError,
     Criterion,
     Finding,
     Quorum,
+    Results,
+    Value,
     below_the_humans,
     bias_like_gap,
     compared,
@@ -35,7 +38,6 @@ from recuse.published.criteria import (
     three_quarters,
     within,
 )
-from recuse.published.results import AbsentError, Results, Value
 from recuse.published.values import DIMENSIONS, ESTIMANDS, JUDGES
 
 GPT = ("GPT-3.5 Turbo", "GPT-4o")

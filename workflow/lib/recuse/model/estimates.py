@@ -32,17 +32,16 @@ class Estimated(NamedTuple):
 def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> Estimated:
     """Estimate a spec on a study.
 
-    An interval is estimate -+ z * std_error, z the quantile of (1 + confidence) / 2 of the normal distribution or, of errors by
-    prompt, of t with `df` degrees of freedom; the p-value is that of the two-sided test of 0; all three are missing where
-    the standard error is 0 or unknown. A term that no row carries has no row among the estimates; one that the design or the
-    data do not determine has a row without numbers. Both are not estimable, with the reason, and so is a slice or a spec
+    An interval is estimate -+ z * std_error, z the (1 + confidence) / 2 quantile of the normal distribution or, for errors by
+    prompt, of t with `df` degrees of freedom. The p-value is that of the two-sided test of 0. Both are missing where the
+    standard error is 0 or unknown. A term that no row carries has no row among the estimates; one that the design or the data
+    do not determine has a row without numbers. Both are listed as not estimable, with the reason, as are slices and specs
     without rows.
 
-    Of a bootstrap, drawn with `seed`, the columns are boot_std_error, the standard deviation (n - 1) of the replicates, and
-    boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles, over the replicates that determine the coefficient;
-    empty where fewer than two do, where there are fewer than two prompts, and the interval where the replicates are all one.
-    Of a wild bootstrap, drawn with it too, they are wild_p_value and the interval from wild_ci_low to wild_ci_high; empty where
-    there is no error CR1. The tests of a spec with a bootstrap of either kind are adjusted for their number, see `adjusted`.
+    A bootstrap, drawn with `seed`, adds boot_std_error, the standard deviation (n - 1) of the replicates that determine the
+    coefficient, and boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles. They are empty where there are fewer
+    than two prompts or such replicates; the interval also where all replicates are equal. A wild bootstrap adds wild_p_value,
+    wild_ci_low and wild_ci_high, empty where there is no error CR1. Either one also adds the tests in `adjusted`.
     """
     about = {"study": study.name, "spec": spec.name}
     tables = Estimated([], [], [], [], [])
@@ -57,13 +56,17 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
         tables.multiplicity.extend({**about, **row} for row in adjusted(spec, slices, confidence=confidence))
+    z = quantile(confidence)
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend({**about, **row} for row in estimates_of(spec, fitted, confidence=confidence))
         for quantity, term, reason in fitted.not_estimable:
             tables.not_estimable.append({**where, "quantity": quantity, "term": term, "reason": reason})
         tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
-        tables.smooths.extend({**where, **point} for point in _smooths(fitted, quantile(confidence)))
+        for curve in fitted.curves:
+            for reference, value, error in np.column_stack([curve.reference, curve.value, curve.std_error]).tolist():
+                point = {"judge": curve.judge, "reference": reference, "value": value, "std_error": error}
+                tables.smooths.append({**where, **point, "ci_low": value - z * error, "ci_high": value + z * error})
     return tables
 
 
@@ -71,29 +74,29 @@ def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[d
     """Yield the rows of the table of estimates of one slice, without study and spec."""
     where = {"slice": fitted.slice, "estimand": estimand_of(spec), "n": fitted.n}
     for coefficient in fitted.coefficients:
-        yield where | _row(coefficient, confidence) | _bootstrap(coefficient, confidence) | _wild(coefficient, confidence)
+        row = {name: getattr(coefficient, name) for name in ("quantity", "term", "n_term", "note")}
+        if not math.isnan(coefficient.estimate):
+            row |= _numbers(coefficient, confidence)
+        if coefficient.wild is not None:
+            low, high = coefficient.wild.interval(confidence)
+            row |= {"wild_p_value": coefficient.wild.p_value(), "wild_ci_low": low, "wild_ci_high": high}
+        yield where | row | _bootstrap(coefficient.replicates, confidence)
 
 
-def _row(coefficient: Coefficient, confidence: float) -> dict:
-    value, error = coefficient.estimate, coefficient.std_error
-    row = {"quantity": coefficient.quantity, "term": coefficient.term, "n_term": coefficient.n_term, "note": coefficient.note}
-    if math.isnan(value):
-        return row
-    row |= wald_columns(value, error, df=coefficient.df, confidence=confidence)
-    if not error > 0:
-        row["note"] = NO_ERROR
-    if not math.isnan(coefficient.effect):
-        effect, effect_error, z = coefficient.effect, coefficient.effect_std_error, quantile(confidence, coefficient.df)
-        row |= {"effect": effect, "effect_std_error": effect_error, **_interval("effect_", effect, effect_error, z)}
-    return row
+def _numbers(coefficient: Coefficient, confidence: float) -> dict:
+    columns = wald_columns(coefficient.estimate, coefficient.std_error, df=coefficient.df, confidence=confidence)
+    if not coefficient.std_error > 0:
+        columns["note"] = NO_ERROR
+    if not math.isnan(effect := coefficient.effect):
+        half = quantile(confidence, coefficient.df) * coefficient.effect_std_error
+        columns |= {"effect": effect, "effect_std_error": coefficient.effect_std_error}
+        columns |= {"effect_ci_low": effect - half, "effect_ci_high": effect + half}
+    return columns
 
 
-def _bootstrap(coefficient: Coefficient, confidence: float) -> dict:
-    """Columns of the bootstrap, where there is one and its replicates say something of the coefficient."""
-    if coefficient.replicates is None:
-        return {}
-    replicates = coefficient.replicates[~np.isnan(coefficient.replicates)]
-    if len(replicates) < 2:
+def _bootstrap(replicates: np.ndarray | None, confidence: float) -> dict:
+    """Columns of the bootstrap, where enough replicates determine the coefficient."""
+    if replicates is None or len(replicates := replicates[~np.isnan(replicates)]) < 2:
         return {}
     error = float(replicates.std(ddof=1))
     if error < NEGLIGIBLE:
@@ -102,37 +105,17 @@ def _bootstrap(coefficient: Coefficient, confidence: float) -> dict:
     return {"boot_std_error": error, "boot_ci_low": float(low), "boot_ci_high": float(high)}
 
 
-def _wild(coefficient: Coefficient, confidence: float) -> dict:
-    """Columns of the wild bootstrap, where there is one."""
-    if coefficient.wild is None:
-        return {}
-    low, high = coefficient.wild.interval(confidence)
-    return {"wild_p_value": coefficient.wild.p_value(), "wild_ci_low": low, "wild_ci_high": high}
-
-
-def _smooths(fitted: Fitted, z: float) -> Iterator[dict]:
-    """Rows of the smooths table: one for each point of each judge's curve."""
-    for curve in fitted.curves:
-        for reference, value, error in zip(curve.reference, curve.value, curve.std_error, strict=True):
-            numbers = {"reference": float(reference), "value": float(value), "std_error": float(error)}
-            yield {"judge": curve.judge, **numbers, **_interval("", float(value), float(error), z)}
-
-
-def _interval(prefix: str, value: float, error: float, z: float) -> dict:
-    return {f"{prefix}ci_low": value - z * error, f"{prefix}ci_high": value + z * error}
-
-
 def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list[dict]:
-    """List the rows of the multiplicity table: the coefficients of the tests of a spec in all slices, one family.
+    """List the rows of the multiplicity table: the tested coefficients of a spec in all slices, as one family.
 
-    A coefficient without a standard error is no test, and has no row. p_value is the spec's own, of the t or normal
-    distribution. holm_p_value bounds the chance of any false rejection, whatever the dependence (Holm 1979); bh_p_value the
-    expected share of false ones among the rejections (Benjamini and Hochberg 1995); both by statsmodels. With a wild bootstrap,
-    max_t_p_value does what Holm's does, and learns the dependence from the draws, and the simultaneous intervals hold all
-    coefficients at once with probability `confidence`: see `max_t`. Neither says more than the test of the coefficient alone:
-    the p-value is not below p_value, and no interval narrower than that by t or the normal distribution.
+    A coefficient without a standard error is no test and has no row. p_value is the one of the estimates. holm_p_value bounds
+    the probability of any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false
+    rejections (Benjamini and Hochberg 1995); both are by statsmodels. With a wild bootstrap, max_t_p_value bounds the same as
+    Holm's but learns the dependence from the draws, and the simultaneous intervals hold all coefficients at once with
+    probability `confidence`: see `max_t`. Neither claims more than the single test: the p-value is at least p_value, and the
+    interval at least as wide as that by t or the normal distribution.
 
-    slices: of the spec, as by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
+    slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
     """
     tested = [
         (fitted.slice, row)
@@ -144,13 +127,12 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
         return []
     from statsmodels.stats.multitest import multipletests
 
-    coefficients = [row for _, row in tested]
-    p_values = [_p_value(row) for row in coefficients]
+    p_values = [_p_value(row) for _, row in tested]
     columns = {
         "p_value": p_values,
         "holm_p_value": multipletests(p_values, method="holm")[1].tolist(),
         "bh_p_value": multipletests(p_values, method="fdr_bh")[1].tolist(),
-        **simultaneous(coefficients, confidence=confidence),
+        **simultaneous([row for _, row in tested], confidence=confidence),
     }
     rows = []
     for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
@@ -161,7 +143,7 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
 
 
 def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> dict[str, list]:
-    """Columns of `max_t` of coefficients that have errors; none without a wild bootstrap of every one."""
+    """Columns of `max_t` of coefficients that have errors; none unless each has a wild bootstrap."""
     tests = [row.wild for row in coefficients if row.wild is not None]
     if len(tests) < len(coefficients):
         return {}
@@ -178,23 +160,21 @@ def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> d
 
 
 def _p_value(row: Coefficient) -> float:
-    """p-value of the test of one coefficient alone."""
     return wald_p_value(row.estimate, row.std_error, row.df)
 
 
 def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, float]:
-    """Adjusted p-values of coefficients, (tests,), and how many errors CR1 either half of the simultaneous intervals is wide.
+    """Adjusted p-values, (tests,), and half the width of the simultaneous intervals in errors CR1.
 
-    With t = b / error CR1, and T* = max over tests of |t*| in a draw that is common to all, each t* over the error of that
-    draw and under the hypothesis that its coefficient is 0, p = (1 + number of T* >= |t|) / (1 + draws). The interval is b -+ T
-    errors, T the smallest T* that all but (1 - confidence) (1 + draws) - 1 do not exceed, so that it leaves 0 out exactly where
-    p <= 1 - confidence; NaN with too few draws.
-    Source: Westfall and Young (1993), single-step max-T; Romano and Wolf (2005), with a studentised bootstrap, here that of
-    `WildBootstrap`.
+    With t = b / error CR1, and T* the largest |t*| of all tests in a draw, each t* under the hypothesis that its coefficient
+    is 0, p = (1 + number of T* >= |t|) / (1 + draws). The interval is b -+ T errors, T the smallest T* that all but
+    (1 - confidence) (1 + draws) - 1 do not exceed: it excludes 0 exactly where p <= 1 - confidence. T is NaN with too few
+    draws. Source: Westfall and Young (1993), single-step max-T; Romano and Wolf (2005), with a studentised bootstrap, here
+    that of `WildBootstrap`.
     """
     largest = np.sort(np.max([np.abs(test.statistics()) for test in tests], axis=0))
     draws = len(largest)
-    own = np.array([abs(test.estimate / test.std_error) for test in tests])
-    below = np.searchsorted(largest, SAME * own)
+    statistics = np.array([abs(test.estimate / test.std_error) for test in tests])
+    below = np.searchsorted(largest, SAME * statistics)
     place = math.ceil(confidence * (1 + draws) * (1 - 1e-12))
     return (1 + draws - below) / (1 + draws), float(largest[place - 1]) if 0 < place <= draws else math.nan

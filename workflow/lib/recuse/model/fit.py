@@ -11,20 +11,10 @@ from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, Covariance, fit
-from recuse.model.design import (
-    COLLINEAR,
-    NO_SLICE,
-    NO_TERM,
-    SliceDesign,
-    Term,
-    absent_terms,
-    designs_of,
-    estimable_terms,
-    layout_of,
-)
+from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, fit
+from recuse.model.design import COLLINEAR, NO_SLICE, NO_TERM, Term, absent_terms, designs_of, estimable_terms, layout_of
 from recuse.model.estimable import moments_of, slices_of
-from recuse.model.gam import Curve, fit_gam
+from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import TakesPrompts, add_prompts
@@ -41,7 +31,7 @@ LOST = "bootstrap: of {all} resamples of prompts, left out where they do not det
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One coefficient that rows carry: its numbers, NaN where there is none, and a note why."""
+    """One coefficient: its numbers, NaN where there is none, and a note why."""
 
     quantity: str
     term: str
@@ -58,27 +48,24 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fit of one slice.
-
-    Coefficients, what is not estimable as (quantity, term, reason), remarks on the fit, and the curves of smooth terms.
-    """
+    """The fit of one slice; what is not estimable stands as (quantity, term, reason)."""
 
     slice: str
     n: int  # rows
     coefficients: list[Coefficient] = field(default_factory=list)
     not_estimable: list[tuple[str, str, str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    curves: list[Curve] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)  # of smooth terms
 
 
 @dataclass(frozen=True)
 class PromptErrors:
-    """The fit of a slice, and what its prompts say of the errors."""
+    """The solution of a slice, and what its prompts say of the errors."""
 
     solution: Solution
     clusters: ByPrompt
-    replicates: np.ndarray | None  # (replicates, terms) coefficients of the bootstrap, if the spec asks for one and it can be
-    wild: Mapping[int, WildTest] = field(default_factory=dict)  # by place of the term, if the spec asks for one
+    replicates: np.ndarray | None  # (replicates, terms) of the bootstrap; None without one, or with one prompt
+    wild: Mapping[int, WildTest]  # by place of the term; empty without a wild bootstrap
 
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
@@ -109,91 +96,74 @@ def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
 
 
 def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
-    """Lay out a slice of n rows that carry no term; there may be no row."""
+    """The fit of a slice of n rows that carry no term; there may be no row."""
     return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)] if n else [("", "", NO_SLICE)])
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
 
-    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes another, so that what the draws of
-    both are summed up in is not held at once.
+    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes a second pass, so that the sums
+    of its draws and those of the wild bootstrap are not held at once.
     """
     moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
     fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
-    clusters = [_clusters(kind, moments, *each) for each in fitted]
-    wild = [[] if spec.errors.wild is None else [_wild(spec, *each, study.prompts, seed)] for each in fitted]
+    clusters, wild = [], []
+    for design, solution in fitted:
+        judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
+        # Where the errors are not by prompt, those of CR1 still count the prompts.
+        clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *judge))
+        wild.append([])
+        if spec.errors.wild is not None:
+            places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
+            draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
+            wild[-1].append(WildBootstrap(design.layouts, solution, places, **draws))
 
     def add_to(takers: Iterable[Sequence[TakesPrompts]]) -> None:
         slices = list(zip((design for design, _ in fitted), takers, strict=True))
         add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
 
-    add_to([own, *draws] for own, draws in zip(clusters, wild, strict=True))
+    add_to([each, *draws] for each, draws in zip(clusters, wild, strict=True))
     tests = [draws[0].tests() if draws else {} for draws in wild]
     del wild
     replicates = [None] * len(fitted)
     if spec.errors.bootstrap is not None:
-        asked = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
-        bootstraps = [PromptBootstrap(design.layouts, solution, **asked) for design, solution in fitted]
-        add_to([each] for each in bootstraps)
-        replicates = [each.estimates() if own.prompts > 1 else None for each, own in zip(bootstraps, clusters, strict=True)]
+        draws = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
+        bootstraps = [PromptBootstrap(design.layouts, solution, **draws) for design, solution in fitted]
+        add_to([bootstrap] for bootstrap in bootstraps)
+        several = [each.prompts > 1 for each in clusters]
+        replicates = [each.estimates() if enough else None for each, enough in zip(bootstraps, several, strict=True)]
     errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests)
     return [None if design is None else next(errors) for *_, design in designs]
 
 
-def _clusters(kind: Covariance, moments: Moments, design: SliceDesign, solution: Solution) -> ByPrompt:
-    """What takes the sums of prompts of a slice; that of CR1, where its errors are not by prompt, to count the prompts."""
-    judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
-    return (kind.of_prompts or Clusters)(design.layouts, solution, *judge)
-
-
-def _wild(spec: Spec, design: SliceDesign, solution: Solution, prompts: int, seed: int) -> WildBootstrap:
-    places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
-    return WildBootstrap(design.layouts, solution, places, prompts=prompts, draws=spec.errors.wild, seed=seed)
-
-
 def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term], errors: PromptErrors | None) -> Fitted:
-    covariance = spec.errors.covariance
-    if COVARIANCES[covariance].of_prompts:
+    covariance, kind = spec.errors.covariance, COVARIANCES[spec.errors.covariance]
+    if kind.of_prompts:
         result = errors.clusters.result()
     else:
         result = fit(rows, layout_of(spec, terms, rows), covariance=covariance, solution=errors and errors.solution)
     coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
-    remarks = _on_clusters(spec, result)
+    remarks = []
+    if 0 < result.df < FEW - 1:
+        remarks.append(FEW_CLUSTERS.format(covariance=covariance, clusters=result.df + 1, few=FEW))
+    if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).all():
+        remarks.append(NOT_POSITIVE)
     if spec.errors.wild is not None:
         coefficients = [replace(row, wild=errors.wild.get(place)) for place, row in enumerate(coefficients)]
     if spec.errors.bootstrap is not None and errors.replicates is None:
         remarks.append(ONE_PROMPT)
     elif spec.errors.bootstrap is not None:
         coefficients = [replace(row, replicates=column) for row, column in zip(coefficients, errors.replicates.T, strict=True)]
-        remarks += _on_replicates(coefficients)
+        lost = [(row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note]
+        if named := [f"{row.quantity} of {row.term} in {count}" for row, count in lost if count]:
+            remarks.append(LOST.format(all=len(errors.replicates), lost=", ".join(named)))
     return Fitted(label, result.n, coefficients, remarks=remarks)
 
 
-def _on_clusters(spec: Spec, result: LeastSquares) -> list[str]:
-    """What is to be said of errors by prompt: they rest on few clusters, or there are none."""
-    remarks = []
-    if 0 < result.df < FEW - 1:
-        remarks.append(FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=result.df + 1, few=FEW))
-    errors = result.std_error[result.identified]
-    if COVARIANCES[spec.errors.covariance].by_judge and result.df > 0 and result.n > result.rank and np.isnan(errors).all():
-        remarks.append(NOT_POSITIVE)
-    return remarks
-
-
-def _on_replicates(coefficients: Sequence[Coefficient]) -> list[str]:
-    """What is to be said of replicates that do not determine a coefficient."""
-    lost = [
-        f"{row.quantity} of {row.term} in {count}"
-        for row in coefficients
-        if (count := np.isnan(row.replicates).sum()) and not row.note
-    ]
-    return [LOST.format(all=len(coefficients[0].replicates), lost=", ".join(lost))] if lost else []
-
-
-def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares) -> list[Coefficient]:
-    """Lay out a least-squares result; n_terms are the rows that carry each term."""
+def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares | GamFit) -> list[Coefficient]:
+    """Name the coefficients of a fit; n_terms are the rows that carry each term."""
     numbers = zip(terms, n_terms, result.estimate, result.std_error, result.identified, strict=True)
     return [
         Coefficient(term.quantity, term.term, round(float(n)), float(estimate), float(error), note, df=result.df)
@@ -204,35 +174,33 @@ def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: Lea
 
 def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_ordinal(cells, terms, covariance=spec.errors.covariance)
-    coefficients = []
-    for place, (term, n) in enumerate(zip(terms, _rows_with(cells, terms), strict=True)):
-        if place != result.reference:
-            numbers = (float(each[place]) for each in (result.estimate, result.std_error))
-            effect, effect_error = float(result.effect[place]), float(result.effect_std_error[place])
-            row = Coefficient(term.quantity, term.term, n, *numbers, result.notes[place], effect, effect_error)
-            coefficients.append(row)
-    for place, label_of_threshold in enumerate(result.threshold_labels):
-        numbers = (float(each[place]) for each in (result.threshold_estimate, result.threshold_std_error))
-        coefficients.append(Coefficient("threshold", label_of_threshold, result.n, *numbers, result.threshold_notes[place]))
+    columns = (result.estimate, result.std_error, result.notes, result.effect, result.effect_std_error)
+    coefficients = [
+        Coefficient(term.quantity, term.term, round(n), float(estimate), float(error), note, float(effect), float(effect_error))
+        for term, n, estimate, error, note, effect, effect_error in zip(terms, _rows_with(cells, terms), *columns, strict=True)
+    ]
+    if result.reference is not None:
+        del coefficients[result.reference]
+    columns = (result.threshold_labels, result.threshold_estimate, result.threshold_std_error, result.threshold_notes)
+    coefficients += [
+        Coefficient("threshold", threshold, result.n, float(estimate), float(error), note)
+        for threshold, estimate, error, note in zip(*columns, strict=True)
+    ]
     return Fitted(label, result.n, coefficients, remarks=list(result.remarks))
 
 
 def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_gam(cells, terms, covariance=spec.errors.covariance)
-    numbers = zip(terms, _rows_with(cells, terms), result.estimate, result.std_error, result.identified, strict=True)
-    coefficients = [
-        Coefficient(term.quantity, term.term, n, float(estimate), float(error), "" if identified else COLLINEAR)
-        for term, n, estimate, error, identified in numbers
-        if term.quantity != "slope"  # a curve stands in its place
-    ]
+    coefficients = coefficients_of(terms, _rows_with(cells, terms), result)
+    coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve stands in its place
     remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
     return Fitted(label, result.n, coefficients, remarks=remarks, curves=list(result.curves))
 
 
-def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[int]:
+def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[float]:
     """Rows that carry each term."""
     n = cells.sum_by_group(cells.n)
-    return [round(n[term.carried].sum()) for term in terms]
+    return [n[term.carried].sum() for term in terms]
 
 
 ESTIMATORS = {"least_squares": _least_squares, "ordinal_logit": _ordinal_logit, "gam": _gam}

@@ -1,5 +1,6 @@
 """Equation 1 with curves: for each judge a penalised cubic spline of the reference in place of its straight line."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -179,6 +180,7 @@ class GamFit:
     edof: float  # effective degrees of freedom of the whole fit
     curves: tuple[Curve, ...]
     notes: tuple[str, ...]  # (terms,) empty where there is nothing to say
+    df: float = math.inf  # of the normal distribution, to which estimate / std_error is held
 
 
 @dataclass(frozen=True)

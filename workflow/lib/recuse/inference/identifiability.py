@@ -9,7 +9,7 @@ import numpy as np
 from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import CellMeans, Target, idiosyncrasy_designs
+from recuse.inference.idiosyncrasy import CellMeans, ExcessPreference, idiosyncrasy_designs
 from recuse.model.design import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
@@ -146,7 +146,7 @@ def _tied(terms: list[Term], solution: Solution, place: int) -> str:
     return "; ".join(names)
 
 
-def _of_target(cells: CellMeans, target: Target) -> dict:
+def _of_target(cells: CellMeans, target: ExcessPreference) -> dict:
     if target.reason:
         return {"words": target.reason, "cells": target.cells}
     words = CellWords(cells.judge, cells.model, ~cells.is_unrelated)

@@ -7,7 +7,7 @@ idiosyncratic preference. A self-bias is a bias in so far as its cell lies furth
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -119,6 +119,7 @@ def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dim
 class AdditiveFit:
     """Least squares of mean_jm = a_j + c_m on some cells, each as one observation."""
 
+    fitted: np.ndarray  # (cells,) of bool
     rows: np.ndarray  # (cells, judges + models) of all cells, those that are fitted and the others
     inverse: np.ndarray  # (terms, fitted cells): with the means of the fitted cells, the shortest effects that fit them
     free: np.ndarray  # (terms, directions) in which effects may move without a change of what is fitted
@@ -130,16 +131,17 @@ class AdditiveFit:
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]  # `inverted` speaks of columns of length 1
-        return cls(rows, inverse @ rows[fitted].T, free)
+        return cls(fitted, rows, inverse @ rows[fitted].T, free)
 
     @property
-    def rank(self) -> int:
-        """Number of directions that the fitted cells tell of."""
-        return len(self.free) - self.free.shape[1]
+    def df(self) -> int:
+        """Fitted cells less the number of directions that they tell of."""
+        return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
 
-    def leftover(self, fitted: np.ndarray) -> np.ndarray:
-        """I - H of the fitted cells, (fitted cells, fitted cells): with their means, the residuals; fitted: as in `of`."""
-        return np.eye(int(fitted.sum())) - self.rows[fitted] @ self.inverse
+    @property
+    def leftover(self) -> np.ndarray:
+        """M = I - H of the fitted cells, (fitted cells, fitted cells): with their means, the residuals."""
+        return np.eye(int(self.fitted.sum())) - self.rows[self.fitted] @ self.inverse
 
     def determined(self, sums: np.ndarray) -> np.ndarray:
         """Which weighted sums of effects, (sums, terms), the fitted cells determine: (sums,) of bool."""
@@ -150,26 +152,13 @@ BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at mos
 SINGULAR = 1e-9  # smallest eigenvalue: below it, the cells that are left do not identify all that are assigned
 
 
-@dataclass(frozen=True)
-class Assignments:
-    """Random assignments of a model to each judge, none twice, all in the cells of an additive fit."""
+def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw assignments of a model to each judge, none twice, uniformly; fewer than `draws`, or none, where few are possible.
 
-    cells: np.ndarray  # (draws, judges) places of the assigned cells among those of the fit
-    weights: np.ndarray  # (draws, judges) of the cells' residuals in the standardised mean
-
-    def means(self, residuals: np.ndarray) -> np.ndarray:
-        """Mean residual of the assigned cells from the fit to the others, in sd of a cell over its standard error, (draws,).
-
-        residuals: (cells,) of the fit to all. Those from a fit without a set T are M_TT^-1 e_T, M = I - H; their mean has the
-        variance 1' M_TT^-1 1 / |T|^2 in units of a cell's variance.
-        """
-        return (self.weights * residuals[self.cells]).sum(axis=1)
-
-
-def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, seed: int) -> Assignments:
-    """Draw assignments uniformly from those possible; fewer than `draws`, or none, where hardly any is.
-
-    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M = I - H of the fit.
+    Returns places of the assigned cells among those of the fit, (draws, judges), and weights: the weighted sum of their
+    residuals is their mean residual from a fit without them, in sd of a cell over its standard error. Residuals from a fit
+    without a set T are M_TT^-1 e_T; their mean has the variance 1' M_TT^-1 1 / |T|^2, in units of a cell's.
+    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M of the fit.
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     judges, models = place.shape
@@ -188,7 +177,7 @@ def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, see
     cells = np.concatenate(batches)[:draws]
     blocks = leftover[cells[:, :, None], cells[:, None, :]]
     solved = np.linalg.solve(blocks, np.ones((*cells.shape, 1)))[..., 0]
-    return Assignments(cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True)))
+    return cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True))
 
 
 DRAWS = 10_000
@@ -200,30 +189,20 @@ NO_SPREAD = "not estimable: the cells that are neither self nor family leave no 
 
 
 @dataclass(frozen=True)
-class Target:
-    """Cells whose gap to the prediction is asked for, and what it is made of; `reason` why there is none."""
+class ExcessPreference:
+    """The gap of some cells to what the unrelated cells predict: how it is made of the means and, once tested, its numbers."""
 
     quantity: str  # self_bias or family_bias, or the relation of a single cell
     term: str  # the judge or family, or ALL_JUDGES for the mean of all self-biases
     contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
     cells: int  # judge x model cells that the gap is the mean of
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class ExcessPreference:
-    """The gap of a target's cells to what the unrelated cells predict; NaN where there is none, with the reason."""
-
-    quantity: str  # as in Target, as are the next two
-    term: str
-    cells: int
+    reason: str = ""  # why there is no gap, or no error
     estimate: float = math.nan
     std_error: float = math.nan
     df: int = 0
     p_value: float = math.nan  # by t
     randomisation_p_value: float = math.nan
     draws: int = 0  # cells or assignments that the randomisation compares with
-    reason: str = ""
 
 
 class IdiosyncrasyDesign:
@@ -235,20 +214,16 @@ class IdiosyncrasyDesign:
     """
 
     def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = 0) -> None:
-        """Lay out the fit; `draws` random assignments of models to judges are drawn with `seed`.
-
-        Without draws there are no randomisation tests.
-        """
+        """Lay out the fit and draw so many random assignments of models to judges; without any there are no such tests."""
         self.cells = cells
         self._fit = AdditiveFit.of(cells.judge, cells.model, cells.is_unrelated)
-        self._leftover = self._fit.leftover(cells.is_unrelated)
-        self.df = int(cells.is_unrelated.sum()) - self._fit.rank
+        self._leftover, self.df = self._fit.leftover, self._fit.df
         self.targets = list(self._targets())
         judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
         self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
         estimable = cells.is_self & np.isin(cells.judge, judges)
         self._mean = self._target("self_bias", ALL_JUDGES, estimable) if estimable.any() else None
-        self._assignments = draw_assignments(self._places(judges), self._leftover, draws=draws, seed=seed)
+        self._assigned, self._weights = draw_assignments(self._places(judges), self._leftover, draws=draws, seed=seed)
 
     def test(self, mean: np.ndarray) -> list[ExcessPreference]:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
@@ -264,7 +239,8 @@ class IdiosyncrasyDesign:
         if self._mean is None:
             return tests
         standardised = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
-        drawn = self._assignments.means(self._leftover @ mean[self.cells.is_unrelated])
+        residuals = self._leftover @ mean[self.cells.is_unrelated]
+        drawn = (self._weights * residuals[self._assigned]).sum(axis=1)
         share = (1 + (np.abs(drawn) >= abs(standardised)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
         return [*tests, self._tested(self._mean, mean, spread, (float(share), len(drawn)))]
 
@@ -273,7 +249,7 @@ class IdiosyncrasyDesign:
         residuals = self._leftover @ mean[self.cells.is_unrelated]
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
-    def of_cell(self, place: int) -> Target:
+    def of_cell(self, place: int) -> ExcessPreference:
         """One cell against the unrelated cells; an unrelated cell against the others, as if it had not been fitted."""
         relation, judge, model = self.cells.relation[place], self.cells.judge[place], self.cells.model[place]
         alone = np.arange(len(self.cells.n)) == place
@@ -282,40 +258,40 @@ class IdiosyncrasyDesign:
         number = int(self.cells.is_unrelated[:place].sum())
         free = self._leftover[number, number]
         if self.df <= 0:
-            return Target(relation, judge, alone, 1, NO_SPREAD)
+            return ExcessPreference(relation, judge, alone, 1, NO_SPREAD)
         if free <= ALONE:
-            return Target(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
+            return ExcessPreference(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
         contrast = np.zeros(len(alone))
         contrast[self.cells.is_unrelated] = self._leftover[number] / free
-        return Target(relation, judge, contrast, 1)
+        return ExcessPreference(relation, judge, contrast, 1)
 
-    def _tested(self, target: Target, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:
-        subject = target.quantity, target.term, target.cells
+    def _tested(self, target: ExcessPreference, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:
         if target.reason:
-            return ExcessPreference(*subject, reason=target.reason)
+            return target
         gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
         if not error > 1e-10:
-            return ExcessPreference(*subject, gap, reason=NO_SPREAD)
+            return replace(target, estimate=gap, reason=NO_SPREAD)
         if target.quantity == "self_bias" and target.term in self._alone:
             randomised = _rank(*self._alone[target.term], mean)
-        return ExcessPreference(*subject, gap, error, self.df, wald_p_value(gap, error, self.df), *randomised)
+        numbers = {"estimate": gap, "std_error": error, "df": self.df, "p_value": wald_p_value(gap, error, self.df)}
+        return replace(target, **numbers, randomisation_p_value=randomised[0], draws=randomised[1])
 
-    def _targets(self) -> Iterator[Target]:
+    def _targets(self) -> Iterator[ExcessPreference]:
         cells = self.cells
         for judge in map(str, np.unique(cells.judge)):
             yield self._target("self_bias", judge, cells.is_self & (cells.judge == judge))
         for judge, reason in cells.without_slope.items():
-            yield Target("self_bias", judge, np.zeros(0), 0, reason)
+            yield ExcessPreference("self_bias", judge, np.zeros(0), 0, reason)
         for family in map(str, np.unique(cells.judge_family)):
             yield self._target("family_bias", family, cells.is_family & (cells.judge_family == family))
 
-    def _target(self, quantity: str, term: str, among: np.ndarray) -> Target:
+    def _target(self, quantity: str, term: str, among: np.ndarray) -> ExcessPreference:
         """The mean of the cells `among`, (cells,) of bool, against the unrelated cells."""
         count = int(among.sum())
         contrast = among / max(1, count)
         row = contrast @ self._fit.rows
         contrast[self.cells.is_unrelated] -= row @ self._fit.inverse
-        return Target(quantity, term, contrast, count, self._why_not(quantity, among, row))
+        return ExcessPreference(quantity, term, contrast, count, self._why_not(quantity, among, row))
 
     def _why_not(self, quantity: str, among: np.ndarray, row: np.ndarray) -> str:
         """Why the unrelated cells do not predict the cells `among`, whose mean row of the additive fit is `row`; or ""."""
@@ -331,12 +307,11 @@ class IdiosyncrasyDesign:
         return "" if self.df > 0 else NO_SPREAD
 
     def _with_own_cell(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places of the unrelated cells and, last, the own one, I - H of an additive fit to them, and which are the judge's."""
+        """Places of the unrelated cells and, last, the own one, M of an additive fit to them, and which are the judge's."""
         own = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
         places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), own])
         judges, models = self.cells.judge[places], self.cells.model[places]
-        every = np.ones(len(places), dtype=bool)
-        return places, AdditiveFit.of(judges, models, every).leftover(every), judges == judge
+        return places, AdditiveFit.of(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 
     def _places(self, names: list[str]) -> np.ndarray:
         """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""
@@ -403,11 +378,9 @@ def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[di
             continue
         cells = design.cells
         spread = design.spread(cells.mean)
-        for place, (judge, model, relation, n) in enumerate(
-            zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
-        ):
-            row = {**where, "judge": judge, "model": model, "relation": relation, "n": round(n)}
+        for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
             target = design.of_cell(place)
+            row = {**where, "judge": judge, "model": model, "relation": target.quantity, "n": round(n)}
             if target.reason:
                 yield {**row, "reason": target.reason}
                 continue

@@ -154,7 +154,7 @@ def _of_cells(plan: BalancedStudy, judge: str) -> Weights | None:
     unrelated = factors["judge_family"] != factors["model_family"]
     fit = AdditiveFit.of(factors["judge"], factors["model"], unrelated)
     cell = (factors["judge"] == judge) & (factors["model"] == judge)
-    if not cell.any() or unrelated.sum() <= fit.rank or not fit.determined(fit.rows[cell]).all():
+    if not cell.any() or fit.df <= 0 or not fit.determined(fit.rows[cell]).all():
         return None
     contrast = cell.astype(float)
     contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
@@ -162,7 +162,7 @@ def _of_cells(plan: BalancedStudy, judge: str) -> Weights | None:
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
     slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
-    return contrast / n - slant * quality, slant, float(unrelated.sum() - fit.rank)
+    return contrast / n - slant * quality, slant, float(fit.df)
 
 
 def power_by_judge(

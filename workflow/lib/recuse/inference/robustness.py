@@ -85,11 +85,6 @@ class RobustnessCheck:
         """The checks of config, in its order."""
         return [cls(name, **settings) for name, settings in checks.items()]
 
-    @property
-    def decision(self) -> Decision:
-        """What decides in it."""
-        return TABLES[self.table].by[self.by]
-
     def spec_of(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
         """The spec whose rows are of this slice, "" for the whole study, by the settings of `specs`; None if there is none."""
         for name in self.specs:
@@ -124,12 +119,12 @@ class Robustness:
         """The view that the others are held against."""
         return self.checks[0]
 
-    def without_human_scores(self, known: Mapping[str, Sequence[str]]) -> "Robustness":
+    def without_human_scores(self, with_rows: Mapping[str, Sequence[str]]) -> "Robustness":
         """The same of a study without human scores: views with what there is of them, specs without slopes on the scores.
 
-        known: view -> its specs that have rows; a view without any is left out, unless all are.
+        with_rows: view -> its specs that have rows; a view without any is left out, unless all are.
         """
-        checks = [replace(check, specs=known[check.name]) for check in self.checks if known.get(check.name)]
+        checks = [replace(check, specs=with_rows[check.name]) for check in self.checks if with_rows.get(check.name)]
         specs = {}
         for name, settings in self.specs.items():
             terms = [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
@@ -174,9 +169,7 @@ def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
         clear = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
     else:
         clear = estimate.ci_low > 0 or estimate.ci_high < 0
-    if not clear:
-        return NOT_APART
-    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity]
+    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if clear else NOT_APART
 
 
 def verdict_on(first: str, conclusion: str) -> str:
@@ -210,7 +203,7 @@ class Tables:
         """Index the tables by name; ESTIMATES are those of all specs."""
         self._rows: dict[tuple, list[Mapping[str, str]]] = {}
         self._reasons: dict[tuple, str] = {}
-        self._biases: dict[tuple, set[tuple[str, str]]] = {}  # of estimates
+        self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}  # of each spec and slice of the estimates
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
             for row in rows:
                 key, is_bias = _key(row), row["quantity"] in BIASES
@@ -219,15 +212,7 @@ class Tables:
                 elif is_bias:
                     self._rows.setdefault((name, *key), []).append(row)
                 if is_bias and name == ESTIMATES:
-                    self._biases.setdefault(key[:2], set()).add(key[2:])
-
-    def slices(self, spec: str) -> list[str]:
-        """The slices of a spec in which a bias is estimated, or is not for a reason."""
-        return [label for name, label in self._biases if name == spec]
-
-    def biases(self, spec: str, label: str) -> set[tuple[str, str]]:
-        """(quantity, term) of each bias of a slice, estimable or not."""
-        return self._biases.get((spec, label), set())
+                    self.biases.setdefault(key[:2], set()).add(key[2:])
 
     def knows(self, table: str, spec: str) -> bool:
         """Whether a table has a row of a spec, be it a reason, but that there are no human scores."""
@@ -246,11 +231,10 @@ class Tables:
 
     def _why(self, name: str, spec: str, label: str, bias: tuple[str, str]) -> str:
         """The reason that the table gives, or else that of the spec, for the bias, the slice or all of it."""
-        for table in (name, ESTIMATES):
-            for key in ((label, *bias), (label, "", ""), ("", "", "")):
-                if (table, spec, *key) in self._reasons:
-                    return self._reasons[(table, spec, *key)]
-        return NO_ROW.format(table=spec if name == ESTIMATES else name)
+        keys = ((label, *bias), (label, "", ""), ("", "", ""))
+        reasons = [self._reasons.get((table, spec, *key)) for table in (name, ESTIMATES) for key in keys]
+        no_row = NO_ROW.format(table=spec if name == ESTIMATES else name)
+        return next((reason for reason in reasons if reason is not None), no_row)
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
@@ -262,7 +246,7 @@ def _numbers(rows: Sequence[Mapping[str, str]], column: str) -> list[float]:
 
 
 def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Estimate:
-    low, high, p_value, _ = check.decision
+    low, high, p_value, _ = TABLES[check.table].by[check.by]
     estimates, p_values = _numbers(rows, "estimate"), _numbers(rows, p_value)
     lows, highs = _numbers(rows, low), _numbers(rows, high)
     estimate = sum(estimates) / len(rows)
@@ -292,6 +276,39 @@ def known_specs(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapp
     return {check.name: [name for name in specs[check.name] if tables.knows(check.table, name)] for check in checks}
 
 
+@dataclass(frozen=True)
+class Result:
+    """One bias in one check, by the spec of its slice."""
+
+    check: RobustnessCheck
+    spec: str
+    errors: str  # their kind
+    estimate: Estimate
+    conclusion: str
+
+    def by_errors(self, results: Sequence["Result"]) -> str:
+        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another check."""
+        first, *others = results
+        if self._estimates_as(first):
+            return BY_ERRORS
+        for other in others if self.estimate.estimand == first.estimate.estimand else ():
+            alike = (other.errors, other.conclusion, other.check.by) == (self.errors, self.conclusion, "ci")
+            if alike and other._estimates_as(first):
+                return AS_IN.format(title=other.check.title)
+        return ""
+
+    def _estimates_as(self, other: "Result") -> bool:
+        return math.isclose(self.estimate.estimate, other.estimate.estimate, rel_tol=1e-9)
+
+    @property
+    def note(self) -> str:
+        """That its prompts are few, where errors are by prompt."""
+        prompts = self.estimate.df + 1
+        by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
+        few = by_prompt and self.check.table in COUNTED and 1 < prompts < FEW
+        return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
+
+
 def conclusions(
     robustness: Robustness, tables: Tables, scorecard: Rows, *, order: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
@@ -305,89 +322,58 @@ def conclusions(
     the verdict of the scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are
     few.
     """
-    first, confidence = robustness.first, robustness.confidence
-    printed = _printed(scorecard) if first.table == ESTIMATES else {}
-    labels = [label for check in robustness.checks for name in check.specs for label in tables.slices(name)]
-    for label in sorted(dict.fromkeys(labels), key=lambda name: name != ""):
+    printed = _printed(scorecard) if robustness.first.table == ESTIMATES else {}
+    specs = [name for check in robustness.checks for name in check.specs]
+    labels = dict.fromkeys(label for name in specs for spec, label in tables.biases if spec == name)
+    for label in sorted(labels, key=lambda name: name != ""):
         checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
         checks = [(check, name) for check, name in checks if name]
-        for quantity, term in _biases([name for _, name in checks], tables, label, order):
-            results = [
-                Result(
-                    check, name, robustness.specs[name], quantity, tables.find(check, name, label, (quantity, term)), confidence
-                )
-                for check, name in checks
-                if check.is_of(quantity, robustness.specs[name])
-            ]
-            for each in results if results and results[0].check is first else ():
-                row = {"slice": label, "quantity": quantity, "term": term} | each.columns(results)
+        biases = {bias for _, name in checks for bias in tables.biases.get((name, label), ())}
+        for bias in sorted(biases, key=lambda bias: _place(*bias, order)):
+            results = _results(robustness, checks, tables, label, bias)
+            if not results or results[0].check is not robustness.first:
+                continue
+            for each in results:
+                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(each, results)
                 if each.estimate.std_error > 0:
-                    times = noncentrality(each.estimate.df, power=robustness.power, confidence=confidence)
+                    times = noncentrality(each.estimate.df, power=robustness.power, confidence=robustness.confidence)
                     row["detectable"] = each.estimate.std_error * times
-                yield row | (printed.get((each.spec, label, quantity, term), {}) if each.check is first else {})
+                yield row | (printed.get((each.spec, label, *bias), {}) if each is results[0] else {})
 
 
-@dataclass(frozen=True)
-class Result:
-    """One bias in one check, by the spec of its slice."""
-
-    check: RobustnessCheck
-    spec: str
-    settings: Mapping  # of the spec
-    quantity: str
-    estimate: Estimate
-    confidence: float
-
-    @property
-    def conclusion(self) -> str:
-        """What the estimate means."""
-        return concluded(self.estimate, self.quantity, confidence=self.confidence)
-
-    def columns(self, results: Sequence["Result"]) -> dict:
-        """The columns of its row, beside the results of all checks of the bias, the first first."""
-        first = results[0].conclusion
-        verdict = verdict_on(first, self.conclusion)
-        words = {LOST: self.check.lost, NEW: self._by_errors(results)}.get(verdict, self.estimate.reason)
-        names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
-        row = {name: getattr(self.estimate, name) for name in names}
-        row |= {"view": self.check.name, "spec": self.spec, "conclusion": self.conclusion}
-        return row | {"first": first, "verdict": verdict, "words": words, "note": self._note()}
-
-    def _by_errors(self, results: Sequence["Result"]) -> str:
-        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another check."""
-        first, *others = results
-        if self._estimates_as(first):
-            return BY_ERRORS
-        for other in others if self.estimate.estimand == first.estimate.estimand else ():
-            alike = (other.errors, other.conclusion, other.check.by) == (self.errors, self.conclusion, "ci")
-            if alike and other._estimates_as(first):
-                return AS_IN.format(title=other.check.title)
-        return ""
-
-    @property
-    def errors(self) -> str:
-        """The kind of its errors."""
-        return self.check.errors(self.settings)
-
-    def _estimates_as(self, other: "Result") -> bool:
-        return math.isclose(self.estimate.estimate, other.estimate.estimate, rel_tol=1e-9)
-
-    def _note(self) -> str:
-        prompts = self.estimate.df + 1
-        by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
-        few = by_prompt and self.check.table in COUNTED and 1 < prompts < FEW
-        return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
+def _place(quantity: str, term: str, order: Mapping[str, Sequence[str]]) -> tuple[int, int, str]:
+    names = order.get(quantity, [])
+    return BIASES.index(quantity), names.index(term) if term in names else len(names), term
 
 
-def _biases(specs: Iterable[str], tables: Tables, label: str, order: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """(quantity, term) of each bias of a slice, estimable or not, in estimates of these specs: self-biases first."""
+def _results(
+    robustness: Robustness, checks: Sequence[tuple[RobustnessCheck, str]], tables: Tables, label: str, bias: tuple[str, str]
+) -> list[Result]:
+    """What each check, with its spec of the slice, says of a bias; of those that have rows of such biases."""
+    results = []
+    for check, name in checks:
+        settings = robustness.specs[name]
+        if check.is_of(bias[0], settings):
+            estimate = tables.find(check, name, label, bias)
+            conclusion = concluded(estimate, bias[0], confidence=robustness.confidence)
+            results.append(Result(check, name, check.errors(settings), estimate, conclusion))
+    return results
 
-    def place(bias: tuple[str, str]) -> tuple[int, int, str]:
-        quantity, term = bias
-        names = order.get(quantity, [])
-        return BIASES.index(quantity), names.index(term) if term in names else len(names), term
 
-    return sorted({bias for name in specs for bias in tables.biases(name, label)}, key=place)
+def _columns(result: Result, results: Sequence[Result]) -> dict:
+    """The columns of a result's row, beside the results of all checks of the bias, the first first."""
+    first = results[0].conclusion
+    verdict = verdict_on(first, result.conclusion)
+    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
+    return {name: getattr(result.estimate, name) for name in names} | {
+        "view": result.check.name,
+        "spec": result.spec,
+        "conclusion": result.conclusion,
+        "first": first,
+        "verdict": verdict,
+        "words": {LOST: result.check.lost, NEW: result.by_errors(results)}.get(verdict, result.estimate.reason),
+        "note": result.note,
+    }
 
 
 def _printed(scorecard: Rows) -> dict[tuple, dict]:

@@ -16,12 +16,11 @@ from recuse.inference.measurement_error import (
     TOO_NOISY,
     UNCORRECTED,
     ZETAS,
-    CorrectedErrors,
+    CorrectedFit,
     DesignCells,
     KnownReliability,
     SplitRaters,
     breakdowns,
-    corrected,
     corrected_rows,
     curve_rows,
     split_rater_rows,
@@ -53,8 +52,8 @@ def fit(trial, spec, extrapolation, noise=None):
         noise = KnownReliability.of(moments, dict.fromkeys(levels, trial.drawn.reliability))
     rows = np.bincount(design.cell, moments.n, minlength=len(design.layouts))
     cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], rows)
-    fitted = corrected(trial.solution(spec), design.regressors, noise.sums(moments), extrapolation)
-    return design.terms, trial.add_prompts(spec, CorrectedErrors(fitted, cells, noise)).result()
+    fitted = CorrectedFit(trial.solution(spec), design, moments, cells, noise, extrapolation)
+    return design.terms, trial.add_prompts(spec, fitted).result()
 
 
 def rows_of(trial, spec):
@@ -126,11 +125,10 @@ def test_more_error_than_variation_is_not_estimable():
     trial = trial_of(quality_gap=0.8)  # most of the variance is of models, and the models have effects
     noise = KnownReliability.of(trial.drawn.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
     spec = Spec.of("model", terms=("judge", "judge:reference", "dimension", "model"))
-    design = trial.design(spec)
-    fitted = corrected(trial.solution(spec), design.regressors, noise.sums(trial.drawn.moments), MOMENTS)
-    slopes = [place for place, term in enumerate(design.terms) if term.quantity == "slope"]
+    terms, fitted = fit(trial, spec, MOMENTS, noise)
+    slopes = [place for place, term in enumerate(terms) if term.quantity == "slope"]
     assert not fitted.identified[slopes].any()
-    assert fitted.plain.identified.all()
+    assert trial.solution(spec).identified.all()
     assert np.isnan(fitted.estimate[slopes]).all()
 
 

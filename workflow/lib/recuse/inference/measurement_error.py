@@ -87,11 +87,10 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
     """Yield the same by corrected moments at each reliability of CURVE, which all dimensions have in common."""
     _check(spec)
     moments = _moments(spec, study)
-    dimensions = np.unique(moments.factors["dimension"]).tolist()
-    corrections = [
-        ({"method": "moments", "reliability": value}, KnownReliability.of(moments, dict.fromkeys(dimensions, value)), MOMENTS)
-        for value in CURVE
-    ]
+    corrections = []
+    for value in CURVE:
+        noise = KnownReliability.of(moments, dict.fromkeys(moments.factors["dimension"].tolist(), value))
+        corrections.append(({"method": "moments", "reliability": value}, noise, MOMENTS))
     yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
 
 
@@ -102,13 +101,19 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
         raise ConfigError(f"spec {spec.name}: found length or absorb, which split raters do not have; take another spec")
 
     def rows_of(span: PromptRange) -> str:
-        rows = with_split_raters(spec.selection.rows([span.path], prompts=(span.first, span.last)), raters)
-        return f"select prompt, group_code, 0::utinyint, rating_unit, gt_unit, x from ({rows}) order by prompt"
+        """SQL for rows with the mean of two raters or more as reference, and with s^2 / k of them."""
+        return f"""
+            select prompt, group_code, 0::utinyint, rating_unit, (score - scale_low) / (scale_high - scale_low),
+                   error / (scale_high - scale_low) ** 2
+            from ({spec.selection.rows([span.path], prompts=(span.first, span.last))}) join (
+                select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
+                from {files([raters])} where team = {text(RATERS)} group by all having count(*) > 1
+            ) using (dimension, prompt_id, model) order by prompt"""
 
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
     if not len(moments.n):
-        yield {**_where(spec, ""), "method": BY_RATERS, "reason": NO_RATERS}
+        yield {"spec": spec.name, "estimand": estimand_of(spec), "method": BY_RATERS, "reason": NO_RATERS}
         return
     corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
     yield from _rows(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence)
@@ -126,21 +131,18 @@ def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
     for row in rows:
         if "ci_low" in row:
             curves.setdefault(tuple(row[name] for name in KEYS), []).append(row)
-    for key, curve in curves.items():
-        yield dict(zip(KEYS, key, strict=True)) | _breakdown(sorted(curve, key=lambda row: -row["reliability"]))
-
-
-def _breakdown(curve: Sequence[Mapping]) -> dict:
-    """The columns of `breakdowns`, of one curve from the highest reliability down."""
-    signs = [(row["ci_low"] > 0) - (row["ci_high"] < 0) for row in curve]
-    row = {"sign_at_1": signs[0], "sign_at_lowest": signs[-1], "lowest": curve[-1]["reliability"]}
-    for (one, sign), (other, then) in pairwise(zip(curve, signs, strict=True)):
-        if sign != then and "breakdown" not in row:
-            # An interval above 0 is left by its lower end, and one that comes to be above it is entered by this.
-            row["breakdown"] = _meets_0(one, other, "ci_low" if (sign or then) > 0 else "ci_high")
-        if sign != then == -signs[0] != 0 and "reversal" not in row:
-            row["reversal"] = _meets_0(one, other, "ci_low" if then > 0 else "ci_high")
-    return row
+    for key, unsorted in curves.items():
+        curve = sorted(unsorted, key=lambda row: -row["reliability"])
+        signs = [(row["ci_low"] > 0) - (row["ci_high"] < 0) for row in curve]
+        row = dict(zip(KEYS, key, strict=True))
+        row |= {"sign_at_1": signs[0], "sign_at_lowest": signs[-1], "lowest": curve[-1]["reliability"]}
+        for (one, sign), (other, then) in pairwise(zip(curve, signs, strict=True)):
+            if sign != then and "breakdown" not in row:
+                # An interval above 0 is left by its lower end, and one that comes to be above it is entered by this.
+                row["breakdown"] = _meets_0(one, other, "ci_low" if (sign or then) > 0 else "ci_high")
+            if sign != then == -signs[0] != 0 and "reversal" not in row:
+                row["reversal"] = _meets_0(one, other, "ci_low" if then > 0 else "ci_high")
+        yield row
 
 
 def _meets_0(one: Mapping, other: Mapping, end: str) -> float:
@@ -236,55 +238,43 @@ Noise = KnownReliability | SplitRaters  # what is known of the error variance of
 Correction = tuple[dict, Noise, Extrapolation]
 
 
-@dataclass(frozen=True)
-class Corrected:
-    """A corrected fit, without its errors."""
-
-    estimate: np.ndarray  # (terms,) NaN where not identified
-    identified: np.ndarray  # (terms,) of bool
-    plain: Solution  # not corrected
-    parts: Sequence[tuple[float, float, np.ndarray, np.ndarray]]  # zeta, weight, b(zeta) and (X'X + zeta C)^-1
-
-
-def corrected(plain: Solution, regressors: np.ndarray, error_sums: np.ndarray, extrapolation: Extrapolation) -> Corrected:
-    """Correct a fit, `plain`, for errors in the reference.
+class CorrectedFit:
+    """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a time, each with all its rows.
 
     MOMENTS is b = (X'X - C)^-1 X'y, consistent where the error variances are right; SIMEX needs no matrix that the errors could
     make singular, but goes part of the way only where they are large. Where X'X - C is not positive in a direction, the errors
     would be more than there is, and coefficients with a part in it are not identified.
-    regressors: (groups, v - 1, terms), as by design.regressors_of. error_sums: (groups,), as by Noise.sums.
+    The influence of a prompt is the sum over (zeta, weight) of weight A (X'(y - X b) - zeta C_p b), A = (X'X + zeta C)^-1, with
+    C_p the prompt's part in C; the covariance is the sum of their squares with the small-sample factor of CR1,
+    P / (P - 1) (n - 1) / (n - rank). Uncorrected, it is that of `covariance.Clusters`.
     Source: Fuller (1987), section 2.2, with known error variance; Cook and Stefanski (1994) for SIMEX, where the moments take
     the place of simulated errors.
     """
-    cross, row = plain.gram @ plain.estimate, regressors[:, REFERENCE]  # X'y, and what multiplies the reference in each group
-    errors = (row * error_sums[:, None]).T @ row
-    parts, identified = [], plain.identified
-    for zeta, weight in extrapolation:
-        normal = plain.gram + zeta * errors
-        inverse, null = inverted(normal)
-        estimate = inverse @ cross
-        parts.append((zeta, weight, estimate + inverse @ (cross - normal @ estimate), inverse))
-        identified = identified & determined(null)
-    estimate = np.where(identified, sum(weight * part for _, weight, part, _ in parts), np.nan)
-    return Corrected(estimate, identified, plain, parts)
 
-
-class CorrectedErrors:
-    """Errors by prompt of a corrected fit; prompts come a few at a time, each with all its rows.
-
-    The influence of a prompt is the sum over (zeta, weight) of weight A (X'(y - X b) - zeta C_p b), A = (X'X + zeta C)^-1, with
-    C_p the prompt's part in C; the covariance is the sum of their squares with the small-sample factor of CR1,
-    P / (P - 1) (n - 1) / (n - rank). Uncorrected, it is that of `clusters.clustered`.
-    """
-
-    def __init__(self, fitted: Corrected, cells: DesignCells, noise: Noise) -> None:
-        """Start without prompts."""
-        self.fitted, self._of_slice = fitted, np.flatnonzero(cells.rows)
-        self._weights = sum(
-            weight * (score_weights(cells.layouts, part) - zeta * noise.weights(cells, part)) @ inverse
-            for zeta, weight, part, inverse in fitted.parts
-        )
-        self._squares = np.zeros((len(fitted.estimate),) * 2)
+    def __init__(
+        self,
+        plain: Solution,
+        design: SliceDesign,
+        rows: Moments,
+        cells: DesignCells,
+        noise: Noise,
+        extrapolation: Extrapolation,
+    ) -> None:
+        """Correct `plain`, the fit of a design to `rows`; no prompts yet. cells: of the sums of prompts."""
+        self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
+        cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]  # X'y, and what multiplies the reference
+        errors = (row * noise.sums(rows)[:, None]).T @ row
+        self.identified, estimate, self._weights = plain.identified, 0.0, 0.0
+        for zeta, weight in extrapolation:
+            normal = plain.gram + zeta * errors
+            inverse, null = inverted(normal)
+            part = inverse @ cross
+            part = part + inverse @ (cross - normal @ part)
+            scores = score_weights(cells.layouts, part) - zeta * noise.weights(cells, part)
+            estimate, self._weights = estimate + weight * part, self._weights + weight * scores @ inverse
+            self.identified = self.identified & determined(null)
+        self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
+        self._squares = np.zeros((len(self.estimate),) * 2)
         self.prompts = 0  # with rows in the slice
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
@@ -295,10 +285,9 @@ class CorrectedErrors:
 
     def result(self) -> LeastSquares:
         """Put the errors beside the coefficients: NaN with fewer than two prompts, and when n <= rank; t with P - 1 degrees."""
-        fitted, plain = self.fitted, self.fitted.plain
-        factor = small_sample_factor(self.prompts, plain)
-        spread = np.where(np.outer(fitted.identified, fitted.identified), self._squares * factor, np.nan)
-        return LeastSquares(fitted.estimate, spread, fitted.identified, plain.n, plain.rank, self.prompts - 1)
+        factor = small_sample_factor(self.prompts, self.plain)
+        spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
+        return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
 
 
 def _check(spec: Spec) -> None:
@@ -318,32 +307,27 @@ def _moments(spec: Spec, study: Study) -> Moments:
     )
 
 
-def _where(spec: Spec, label: str) -> dict:
-    return {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
-
-
 def _rows(
     spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], confidence: float
 ) -> Iterator[dict]:
     """What no method estimates of any slice, then the estimates by each correction, in one pass over the rows."""
     takers, fits = [], []
     for label, rows, design in designs_of(spec, moments, apart="dimension"):
-        where = _where(spec, label)
-        yield from (where | row for row in _not_estimable(spec, rows, design))
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+        for quantity, term, reason in absent_terms(spec, rows.factors) if len(rows.n) else ():
+            yield where | {"quantity": quantity, "term": term, "reason": reason}
         if design is None:
+            yield where | {"reason": NO_TERM if len(rows.n) else NO_SLICE}
             continue
         cells, of_cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)
-        of_slice = []
-        for columns, noise, extrapolation in corrections:
-            fitted = corrected(plain, design.regressors, noise.sums(rows), extrapolation)
-            of_slice.append((where | columns, design.terms, CorrectedErrors(fitted, of_cells, noise)))
-        takers.append((cells, [errors for *_, errors in of_slice]))
-        fits += of_slice
+        corrected = [CorrectedFit(plain, design, rows, of_cells, *correction) for _, *correction in corrections]
+        takers.append((cells, corrected))
+        fits += [(where | columns, design.terms, fit) for (columns, *_), fit in zip(corrections, corrected, strict=True)]
     add_prompts(takers, blocks if takers else (), len(moments.n))
-    for columns, terms, errors in fits:
-        reasons = [TOO_NOISY if identified else COLLINEAR for identified in errors.fitted.plain.identified]
-        rows = coefficient_rows(terms, errors.result(), errors.prompts, confidence=confidence, reasons=reasons)
+    for columns, terms, fit in fits:
+        reasons = [TOO_NOISY if identified else COLLINEAR for identified in fit.plain.identified]
+        rows = coefficient_rows(terms, fit.result(), fit.prompts, confidence=confidence, reasons=reasons)
         yield from (columns | row for row in rows)
 
 
@@ -357,28 +341,3 @@ def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, Des
     rows = np.bincount(design.cell, moments.n[design.group], len(layouts))
     of_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
     return SliceCells(np.arange(len(cell)), cell, len(layouts)), of_cells
-
-
-def _not_estimable(spec: Spec, rows: Moments, design: SliceDesign | None) -> Iterator[dict]:
-    """What no method estimates: terms that no row carries or that are absorbed, and a slice that has no others."""
-    if not len(rows.n):
-        yield {"reason": NO_SLICE}
-        return
-    for quantity, term, reason in absent_terms(spec, rows.factors):
-        yield {"quantity": quantity, "term": term, "reason": reason}
-    if design is None:
-        yield {"reason": NO_TERM}
-
-
-def with_split_raters(rows: str, raters: str) -> str:
-    """SQL for `rows` of the canonical ratings with the mean of their raters as gt_unit, and s^2 / k of them as x.
-
-    raters: the canonical raters (parquet). Rows of completions with fewer than two raters are left out.
-    """
-    scores = f"""
-        select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
-        from {files([raters])} where team = {text(RATERS)} group by all having count(*) > 1"""
-    return f"""
-        select rated.* replace ((score - scale_low) / (scale_high - scale_low) as gt_unit),
-               error / (scale_high - scale_low) ** 2 as x
-        from ({rows}) as rated join ({scores}) using (dimension, prompt_id, model)"""

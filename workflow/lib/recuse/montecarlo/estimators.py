@@ -20,13 +20,12 @@ from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, 
 from recuse.inference.measurement_error import (
     MOMENTS,
     SIMEX,
-    CorrectedErrors,
+    CorrectedFit,
     DesignCells,
     Extrapolation,
     KnownReliability,
     Noise,
     SplitRaters,
-    corrected,
 )
 from recuse.inference.refit import refit
 from recuse.inference.reliability import one_way
@@ -196,10 +195,10 @@ def _split_raters(trial: Trial) -> Answers:
 def _with_noise(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:
     """Corrected fit of Equation 1, whose terms of dimensions tell its design cells apart by dimension."""
     design, moments = trial.design(EQUATION), trial.drawn.moments
-    cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], np.bincount(design.cell, moments.n))
-    fitted = corrected(trial.solution(EQUATION), design.regressors, noise.sums(moments), extrapolation)
-    errors = trial.add_prompts(EQUATION, CorrectedErrors(fitted, cells, noise))
-    return _by_t(design.terms, errors.result(), trial.confidence)
+    dimension = trial.drawn.factors["dimension"][design.first]
+    cells = DesignCells(design.layouts, dimension, np.bincount(design.cell, moments.n))
+    fitted = trial.add_prompts(EQUATION, CorrectedFit(trial.solution(EQUATION), design, moments, cells, noise, extrapolation))
+    return _by_t(design.terms, fitted.result(), trial.confidence)
 
 
 def _complete_blocks(trial: Trial) -> Answers:

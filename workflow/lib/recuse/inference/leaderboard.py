@@ -44,7 +44,7 @@ class Pairs:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(J, M)."""
+        """Numbers of judges and models, (J, M)."""
         return len(self.judges), len(self.models)
 
     def means(self, moments: Moments) -> np.ndarray:
@@ -54,43 +54,35 @@ class Pairs:
         return _quotients(np.concatenate(totals)).reshape(2, *self.shape)
 
 
-class PairMeans:
-    """Means of the pairs of one slice in resamples of its prompts, which come a few at a time, each with all its rows.
+class PairTotals(ResampledTotals):
+    """Rows, ratings and references of the pairs of one slice in resamples of its prompts, those of a PromptBootstrap."""
 
-    The resamples are those of a PromptBootstrap with the same seed, prompts and replicates.
-    """
-
-    def __init__(self, pairs: int, *, width: int, prompts: int, replicates: int, seed: int) -> None:
-        """Start without prompts; width: the rating's place, as in `products`; prompts: how many the study has."""
-        self._resampled = ResampledTotals(3 * pairs, prompts=prompts, replicates=replicates, seed=seed)
+    def __init__(self, pairs: Pairs, width: int, **resamples: int) -> None:
+        """Start without prompts; width: the rating's place, as in `products`."""
+        super().__init__(3 * int(np.prod(pairs.shape)), **resamples)
         self._summed = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`, a cell for each pair."""
-        self._resampled.add(prompts, sums[:, self._summed].reshape(len(sums), -1))
-
-    def means(self) -> np.ndarray:
-        """Means of each pair in each replicate, (replicates, 2, pairs); NaN where its prompts have no row of the pair."""
-        return _quotients(self._resampled.totals())
+        super().add(prompts, sums[:, self._summed].reshape(len(sums), -1))
 
 
 def resampled_means(spec: Spec, study: Study, *, replicates: int, seed: int) -> list[np.ndarray | None]:
     """Means of the pairs of each slice of the spec, (replicates, 2, J, M), by one pass over the rows: ratings, then references.
 
-    None for a slice without rows.
+    None for a slice without rows; NaN where a replicate has no row of the pair.
     """
     moments = moments_of(spec, study)
     width = moments.tensor.shape[1] - 1
-    takers, means_of_slices = [], []
+    takers, totals = [], []
     for _, mask in spec.selection.slices(moments.factors):
         pairs = Pairs.of(moments.select(mask))
-        size = int(np.prod(pairs.shape))
-        means = PairMeans(size, width=width, prompts=study.prompts, replicates=replicates, seed=seed) if size else None
-        if means is not None:
-            takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, size), [means]))
-        means_of_slices.append((pairs.shape, means))
+        if mask.any():
+            of_slice = PairTotals(pairs, width, prompts=study.prompts, replicates=replicates, seed=seed)
+            takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, int(np.prod(pairs.shape))), [of_slice]))
+        totals.append((pairs.shape, of_slice if mask.any() else None))
     add_prompts(takers, study.row_blocks(spec.selection, moments.factors) if takers else (), len(moments.n))
-    return [None if means is None else means.means().reshape(-1, 2, *shape) for shape, means in means_of_slices]
+    return [None if of_slice is None else _quotients(of_slice.totals()).reshape(-1, 2, *shape) for shape, of_slice in totals]
 
 
 def _quotients(totals: np.ndarray) -> np.ndarray:
@@ -201,7 +193,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
             f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares that could be taken off the "
             "ratings; write a spec with the terms self and same_family"
         )
-    drawing = spec.changed(bootstrap=replicates)
+    drawing, estimand = spec.changed(bootstrap=replicates), estimand_of(spec)
     errors = prompt_errors(drawing, study, seed=seed)
     resampled = resampled_means(spec, study, replicates=replicates, seed=seed)
     for (label, rows), of_prompts, means in zip(slices_of(spec, study), errors, resampled, strict=True):
@@ -210,14 +202,12 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
         pairs = Pairs.of(rows)
         drawn = means if of_prompts.replicates is not None else means[:0]
         values, human = np.concatenate([pairs.means(rows)[None], drawn]).swapaxes(0, 1)
-        human = human if study.has_human_scores else None
-        fitted = fit_slice(drawing, label, rows, of_prompts)
-        bias = _biases(spec, rows, pairs, fitted.coefficients, len(drawn))
-        family = np.bincount(pairs.pair, rows.factors["judge_family"] == rows.factors["model_family"], np.prod(pairs.shape)) > 0
-        sample = {"human": human, "prompts": of_prompts.clusters.prompts, "confidence": confidence}
-        for row in leaderboard(pairs, values, bias, family.reshape(pairs.shape), **sample):
-            estimand = estimand_of(spec) if row["scores"] == DEBIASED else ""
-            yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
+        bias = _biases(spec, rows, pairs, fit_slice(drawing, label, rows, of_prompts).coefficients, len(drawn))
+        family = np.zeros(pairs.shape, dtype=bool)
+        family.ravel()[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = True
+        sample = {"human": human if study.has_human_scores else None, "prompts": of_prompts.clusters.prompts}
+        for row in leaderboard(pairs, values, bias, family, **sample, confidence=confidence):
+            yield {"spec": spec.name, "slice": label, "estimand": estimand if row["scores"] == DEBIASED else "", **row}
 
 
 def leaderboard(
@@ -233,8 +223,7 @@ def leaderboard(
     """Yield the rows of one slice.
 
     means: (1 + replicates, J, M) of the ratings, of all rows first; bias: the same shape, what is to be taken off; human: the
-    same of the human scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge);
-    prompts: how many the slice has.
+    same of the human scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge).
     """
     there = ~np.isnan(means[0])
     is_self = pairs.judges[:, None] == pairs.models
@@ -244,8 +233,11 @@ def leaderboard(
         WITHOUT_SELF: (means, there & ~is_self),
         WITHOUT_FAMILY: (means, there & ~is_self & ~family),
     } | ({} if human is None else {HUMAN: (human, there)})
-    scores = {kind: _scores(values, kept) for kind, (values, kept) in kinds.items()}
-    for kind, (_, kept) in kinds.items():
+    scores = {}  # of the models, (1 + replicates, M); NaN where they are not determined
+    for kind, (values, kept) in kinds.items():
+        scores[kind] = np.full(values.shape[::2], np.nan)
+        if kept.any():
+            scores[kind] = values[:, kept] @ score_weights_of_pairs(kept)[:, kept].T
         rows = _rows(kind, scores[kind], scores[RAW], prompts, confidence)
         for model, judges, row in zip(pairs.models, kept.sum(axis=0), rows, strict=True):
             yield {"scores": kind, "model": str(model), "judges": int(judges), **row}
@@ -263,34 +255,24 @@ def _biases(spec: Spec, rows: Moments, pairs: Pairs, coefficients: list[Coeffici
     return bias.reshape(1 + replicates, *pairs.shape)
 
 
-def _scores(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Scores of the models, (1 + replicates, M); NaN where they are not determined."""
-    if not kept.any():
-        return np.full((len(values), kept.shape[1]), np.nan)
-    weights = score_weights_of_pairs(kept)[:, kept]
-    return values[:, kept] @ weights.T
-
-
 def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
     """Yield what is said of the scores of each model, (1 + replicates, models)."""
     compared = ~np.isnan(scores[0])
-    rows = _rows_of_compared(kind, scores[:, compared], raw[:, compared], prompts, confidence)
-    yield from (next(rows) if is_compared else {"note": NO_CHAIN} for is_compared in compared)
-
-
-def _rows_of_compared(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
-    changes = scores - raw
+    scores = scores[:, compared]
+    changes = scores - raw[:, compared]
     changes[np.abs(changes) < SAME] = 0.0
-    determined = ~np.isnan(changes).any(axis=1)  # of a raw score, too, where the other lacks the pair that is lost
-    drawn = np.flatnonzero(determined[1:]) + 1
-    enough = len(drawn) > 1 and scores.shape[1] > 0
+    drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1  # raw scores, too, are without a pair that is lost
+    enough = len(drawn) > 1 and compared.any()
     if enough:
         lowest, highest = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence)
         share = tail(confidence, prompts)
-    for number, rank in enumerate(ranks(scores[0])):
-        row = {"score": float(scores[0, number]), "rank": int(rank)}
-        if kind != RAW:
-            row["change"] = float(changes[0, number])
+    rank = ranks(scores[0])
+    for is_compared, number in zip(compared, np.cumsum(compared) - 1, strict=True):
+        if not is_compared:
+            yield {"note": NO_CHAIN}
+            continue
+        row = {"score": float(scores[0, number]), "rank": int(rank[number])}
+        row |= {} if kind == RAW else {"change": float(changes[0, number])}
         if not enough:
             yield row | {"note": NO_SPREAD}
             continue

@@ -47,9 +47,9 @@ def test_code_of_every_script_is_all_that_its_import_loads():
 
 
 def test_code_of_a_script_that_is_told_a_module_by_name():
-    code = code_of("cells.py", "recuse.plot.smooths")
-    assert {*code_of("cells.py"), f"{LIBRARY}/plot/smooths.py", f"{LIBRARY}/plot/style.py"} <= set(code)
-    assert f"{LIBRARY}/plot/heatmaps.py" not in code
+    code = code_of("cells.py", "recuse.plot.scores")
+    assert {*code_of("cells.py"), f"{LIBRARY}/plot/scores.py", f"{LIBRARY}/plot/style.py"} <= set(code)
+    assert f"{LIBRARY}/plot/slices.py" not in code
 
 
 def test_each_attempt_asks_for_as_much_again():

@@ -9,8 +9,8 @@ from recuse.base.tables import POSITION
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import STATISTICS, position
 from recuse.plot.colours import Palette
-from recuse.plot.position import position as draw_position
 from recuse.plot.style import Subject
+from recuse.plot.verbosity import position as draw_position
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
 

@@ -25,8 +25,8 @@ from drawings import (
 from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences, family_places
-from recuse.plot.correlations import correlations
 from recuse.plot.intervals import excludes_zero
+from recuse.plot.scores import correlations
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():

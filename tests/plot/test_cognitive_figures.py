@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from drawings import artists, drawn_twice, is_page_of, on_paper, subject, texts
 from recuse.base.tables import COGNITIVE_BIASES, RANDOM
 from recuse.pairwise.cognitive import CLOSED_FORM
-from recuse.plot.cognitive import (
+from recuse.plot.cobbler import (
     ALL,
     INTERVALS,
     NAMES,
@@ -22,7 +22,7 @@ from recuse.plot.cognitive import (
     bias_jitter,
     bias_polygon,
 )
-from recuse.plot.cognitive import FEW_BIASES as FEW
+from recuse.plot.cobbler import FEW_BIASES as FEW
 from recuse.plot.colours import OKABE_ITO
 from recuse.plot.style import read
 
@@ -255,4 +255,4 @@ def test_pages_of_words(tmp_path):
 def test_same_bytes_every_time_and_a_title_within(name, tmp_path):
     jitters = name == "bias_jitter"
     tables = {"table": biases(JUDGES[:3], sizes=SIZES, human=True), **({"random": THRESHOLDS} if jitters else {})}
-    drawn_twice(f"cognitive:{name}", tmp_path, tables, **({"seed": 1, "confidence": 0.9} if jitters else {}))
+    drawn_twice(f"cobbler:{name}", tmp_path, tables, **({"seed": 1, "confidence": 0.9} if jitters else {}))

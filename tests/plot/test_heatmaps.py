@@ -26,18 +26,17 @@ from drawings import (
 )
 from recuse.base.errors import DataError
 from recuse.plot.colours import NEUTRAL, Palette
-from recuse.plot.correlations import correlations
-from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension, shades
+from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension, shades
 from recuse.plot.style import Subject, read
 
 DRAWN = {
-    "heatmaps:mean_scores": ({"table": scores()}, {}),
-    "heatmaps:mean_scores_by_dimension": ({"table": scores()}, {}),
+    "scores:mean_scores": ({"table": scores()}, {}),
+    "scores:mean_scores_by_dimension": ({"table": scores()}, {}),
     "biases:self_family_bias": (
         {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
         {"spec": "a", "simultaneous": CLUSTERED, **WALD},
     ),
-    "correlations:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
+    "scores:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
     "slices:ordinal": (
         {"estimates": by_slice(SIX), "not_estimable": gaps()},
         {"spec": "a", "by": "by dimension", "words": "", **WALD},

@@ -6,7 +6,7 @@ import pytest
 
 from drawings import drawn_twice, is_page_of, on_paper, subject, texts
 from recuse.base.tables import RBO, VALID
-from recuse.plot.rank_overlap import NOTHING, SHOWN, rank_overlap_bars
+from recuse.plot.cobbler import NO_RANKINGS, SHOWN, rank_overlap_bars
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 STATISTICS = (
@@ -65,8 +65,8 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
 
 
 def test_no_rankings_are_a_page_of_words():
-    assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NOTHING)
+    assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NO_RANKINGS)
 
 
 def test_same_bytes_every_time_and_a_title_within(tmp_path):
-    drawn_twice("rank_overlap:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})
+    drawn_twice("cobbler:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})

@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from drawings import FAMILIES, INTERVAL, NULLS, PRESENT, SIX, WALD, artists, drawn_twice, is_page_of, subject, texts
 from recuse.plot.colours import NEUTRAL
-from recuse.plot.smooths import NO_BAND, NO_CURVES, smooths
+from recuse.plot.scores import NO_BAND, NO_CURVES, smooths
 from recuse.plot.style import SMALL, language, read
 
 POINTS = 21
@@ -140,4 +140,4 @@ def test_no_text_is_small_off_the_paper_or_broken(slices, count):
 
 
 def test_same_bytes_every_time(tmp_path):
-    drawn_twice("smooths:smooths", tmp_path, {"table": curves()}, **WALD)
+    drawn_twice("scores:smooths", tmp_path, {"table": curves()}, **WALD)

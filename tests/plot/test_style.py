@@ -8,11 +8,10 @@ from matplotlib.text import Text
 import recuse.data.describe
 import recuse.data.registry
 import recuse.plot.colours
-import recuse.plot.heatmaps
+import recuse.plot.scores
 from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
-from recuse.plot.correlations import correlations
-from recuse.plot.heatmaps import mean_scores, mean_scores_by_dimension
+from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
 from recuse.plot.style import SMALL, Subject, language, read, text_width, wrap
 
 
@@ -96,7 +95,7 @@ def test_families_stand_in_the_order_of_the_models_in_config():
 
 
 def test_the_humans_have_one_name_in_tables_and_figures():
-    users = recuse.data.describe, recuse.plot.colours, recuse.plot.heatmaps
+    users = recuse.data.describe, recuse.plot.colours, recuse.plot.scores
     assert {module.HUMAN for module in users} == {recuse.data.registry.HUMAN}
 
 

@@ -14,16 +14,15 @@ from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length_curves import alignment_curves, score_curves
-from recuse.plot.position import position
 from recuse.plot.style import read
-from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, verbosity_bias
+from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
     "verbosity": ("verbosity:verbosity_bias", {"confidence": 0.9}),
     "score_curves": ("length_curves:score_curves", {}),
     "alignment_curves": ("length_curves:alignment_curves", {"confidence": 0.9}),
-    "position": ("position:position", {"confidence": 0.9}),
+    "position": ("verbosity:position", {"confidence": 0.9}),
 }
 
 

@@ -57,15 +57,13 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
 
 DRAWN_BY = {
     "slices": ("fig04_slices", "by_dataset", "one_model_dropped", "fig08_ordinal"),
-    "heatmaps": ("fig02_mean_scores", "fig06_mean_scores_by_dimension"),
+    "scores": ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension", "gam_smooths"),
     "robustness": ("conclusions_figure",),
     "idiosyncrasy": ("placebo",),
     "leaderboard": ("leaderboard_figure",),
     "ppi": ("few_labels",),
     "power": ("planner",),
     "reliability": ("reliability",),
-    "smooths": ("gam_smooths",),
-    "correlations": ("fig05_correlations",),
     "method": ("fig01_method",),
     "scorecard": ("scorecard",),
 }

@@ -57,7 +57,7 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
 @pytest.mark.parametrize(
     ("file", "jobs"),
     [
-        ("workflow/lib/recuse/plot/position.py", {"position": 2}),
+        ("workflow/lib/recuse/plot/verbosity.py", {"position": 2, "verbosity_bias": 2}),
         ("workflow/lib/recuse/pairwise/verbosity.py", {"verbosity": 2, "recovery_of_comparisons": 1}),
         ("workflow/lib/recuse/pairwise/attacks.py", {"attacks": 1, "recovery_of_comparisons": 1}),
     ],

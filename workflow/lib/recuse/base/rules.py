@@ -21,7 +21,7 @@ Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildc
 def code_of(script: str, *modules: str) -> list[str]:
     """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content.
 
-    modules: those that the script finds by a name it is told, such as recuse.plot.smooths.
+    modules: those that the script finds by a name it is told, such as recuse.plot.scores.
     """
     used: set[Path] = set()
     waiting = [WORKFLOW / "scripts" / script, *(_path(name.removeprefix("recuse.")) for name in modules)]

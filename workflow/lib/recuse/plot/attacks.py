@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from recuse.plot.axes import limits_of, readable
 from recuse.plot.colours import BLUE, INK, ORANGE
-from recuse.plot.conditions import NO_EXPERIMENT, with_names
 from recuse.plot.intervals import (
     BELOW,
     POINT,
@@ -27,7 +26,7 @@ from recuse.plot.intervals import (
     write_absent,
     write_instead,
 )
-from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
+from recuse.plot.page import NO_EXPERIMENT, Entry, Page, grid, page_of_words, page_width, with_names
 from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language, widest, wrap
 from recuse.published.attacks import key_of_attack, read_attacks
 

@@ -1,7 +1,4 @@
-"""Colours: of families, the same in every figure, of lines and texts, and of what has no family.
-
-Which model belongs to which family, in which colour and in which order.
-"""
+"""Colours: of families, the same in every figure, of lines and texts, and of what has no family."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from colorsys import hls_to_rgb
@@ -30,23 +27,20 @@ GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, whe
 
 def spare_colours(taken: Iterable[str]) -> Iterator[str]:
     """Colours (#RRGGBB) without end, always in the same order; those of Okabe and Ito and of Tol only if none taken is near."""
-    taken = list(taken)
-    yield from (colour for colour in OKABE_ITO + TOL if not any(_near(colour, other) for other in taken))
+    used = [bytes.fromhex(colour[1:]) for colour in taken]
+    for colour in OKABE_ITO + TOL:
+        channels = bytes.fromhex(colour[1:])
+        if not any(all(abs(one - two) < NEAR for one, two in zip(channels, other, strict=True)) for other in used):
+            yield colour
     for turn in count():
         channels = hls_to_rgb(GOLDEN * turn % 1, 0.74 if turn % 2 else 0.4, 0.5)
         yield "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
 
 
-def _near(colour: str, other: str) -> bool:
-    channels = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
-    return all(abs(one - two) < NEAR for one, two in channels)
-
-
 def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
-    """Colour of each family: the one config gives it, otherwise the next spare one.
+    """Colour of each of config's `families` (name -> {colour}, {} or None): the one it is given, or the next spare one.
 
-    `families` is config's `families`: name -> {colour}, or {} or None. There is a colour for any number of families, and
-    one more family without a colour changes none before it.
+    One more family without a colour changes none before it.
     """
     colours = {name: (setting or {}).get("colour") for name, setting in families.items()}
     spare = spare_colours(colour for colour in colours.values() if colour)
@@ -55,10 +49,7 @@ def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Palette:
-    """The models and families of config, asked for colour and order.
-
-    `models` is config's `models` (name -> {family, ...}, in the order of the figures), `families` config's `families`.
-    """
+    """Colours and order of config's `models` (name -> {family, ...}, in the order of the figures) and `families`."""
 
     models: Mapping[str, Mapping]
     families: Mapping[str, Mapping]

@@ -1,6 +1,7 @@
 """Rows of points with intervals on one axis: the marks, the words where there is none, the numbers beside, and the frame."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,8 @@ from matplotlib.axes import Axes
 from recuse.base.words import signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, ticks
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
-from recuse.plot.page import Entry, Page, Panel
-from recuse.plot.style import LINE, UNIT, text_width
+from recuse.plot.page import Entry, Page, Panel, grid, page_width
+from recuse.plot.style import EDGE, LINE, UNIT, Subject, text_width, widest
 
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
@@ -160,6 +161,52 @@ def name_rows(panel: Panel, names: Sequence[str], title: str) -> None:
     panel.axes.set_title(title)
     panel.axes.set_yticks(range(len(names)), names if panel.first else [])
     panel.axes.tick_params(labelbottom=panel.lowest)
+
+
+class RowPanels(NamedTuple):
+    """Panels with the same rows: their axes, the width of each in inches, and the middle of each column and of all."""
+
+    axes: list[Axes]
+    width: float
+    middles: list[float]
+    middle: float
+
+
+def page_of_rows(
+    subject: Subject,
+    names: Sequence[str],
+    titles: Sequence[str],
+    legend: Sequence[Sequence[Entry]],
+    *,
+    most: int,
+    row: float,
+    below: float,
+    above: float,
+    gutter: float,
+    right: float = 0.0,
+    beside: float = 0.0,
+    least: float = 0.0,
+    least_page: float = 0.0,
+    note: str = "",
+) -> tuple[Page, RowPanels]:
+    """A page of panels, one for each of `titles`, all with the rows `names`; at most so many side by side.
+
+    Inches: row, the height of one; below and above the panels; gutter, from one to the next; beside each, and right of all;
+    least width of a panel and of the page.
+    """
+    rows, columns = grid(len(titles), most)
+    label, height = widest(names) + 0.1, len(names) * row
+    room = page_width(several=columns > 1) - 2 * EDGE - right - label - (columns - 1) * gutter - columns * beside
+    panel = max(least, room / columns)
+    width = max(2 * EDGE + label + columns * (panel + beside) + (columns - 1) * gutter + right, least_page)
+    page = Page(subject=subject, width=width, body=below + rows * (height + above), legend=legend, note=note)
+    step = panel + beside + gutter, height + above
+    panels = list(page.panels(len(titles), columns, corner=(EDGE + label, below), size=(panel, height), step=step))
+    for title, each in zip(titles, panels, strict=True):
+        name_rows(each, names, title)
+    middles = [each.left + panel / 2 for each in panels[:columns]]
+    middle = (panels[0].left + middles[-1] + panel / 2) / 2
+    return page, RowPanels([each.axes for each in panels], panel, middles, middle)
 
 
 def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 from recuse.plot.axes import limits_of, readable
 from recuse.plot.colours import BLUE, DASHED, FAINT, GREEN, ORANGE, PURPLE, RULE, SKY_BLUE, VERMILION
-from recuse.plot.conditions import NO_EXPERIMENT, with_names
 from recuse.plot.intervals import POINT, STROKE, draw_bar, draw_point, frame_rows, name_rows, write_instead, write_number
-from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
+from recuse.plot.page import NO_EXPERIMENT, Entry, Page, grid, page_of_words, page_width, with_names
 from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, UPRIGHT, Subject, language, text_width, widest, wrap
 
 HEIGHT = 1.1  # inches of a panel

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from recuse.pairwise.verbosity import WIDTH
 from recuse.plot.colours import BLUE, DASHED, FAINT, GRID, INK, RULE
-from recuse.plot.conditions import conditions_of
-from recuse.plot.page import Entry, Page, grid, legend_width, page_of_words
+from recuse.plot.page import Entry, Page, conditions_of, grid, legend_width, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, SMALL, TEXT, UPRIGHT, Subject, language, widest, wrap
 
 LEFT = 0.42  # inches for ticks and axis text

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,6 +17,7 @@ from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, Subject,
 
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
+NO_EXPERIMENT = "no experiment"
 
 
 @dataclass(frozen=True)
@@ -194,3 +196,32 @@ def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tupl
     """Lower left corners of `count` panels in reading order, (0, 0) being the lowest row's first; `step` in inches."""
     rows = math.ceil(count / columns)
     return [(number % columns * step[0], (rows - 1 - number // columns) * step[1]) for number in range(count)]
+
+
+def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """`table` with each condition as text, "" where it has no name, and the conditions in the order in which they come.
+
+    With several experiments each is named by its experiment, too: `experiment: condition`.
+    """
+    names = _texts(table["condition"])
+    if table["experiment"].nunique(dropna=False) > 1:
+        pairs = zip(_texts(table["experiment"]), names, strict=True)
+        names = [": ".join(filter(None, (experiment or NO_EXPERIMENT, condition))) for experiment, condition in pairs]
+    return table.assign(condition=names), list(dict.fromkeys(names))
+
+
+def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
+    """`table` with the judges of several experiments told apart: `judge (experiment)`."""
+    if table["experiment"].nunique(dropna=False) < 2:
+        return table
+    pairs = zip(table["judge"], _texts(table["experiment"]), strict=True)
+    return table.assign(judge=[f"{judge} ({experiment or NO_EXPERIMENT})" for judge, experiment in pairs])
+
+
+def with_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """`table` with an empty text where one of these names is missing, and text where it looks like a number."""
+    return table.assign(**{name: _texts(table[name]) for name in names if name in table})
+
+
+def _texts(column: pd.Series) -> list[str]:
+    return ["" if missing else str(name) for name, missing in zip(column, column.isna(), strict=True)]

@@ -1,7 +1,7 @@
-"""The one visual language of the figures: sizes, type, texts that are measured, and files that are the same every time.
+"""The visual language of all figures: sizes, type, texts that are measured, files that are the same every time.
 
-Lengths are inches on paper, type sizes points. Texts are measured, not tried out by drawing, so that the same table
-always gives the same layout and the same bytes.
+Lengths are inches on paper, type sizes points. Texts are measured, not tried out by drawing, so that the same table always
+gives the same layout and the same bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -96,11 +96,10 @@ class Subject:
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a tidy table: names as text even where they look like numbers, an empty field as a missing value.
+    """Read a tidy table: names as text even where they look like numbers, without characters that no drawing can hold.
 
-    A character of a name that no drawing can hold is shown as one that is unknown.
+    Only an empty field is missing: a model may be named NA, nan, None or null.
     """
-    # Only an empty field is missing: a model may be named NA, nan, None or null.
     table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
     for column in table.columns.intersection(NAMES):
         table[column] = table[column].str.replace(UNWRITABLE, "\N{REPLACEMENT CHARACTER}", regex=True)
@@ -146,9 +145,14 @@ def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     yield word
 
 
+def percent(share: float) -> str:
+    """A share in per cent, as in `90 %`."""
+    return f"{100 * share:g} %"
+
+
 def interval_text(confidence: float, standard_error: str) -> str:
     """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of standard error."""
-    return f"{100 * confidence:g} % Wald interval, {standard_error}"
+    return f"{percent(confidence)} Wald interval, {standard_error}"
 
 
 @language()

@@ -1,4 +1,4 @@
-"""Verbosity bias of each judge, under each order rule, beside what Saito et al. print of other data."""
+"""What the order and the length of answers do to each judge: position and verbosity (Saito et al., arXiv 2310.10076)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,40 +10,65 @@ from matplotlib.figure import Figure
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.axes import limits_of, readable
-from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.conditions import conditions_of
+from recuse.plot.colours import BLUE, FAINT, INK
 from recuse.plot.intervals import (
     BELOW,
     POINT,
     PRINTED,
+    ROW,
     STROKE,
     draw_bar,
     draw_interval,
     draw_point,
+    excludes,
     frame_rows,
     has_interval,
     interval_entries,
-    name_rows,
+    page_of_rows,
+    plain_rows,
     write_absent,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Page, grid, page_of_words, page_width
-from recuse.plot.style import EDGE, LINE, TEXT, Subject, language, text_width, widest
+from recuse.plot.page import Entry, Page, conditions_of, page_of_words, page_width
+from recuse.plot.style import EDGE, LINE, TEXT, Subject, language, percent, text_width, widest
 
-ROW = 0.26
-TITLE = 0.28  # inches for the title of a panel, and the space above it
+# Position.
+TITLE = 0.24  # inches for the titles of the panels
+HEADING = 0.28  # inches for a condition
+UNDER = 0.42  # inches for ticks and axis text
 GUTTER = 0.2  # inches between panels
-LEAST_PANEL = 1.3  # inches
+NUMBER = 0.36  # inches for the value beside a row
+CONSISTENCY = "consistency"
+STATISTICS = {  # title and axis
+    CONSISTENCY: ("Consistency", "share of comparisons with one verdict in both orders →"),
+    "first_preference": ("First-position preference", "← shown second      shown first →"),
+}
+STATISTICS_OF_SINGLE = {
+    "single_order_first": ("Shown first", "← shown second   shown first →"),
+    "single_order_longer": ("Longer", "← shorter   longer →"),
+    "single_order_own": ("Own", "← another's   own →"),
+}
+HALF = {"color": INK, "lw": 0.9}
+NO_POSITION = "Nothing to say of position: no comparison has a verdict in both orders, or a choice in one."
+NOTE_OF_POSITION = (
+    "Intervals by bootstrap over questions, exact where all questions agree. First-position preference: share of the answer "
+    "shown first among the verdicts that are not ties."
+)
+NOTE_OF_SINGLE = (
+    "Each pair was judged in one order, so that the first panel tells of the place only if that order was drawn at random. "
+    "Shares of the verdicts that are not ties; in the others a longer, or own, answer may be the better one. Intervals by "
+    "bootstrap over questions, exact where all questions agree."
+)
+
+# Verbosity.
 LOWER = 0.25  # rows by which the small marks stand below the middle of a row, as the main one stands above
 GREY = {"color": FAINT, "linestyle": "none"}
+ARROW = {**GREY, "markersize": 3, "markeredgewidth": 0.8}
 RULES = {
     "pooled": ("both orders, each verdict by itself", {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2}),
-    "ab": ("model_a's answer shown first", {**GREY, "marker": "<", "markersize": 3, "markeredgewidth": 0.8}),
-    "ba": (
-        "model_b's answer shown first",
-        {**GREY, "marker": ">", "markersize": 3, "markeredgewidth": 0.8, "markerfacecolor": "white"},
-    ),
+    "ab": ("model_a's answer shown first", {**ARROW, "marker": "<"}),
+    "ba": ("model_b's answer shown first", {**ARROW, "marker": ">", "markerfacecolor": "white"}),
 }
 OTHER_DATA = "what Saito et al. print of this judge on other data (HH-RLHF)"
 DIRECTIONS = "← prefers shorter      prefers longer →"
@@ -71,48 +96,106 @@ NO_VALUE = "no comparison on one side"
 
 
 @language()
-def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()) -> Figure:
-    """Verbosity bias by judge, a panel for each condition (Saito et al., equation 6).
+def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Consistency and first-position preference of each judge with intervals, the conditions below one another.
 
-    `table`: the table of verbosity, see `recuse.pairwise.verbosity`; of the treatments of draws, only `excluded` is
-    drawn. The debiased verdicts are a point with its interval, filled when it excludes 0; grey and never filled when one
-    side has few questions (column `few`), as the interval is too short then. The other order rules are small grey marks lower
-    in the same row. published: the file of what Saito et al. print of other data (Table 1), in a list; a judge that is not in
-    a panel has no such mark.
+    `table`: the table of position, see `recuse.pairwise.position`; its other statistics are not drawn. Where no comparison has
+    both orders, what single orders tell takes their place. A preference is filled when its interval excludes one half, hollow
+    when it does not or there is none.
     """
-    table, conditions = conditions_of(table[table["draws"] == "excluded"])
-    if table["verbosity_bias"].isna().all():
-        return page_of_words(subject, _reason(table))
+    present = set(table["statistic"])
+    single = present.isdisjoint(STATISTICS)
+    statistics = {name: of for name, of in STATISTICS_OF_SINGLE.items() if name in present} if single else STATISTICS
+    table, conditions = conditions_of(table[table["statistic"].isin(list(statistics))])
+    if table.empty:
+        return page_of_words(subject, NO_POSITION)
     judges = subject.palette.order(table["judge"])
-    printed = [row for path in published for row in read_table(path) if row["quantity"] == "verbosity_bias"]
-    marks = {row["judge"]: float(row["value"]) for row in printed if row["judge"] in judges}
-    rows, columns = grid(len(conditions), 2)
     label, height = widest(judges) + 0.1, len(judges) * ROW
-    main = table[table["order"] == "debiased"]
-    beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
-    title = TITLE if any(conditions) else 0.12
-    least = max(LEAST_PANEL, widest(conditions, TEXT, "bold") - beside, text_width(DIRECTIONS) - beside)
-    room = page_width(several=columns > 1) - 2 * EDGE - label - (columns - 1) * GUTTER - columns * beside
-    panel = max(least, room / columns)
-    legend = _legend(main, confidence, marks)
-    width = max(2 * EDGE + label + columns * (panel + beside) + (columns - 1) * GUTTER, text_width(UNIT) + 2 * EDGE)
-    width = max(width, page_width(legend, several=False))
-    page = Page(subject=subject, width=width, body=BELOW + rows * (height + title), legend=legend, note=_note(main))
-    ends = main[["ci_low", "ci_high"]].to_numpy(float)
-    limits = readable(limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *marks.values()]), panel)
-    step = panel + beside + GUTTER, height + title
-    panels = page.panels(len(conditions), columns, corner=(EDGE + label, BELOW), size=(panel, height), step=step)
-    for condition, each in zip(conditions, panels, strict=True):
-        frame_rows(each.axes, limits=limits, rows=len(judges))
-        name_rows(each, judges, condition)
-        _draw_panel(each.axes, table[table["condition"] == condition], judges, marks, beside)
-    for column in range(columns):
-        page.centred(EDGE + label + column * (panel + beside + GUTTER) + panel / 2, 1.45 * LINE, DIRECTIONS)
-    page.centred(width / 2, 0.6 * LINE, UNIT)
+    block = height + (HEADING if any(conditions) else 0.0)
+    share = f"share, {percent(confidence)} bootstrap interval"
+    entries = interval_entries(share, "interval of a preference includes one half", BLUE)
+    legend = [[*entries, Entry("one half: no preference", line=HALF)]]
+    width = page_width(legend)
+    panel = (width - 2 * EDGE - label - (len(statistics) - 1) * GUTTER) / len(statistics) - NUMBER
+    note, body = NOTE_OF_SINGLE if single else NOTE_OF_POSITION, UNDER + len(conditions) * block + TITLE
+    page = Page(subject=subject, width=width, body=body, legend=legend, note=note)
+    lefts = {statistic: EDGE + label + column * (panel + NUMBER + GUTTER) for column, statistic in enumerate(statistics)}
+    for number, condition in enumerate(reversed(conditions)):
+        rows = table[table["condition"] == condition]
+        bottom = UNDER + number * block
+        page.text(EDGE, bottom + height + 0.1, condition, weight="bold", size=TEXT)
+        counts = rows.loc[rows["statistic"] == rows["statistic"].iloc[0], "n"]  # of all comparisons, or of all choices
+        count = " to ".join(map(str, sorted({counts.min(), counts.max()})))
+        above = bottom + height + (0.1 if condition else TITLE / 2)
+        page.text(width - EDGE, above, f"{count} comparisons", ha="right", color=FAINT)
+        for column, (statistic, left) in enumerate(lefts.items()):
+            axes = page.axes(left, bottom, panel, height)
+            axes.set_xlim(-0.03, 1.03)
+            axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1") if number == 0 else [])
+            plain_rows(axes, judges if column == 0 else [""] * len(judges))
+            _draw_shares(axes, rows[rows["statistic"] == statistic], judges, half=statistic != CONSISTENCY)
+    for statistic, left in lefts.items():
+        title, across = statistics[statistic]
+        page.text(left, UNDER + len(conditions) * block + TITLE / 2, title, weight="bold", size=TEXT)
+        page.centred(left + panel / 2, 0.05, across)
     return page.figure
 
 
-def _draw_panel(axes: Axes, table: pd.DataFrame, judges: Sequence[str], printed: Mapping[str, float], beside: float) -> None:
+def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) -> None:
+    """One statistic, a row for each of `judges`; with `half`, it is a preference for one of two."""
+    if half:
+        axes.axvline(0.5, zorder=2, **HALF)
+    write_absent(axes, judges, rows["judge"], "no comparisons")
+    for _, row in rows.iterrows():
+        place = judges.index(row["judge"])
+        if np.isnan(row["value"]):
+            write_instead(axes, place, "ties only")
+            continue
+        if has_interval(row):
+            draw_bar(axes, place, row, BLUE)
+        draw_point(axes, place, row["value"], BLUE, filled=not half or excludes(row, 0.5))
+        write_number(axes, place, f"{row['value']:.3f}", NUMBER)
+
+
+@language()
+def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()) -> Figure:
+    """Verbosity bias by judge, a panel for each condition (Saito et al., equation 6).
+
+    `table`: the table of verbosity, see `recuse.pairwise.verbosity`; of the treatments of draws, only `excluded` is drawn. The
+    debiased verdicts are a point with its interval, filled when it excludes 0; grey and never filled when one side has few
+    questions (column `few`), as the interval is too short then. The other order rules are small grey marks lower in the same
+    row. published: the file of what Saito et al. print of other data (Table 1), in a list; a judge that is not in a panel has
+    no such mark.
+    """
+    table, conditions = conditions_of(table[table["draws"] == "excluded"])
+    if table["verbosity_bias"].isna().all():
+        reasons = "; or ".join(words for name, words in LEFT_OUT.items() if table[name].any())
+        return page_of_words(subject, NO_VALUES.format(reasons=reasons) if reasons else NO_ROWS)
+    judges = subject.palette.order(table["judge"])
+    quoted = [row for path in published for row in read_table(path) if row["quantity"] == "verbosity_bias"]
+    printed = {row["judge"]: float(row["value"]) for row in quoted if row["judge"] in judges}
+    main = table[table["order"] == "debiased"]
+    legend = _legend(main, confidence, printed)
+    bare = main["verbosity_bias"].notna() & ~(main["ci_low"] < main["ci_high"])
+    note = NOTE + NO_MARK * bool(main["verbosity_bias"].isna().any()) + NO_BAR * bool(bare.any())
+    beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
+    least = max(1.3, widest(conditions, TEXT, "bold") - beside, text_width(DIRECTIONS) - beside)
+    sizes = {"row": 0.26, "below": BELOW, "above": 0.28 if any(conditions) else 0.12, "gutter": GUTTER, "beside": beside}
+    least_page = max(text_width(UNIT) + 2 * EDGE, page_width(legend, several=False))
+    of_page = {"least": least, "least_page": least_page, "note": note}
+    page, panels = page_of_rows(subject, judges, conditions, legend, most=2, **sizes, **of_page)
+    ends = main[["ci_low", "ci_high"]].to_numpy(float)
+    limits = readable(limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()]), panels.width)
+    for condition, axes in zip(conditions, panels.axes, strict=True):
+        frame_rows(axes, limits=limits, rows=len(judges))
+        _draw_biases(axes, table[table["condition"] == condition], judges, printed, beside)
+    for middle in panels.middles:
+        page.centred(middle, 1.45 * LINE, DIRECTIONS)
+    page.centred(page.figure.get_size_inches()[0] / 2, 0.6 * LINE, UNIT)
+    return page.figure
+
+
+def _draw_biases(axes: Axes, table: pd.DataFrame, judges: Sequence[str], printed: Mapping[str, float], beside: float) -> None:
     """One condition, a row for each of `judges`; printed: value by judge."""
     write_absent(axes, judges, table["judge"], "no comparisons")
     printed = {judge: value for judge, value in printed.items() if judge in set(table["judge"])}
@@ -147,21 +230,13 @@ def _counts(row: Mapping) -> str:
     return f"{row['n_shorter']} + {row['n_longer']}"
 
 
-def _reason(table: pd.DataFrame) -> str:
-    """Why a table has no value."""
-    reasons = [words for name, words in LEFT_OUT.items() if table[name].any()]
-    return NO_VALUES.format(reasons="; or ".join(reasons)) if reasons else NO_ROWS
-
-
-def _note(main: pd.DataFrame) -> str:
-    bare = main["verbosity_bias"].notna() & ~(main["ci_low"] < main["ci_high"])
-    return NOTE + NO_MARK * bool(main["verbosity_bias"].isna().any()) + NO_BAR * bool(bare.any())
-
-
 def _legend(main: pd.DataFrame, confidence: float, printed: Mapping[str, float]) -> list[list[Entry]]:
-    drawn = interval_entries(f"both orders agree, {100 * confidence:g} % bootstrap interval", colour=BLUE)
+    drawn = interval_entries(f"both orders agree, {percent(confidence)} bootstrap interval", colour=BLUE)
     if (main["verbosity_bias"].notna() & (main["few"] == "yes")).any():
         few = f"fewer than {FEW} questions on one side: interval too short"
         drawn.append(Entry(few, line={"color": FAINT, "lw": STROKE, **POINT, "markerfacecolor": "white"}))
-    others = [Entry(name, line=mark) for name, mark in RULES.values()]
-    return [drawn, others, [Entry(OTHER_DATA, line=PRINTED)] if printed else []]
+    return [
+        drawn,
+        [Entry(name, line=mark) for name, mark in RULES.values()],
+        [Entry(OTHER_DATA, line=PRINTED)] if printed else [],
+    ]

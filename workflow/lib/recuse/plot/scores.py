@@ -1,0 +1,356 @@
+"""How judges rate beside humans: mean scores (Figures 2 and 6 of Play Favorites), correlations (Figure 5), and curves."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import ScaledTranslation
+
+from recuse.base.errors import DataError
+from recuse.data.registry import HUMAN
+from recuse.plot.axes import unit_square
+from recuse.plot.colours import DASHED, INK, Palette
+from recuse.plot.intervals import (
+    draw_interval,
+    family_breaks,
+    frame_rows,
+    interval_entries,
+    page_of_rows,
+    room_for_words,
+    write_absent,
+    write_instead,
+)
+from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words, page_width
+from recuse.plot.style import (
+    BOLD_TITLE,
+    DOUBLE_COLUMN,
+    EDGE,
+    LINE,
+    SINGLE_COLUMN,
+    SMALL,
+    TEXT,
+    UPRIGHT,
+    Subject,
+    interval_text,
+    language,
+    widest,
+    wrap,
+)
+
+# Mean scores.
+POOLED_CELL = (0.6, 0.25)  # widest width, and height, of a cell in inches
+SMALL_CELL = (0.42, 0.185)
+NARROWEST = 0.25  # inches that a number takes
+GUTTER = 0.16  # inches between panels, across
+INSET = 0.015  # inches
+HUMAN_GAP = 0.06  # inches between the judges and the humans
+MARK_ROOM = 0.13  # inches for the square in the family's colour and the space around it
+OUTLINE = 1.3  # points, around the cells of own completions
+SLANT = 45  # degrees, for names wider than their column
+# Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
+RAMP = LinearSegmentedColormap.from_list("row", ["#F5F5F5", "#9A9A9A"])
+MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "linewidth": 0}
+NOTE = "Numbers: mean score on the unit scale 0–1. Shades compare the cells of one row only."
+
+# Correlations.
+NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
+POOLED = "All dimensions"
+LOWER = 0.24  # rows by which the grey marks stand below the middle of a row, as Spearman's stands above
+GREY = {"color": "#767676", "linestyle": "none"}
+OTHERS = {
+    "pearson": ("Pearson", {**GREY, "marker": "D", "markersize": 2.4, "markeredgewidth": 0.8}),
+    "gamma": ("Goodman–Kruskal gamma", {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2}),
+}
+
+# Curves.
+LEFT = 0.5  # inches for ticks and axis text
+BELOW = 0.4
+SLICE = 0.32  # inches for the name of a slice, upright
+RIGHT = 0.1  # inches for half the last tick's number
+BETWEEN = 0.14  # inches between panels
+TALLEST = 1.2  # inches of a panel
+LIMITS = (-0.04, 1.04)  # of both axes: the unit scale, with a margin for the strokes
+CURVE = {"lw": 1.4, "solid_capstyle": "butt", "zorder": 4}
+BAND = {"alpha": 0.25, "lw": 0, "zorder": 3}
+UP = "expected rating", "(unit scale 0–1)"  # two lines beside one row of panels, which is not as high as one is long
+NO_CURVES = "No curve: the rows of no judge determine one, as where none has a human score."
+NO_BAND = "A curve without a band has no standard error."
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What the panels of a page share: judges down (the humans last), models across, size of a cell in inches."""
+
+    palette: Palette
+    judges: list[str]
+    models: list[str]
+    width: float
+    height: float
+
+    @property
+    def raters(self) -> list[list[str]]:
+        """The judges, and the humans apart from them if they have rated."""
+        groups = [name for name in self.judges if name != HUMAN], [name for name in self.judges if name == HUMAN]
+        return [group for group in groups if group]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of one panel without its names, in inches."""
+        gaps = HUMAN_GAP * (len(self.raters) - 1)
+        return len(self.models) * self.width, len(self.judges) * self.height + gaps
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the models, wrapped into their columns where all go in without breaking a word."""
+        room = self.width - 0.04
+        if widest(word for model in self.models for word in model.split()) > room:
+            return self.models
+        wrapped = [wrap(model, room) for model in self.models]
+        lines = max(name.count("\n") for name in wrapped)
+        return [name + "\n" * (lines - name.count("\n")) for name in wrapped]  # the first lines then stand level
+
+    @property
+    def slanted(self) -> bool:
+        """True if the names stand aslant, for want of room."""
+        return widest(self.names) > self.width
+
+    @property
+    def below(self) -> float:
+        """Inches under a panel for the marks and names of the models."""
+        lines = 1 + self.names[0].count("\n")
+        return MARK_ROOM + (widest(self.names) * math.sin(math.radians(SLANT)) if self.slanted else lines * 0.11)
+
+
+@language()
+def mean_scores(table: pd.DataFrame, subject: Subject) -> Figure:
+    """Mean score that each judge, and the humans, give each model over all dimensions (Play Favorites, Figure 2).
+
+    `table`: dimension (missing for the pooled data, which alone are drawn), judge, model, mean on the unit scale. A missing
+    mean is a hatched cell. Raises DataError if no row is pooled.
+    """
+    return _heatmaps(table[table["dimension"].isna()].assign(dimension=""), subject, cell=POOLED_CELL, title=0.06)
+
+
+@language()
+def mean_scores_by_dimension(table: pd.DataFrame, subject: Subject) -> Figure:
+    """The same by dimension, without the pooled rows of `table` (Play Favorites, Figure 6).
+
+    Raises DataError if no row names a dimension.
+    """
+    return _heatmaps(table.dropna(subset=["dimension"]), subject, cell=SMALL_CELL, title=0.27)
+
+
+def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], title: float) -> Figure:
+    if table.empty:
+        raise DataError("mean scores: no row to draw; pooled rows have no dimension, rows by dimension name one")
+    judges, models = subject.palette.order(table["judge"]), subject.palette.order(table["model"])
+    panels = {
+        name: rows.pivot(index="judge", columns="model", values="mean").reindex(index=judges, columns=models)
+        for name, rows in table.groupby("dimension")
+    }
+    rows, columns = grid(len(panels), 2)
+    left = EDGE + LINE + widest(judges) + MARK_ROOM + 0.05
+    room = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
+    cells = Cells(subject.palette, judges, models, max(NARROWEST, min(cell[0], room / len(models))), cell[1])
+    below, step = cells.below + LINE + 0.08, (max(cells.size[0], widest(panels, TEXT, "bold")) + GUTTER, cells.size[1] + title)
+    width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
+    hatched = any(panel.isna().any(axis=None) for panel in panels.values())
+    legend = [
+        *family_entries(subject.palette, [*models, *judges], others=""),
+        Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
+        Entry("lowest to highest mean of the row", [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)]),
+        *[Entry("no ratings", [MISSING])] * hatched,
+    ]
+    page = Page(subject=subject, width=width, body=below + rows * step[1], legend=[legend], note=NOTE)
+    places = corners(len(panels), columns, step=step)
+    for number, ((name, panel), (x, y)) in enumerate(zip(panels.items(), places, strict=True)):
+        axes = _draw_heatmap(page, (left + x, below + y), panel, cells)
+        axes[0].set_title(name)
+        if number % columns == 0:
+            _name_raters(axes, cells)
+            page.text(EDGE, below + y + cells.size[1] / 2, "judge", rotation=90, va="center")
+        if number + columns >= len(panels):
+            _name_models(axes[-1], cells)
+    page.centred(left + (columns * step[0] - GUTTER) / 2, 0.02, "model that wrote the completions")
+    return page.figure
+
+
+def _draw_heatmap(page: Page, corner: tuple[float, float], panel: pd.DataFrame, cells: Cells) -> list[Axes]:
+    """Heatmap of `panel` (judge by model), the humans' row set apart below; axes from the top down."""
+    x, top = corner[0], corner[1] + cells.size[1]
+    drawn = []
+    for raters in cells.raters:
+        height = len(raters) * cells.height
+        axes = page.axes(x, top - height, cells.size[0], height)
+        _draw_cells(axes, panel.loc[raters], cells)
+        drawn.append(axes)
+        top -= height + HUMAN_GAP
+    return drawn
+
+
+def shades(block: pd.DataFrame) -> pd.DataFrame:
+    """Each row of `block` on its own scale from 0 (its lowest mean) to 1 (its highest); 0.5 if all are equal."""
+    low, spread = block.min(axis=1), block.max(axis=1) - block.min(axis=1)
+    scaled = block.sub(low, axis=0).div(spread.where(spread > 0), axis=0)
+    return scaled.where(scaled.notna() | block.isna(), 0.5)
+
+
+def _draw_cells(axes: Axes, block: pd.DataFrame, cells: Cells) -> None:
+    lines = {"linewidths": 0.8, "edgecolor": "white"}
+    axes.pcolormesh(np.ma.masked_invalid(shades(block).to_numpy(float)), cmap=RAMP, vmin=0, vmax=1, **lines)
+    axes.set(xlim=(0, len(cells.models)), ylim=(len(block), 0), xticks=[], yticks=[])
+    axes.tick_params(length=0)
+    axes.spines["bottom"].set_visible(False)
+    across, down = INSET / cells.width, INSET / cells.height  # so that the line of a box lies within its cell
+    for row, judge in enumerate(block.index):
+        for column, model in enumerate(block.columns):
+            mean = block.iat[row, column]
+            box = (column + across, row + down), 1 - 2 * across, 1 - 2 * down
+            if np.isnan(mean):
+                axes.add_patch(Rectangle(*box, gid="missing", **MISSING))
+            else:
+                axes.text(column + 0.5, row + 0.5, f"{mean:.2f}", ha="center", va="center_baseline", size=SMALL, color=INK)
+            if judge == model:
+                line = {"edgecolor": cells.palette.colour(model), "linewidth": OUTLINE, "joinstyle": "miter"}
+                axes.add_patch(Rectangle(*box, gid="own", fill=False, **line))
+
+
+def _name_raters(axes: Sequence[Axes], cells: Cells) -> None:
+    """Write the raters' names left of their rows, a square in the family's colour between."""
+    for panel, raters in zip(axes, cells.raters, strict=True):
+        places = [row + 0.5 for row in range(len(raters))]
+        panel.set_yticks(places, raters, rotation=0)
+        panel.tick_params(axis="y", pad=72 * MARK_ROOM)
+        beside = panel.get_yaxis_transform() + ScaledTranslation(-0.07, 0, panel.figure.dpi_scale_trans)
+        for place, rater in zip(places, raters, strict=True):
+            if cells.palette.family(rater):
+                _mark_family(panel, 0, place, beside, cells.palette.colour(rater))
+
+
+def _name_models(axes: Axes, cells: Cells) -> None:
+    """Write the models' names under their columns, a square in the family's colour between."""
+    places = [column + 0.5 for column in range(len(cells.models))]
+    aslant = {"rotation": SLANT, "ha": "right", "rotation_mode": "anchor"} if cells.slanted else {"va": "top"}
+    axes.set_xticks(places, cells.names, **aslant)
+    axes.tick_params(axis="x", pad=72 * MARK_ROOM)
+    beneath = axes.get_xaxis_transform() + ScaledTranslation(0, -0.07, axes.figure.dpi_scale_trans)
+    for place, model in zip(places, cells.models, strict=True):
+        _mark_family(axes, place, 0, beneath, cells.palette.colour(model))
+
+
+def _mark_family(axes, x, y, transform, colour):
+    settings = {"marker": "s", "markersize": 4.5, "markeredgewidth": 0, "clip_on": False, "gid": "family"}
+    axes.plot([x], [y], color=colour, transform=transform, **settings)
+
+
+@language()
+def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Correlation of each judge's ratings with the humans', a panel for each dimension (Play Favorites, Figure 5).
+
+    `table`: dimension (missing for the pooled data, which are drawn only if there is nothing else), judge, statistic
+    (spearman, pearson, gamma), value, ci_low, ci_high. Spearman's coefficient is a point with its interval, the two others are
+    small grey marks lower in the same row. Without human scores there is no row, and the page says so.
+    """
+    if table.empty:
+        return page_of_words(subject, NONE)
+    palette = subject.palette
+    dimensions = sorted(set(table["dimension"].dropna())) or [POOLED]
+    table = table.assign(dimension=table["dimension"].fillna(POOLED))
+    table = table[table["dimension"].isin(dimensions)]
+    judges = palette.order(table["judge"])
+    spearman = interval_entries(f"Spearman, {interval_text(confidence, 'jackknife')}")  # the one standard error of the table
+    legend = [family_entries(palette, judges), [*spearman, *(Entry(name, line=mark) for name, mark in OTHERS.values())]]
+    words = room_for_words(table[table["statistic"] == "spearman"], column="value")
+    sizes = {"row": 0.19, "below": BELOW, "above": 0.26, "gutter": GUTTER, "right": 0.06}
+    least = max(widest(dimensions, TEXT, "bold"), words)
+    page, panels = page_of_rows(subject, judges, dimensions, legend, most=3, least=least, **sizes)
+    ends = table[["value", "ci_low", "ci_high"]].to_numpy(float)
+    low, high = np.nanmin([0.0, *ends.ravel()]), np.nanmax([0.0, *ends.ravel()])
+    limits, breaks = (max(low - 0.04, -1.0), min(high + 0.04, 1.0)), family_breaks(judges, palette)
+    for dimension, axes in zip(dimensions, panels.axes, strict=True):
+        frame_rows(axes, limits=limits, rows=len(judges), breaks=breaks)
+        _draw_coefficients(axes, table[table["dimension"] == dimension], judges, subject)
+    page.centred(panels.middle, 0.04, "correlation with the human ratings →")
+    return page.figure
+
+
+def _draw_coefficients(axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject) -> None:
+    write_absent(axes, judges, table["judge"], "no ratings")
+    for _, row in table.iterrows():
+        place = judges.index(row["judge"])
+        if row["statistic"] == "spearman":
+            draw_interval(axes, place - LOWER / 2, row, subject.palette.colour(row["judge"]), column="value")
+        elif row["statistic"] in OTHERS and not np.isnan(row["value"]):
+            axes.plot([row["value"]], [place + LOWER], zorder=3, **OTHERS[row["statistic"]][1])
+
+
+@language()
+def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covariance: str) -> Figure:
+    """Expected rating of another family's completion by its human score, a panel for each judge, with a band of intervals.
+
+    `table`: slice (missing for the pooled data), judge, reference, value, ci_low, ci_high, all numbers on the unit scale. Where
+    there are pooled data they alone are drawn; otherwise a row of panels for each slice. Axes end where the scale does, and
+    bands are cut off there.
+    """
+    pooled = table[table["slice"].isna()]
+    parts = dict(iter(table.groupby("slice"))) if pooled.empty else {"": pooled}
+    judges = subject.palette.order(table["judge"])
+    if not judges:
+        return page_of_words(subject, NO_CURVES)
+    by_slice = "" not in parts
+    rows, columns = (len(parts), len(judges)) if by_slice else grid(len(judges), 5)
+    left = EDGE + LEFT + (LINE if rows == 1 else 0.0) + (SLICE if by_slice else 0.0)
+    room = page_width(several=columns > 2) - left - RIGHT - EDGE - (columns - 1) * BETWEEN
+    panel = max(_longest_word(judges), room / columns)
+    height = max(_longest_word(parts), min(panel, TALLEST))
+    titles = {judge: wrap(judge, BOLD_TITLE * panel) for judge in judges}
+    title = 0.08 + LINE * max(text.count("\n") + 1 for text in titles.values())
+    step = panel + BETWEEN, height + BETWEEN + (0.0 if by_slice else title)
+    body = BELOW + rows * step[1] + (title if by_slice else 0.0)
+    note = "" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND
+    width = left + columns * step[0] - BETWEEN + RIGHT + EDGE
+    drawn = [
+        Entry("expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}),
+        Entry(interval_text(confidence, covariance), [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2),
+        Entry("rating = human score", line=DASHED),
+    ]
+    page = Page(subject=subject, width=width, body=body, legend=[family_entries(subject.palette, judges), drawn], note=note)
+    curves = [(part, judge) for part in parts for judge in judges]
+    panels = page.panels(len(curves), columns, corner=(left, BELOW), size=(panel, height), step=step)
+    for number, ((part, judge), each) in enumerate(zip(curves, panels, strict=True)):
+        unit_square(each.axes, LIMITS, first=each.first, lowest=each.lowest)
+        each.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
+        each.axes.set_title(titles[judge] if number < columns or not by_slice else "", size=SMALL)
+        _draw_curve(each.axes, parts[part][parts[part]["judge"] == judge], subject.palette.colour(judge))
+    for number, part in enumerate(reversed(parts) if by_slice else ()):
+        middle = BELOW + number * step[1] + height / 2
+        page.text(left - LEFT - SLICE / 2 + LINE / 2, middle, wrap(part, BOLD_TITLE * height), weight="bold", **UPRIGHT)
+    page.centred(left + (columns * step[0] - BETWEEN) / 2, 0.05, "human score (unit scale 0–1)")
+    up = "\n".join(UP) if rows == 1 else " ".join(UP)
+    page.text(EDGE + LINE * (1 + up.count("\n")) / 2, BELOW + (rows * step[1] - BETWEEN) / 2, up, **UPRIGHT)
+    return page.figure
+
+
+def _longest_word(texts: Iterable[str]) -> float:
+    """Width in inches in which no word of `texts` is broken."""
+    return widest(word for text in texts for word in text.split()) / BOLD_TITLE
+
+
+def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:
+    """One judge's curve with its band; a point and a bar where the judge has one human score only."""
+    if curve.empty:
+        write_instead(axes, 0.5, "no curve")
+        return
+    reference, value, low, high = (curve[column].to_numpy() for column in ("reference", "value", "ci_low", "ci_high"))
+    if len(curve) == 1:
+        axes.plot([reference[0]] * 2, [low[0], high[0]], color=colour, gid="band", **CURVE)
+        axes.plot(reference, value, color=colour, marker="o", markersize=3.1, zorder=5, gid="curve")
+        return
+    axes.fill_between(reference, low, high, color=colour, gid="band", **BAND)
+    axes.plot(reference, value, color=colour, gid="curve", **CURVE)

@@ -99,7 +99,7 @@ NO_VALUE = "no comparison on one side"
 def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Consistency and first-position preference of each judge with intervals, the conditions below one another.
 
-    `table`: the table of position, see `recuse.pairwise.position`; its other statistics are not drawn. Where no comparison has
+    `table`: the table of position, see `recuse.pairwise.verbosity`; its other statistics are not drawn. Where no comparison has
     both orders, what single orders tell takes their place. A preference is filled when its interval excludes one half, hollow
     when it does not or there is none.
     """

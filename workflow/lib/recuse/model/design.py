@@ -1,4 +1,4 @@
-"""The terms of Equation 1 and other models: which rows carry each, why some have no coefficient, how they are laid out."""
+"""The terms of Equation 1 and other models: which rows carry them, why some have no coefficient, and their design matrix."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,18 +38,14 @@ def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUA
     """List the terms of a model for groups of rows with these factors, each an array (groups,) of str.
 
     Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
-    (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]; the
-    first dimension in alphabetical order is the reference level. `names` are the terms taken, of TERMS. Source: Play Favorites
-    (arXiv 2508.06709), Equation 1 and section 6.2. With `model` or `model:dimension`, the first model in alphabetical order, of
-    each dimension, is the reference level: self- and family-bias are then gaps to the judges of other families.
-    A self or family term is listed for every judge and every family of a judge, and may be carried by no group: a judge that is
-    not rated itself, a family of one. What becomes of such a term is the caller's to say.
+    (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]. The
+    first dimension in alphabetical order is the reference level; with `model` or `model:dimension`, so is the first model, of
+    each dimension, and self- and family-bias are then gaps to the judges of other families.
+    names: the terms taken, of TERMS. A self or family term that no group carries is listed, too: a judge that is not rated
+    itself, a family of one. Source: Play Favorites (arXiv 2508.06709), Equation 1 and section 6.2.
     """
     terms = [term for name, listed in TERMS.items() if name in names for term in listed(factors)]
-    if length:
-        judge = factors["judge"]
-        terms += [Term("length", str(j), LENGTH, judge == j) for j in np.unique(judge)]
-    return terms
+    return terms + (_by_judge("length", LENGTH)(factors) if length else [])
 
 
 def _for_all(quantity: str, regressor: int) -> Callable:
@@ -58,6 +54,13 @@ def _for_all(quantity: str, regressor: int) -> Callable:
 
 def _by_judge(quantity: str, regressor: int) -> Callable:
     return lambda factors: [Term(quantity, str(j), regressor, factors["judge"] == j) for j in np.unique(factors["judge"])]
+
+
+def _by_level(quantity: str) -> Callable:
+    """Of each level of the factor of this name but the first."""
+    return lambda factors: [
+        Term(quantity, str(level), CONSTANT, factors[quantity] == level) for level in np.unique(factors[quantity])[1:]
+    ]
 
 
 def _self(factors: Mapping[str, np.ndarray]) -> list[Term]:
@@ -69,16 +72,6 @@ def _same_family(factors: Mapping[str, np.ndarray]) -> list[Term]:
     family = factors["judge_family"]
     others = (factors["model_family"] == family) & (factors["model"] != factors["judge"])
     return [Term("family_bias", str(f), CONSTANT, others & (family == f)) for f in np.unique(family)]
-
-
-def _dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    dimension = factors["dimension"]
-    return [Term("dimension", str(d), CONSTANT, dimension == d) for d in np.unique(dimension)[1:]]
-
-
-def _model(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    model = factors["model"]
-    return [Term("model", str(m), CONSTANT, model == m) for m in np.unique(model)[1:]]
 
 
 def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
@@ -99,14 +92,14 @@ TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
     "judge:reference": _by_judge("slope", REFERENCE),
     "self": _self,
     "same_family": _same_family,
-    "dimension": _dimension,
-    "model": _model,
+    "dimension": _by_level("dimension"),
+    "model": _by_level("model"),
     "model:dimension": _model_by_dimension,
 }
 
 
 def estimable_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[Term]:
-    """List the terms of a spec that some of these groups of rows carry, and that absorption leaves."""
+    """List the terms of a spec that some of these groups of rows carry and that its fixed effects leave."""
     return [term for term, reason in _with_reasons(spec, factors) if not reason]
 
 
@@ -117,9 +110,9 @@ def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[st
 
 
 def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[Term, str]]:
-    """Yield each term of a spec and why it has no coefficient, if it has none.
+    """Yield each term of a spec and why it has no coefficient, or "".
 
-    With `absorb`, what does not vary among the rows of a completion is gone; so are intercept and slopes of the first judge by
+    `absorb` takes away what does not vary among the rows of a completion, and the intercept and slopes of the first judge by
     alphabet, as those of all judges together do not vary.
     """
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
@@ -135,12 +128,12 @@ def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tup
 
 
 def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
-    """Lay the terms out as B, (groups, v - 1, terms), as design.regressors_of; with `absorb`, less the means of completions.
+    """Lay the terms out as B, (groups, v - 1, terms), by `regressors_of`; with `absorb`, less the means of completions.
 
-    A row's regressors are then x - mean of x over the rows of its completion, M X of all: with A = (X'MX)^-1, the coefficients
-    are A X'My, as with a dummy for each completion, and the score of a prompt is X'M(y - X b) over its rows, since each
-    completion is of one prompt. Errors CR1 do not count the completions among the regressors: they are nested in the clusters.
-    `rows` are then moments that tell apart which judges rated a completion, with one group for each of them.
+    A row's regressors are then x - mean of x over the rows of its completion, M X of all rows. With A = (X'MX)^-1, the
+    coefficients are A X'My, as with a dummy for each completion. As each completion is of one prompt, the score of a prompt is
+    X'M(y - X b) over its rows. Errors CR1 do not count the completions, which are nested in the clusters, as regressors.
+    The groups of `rows` must then tell apart which judges rated a completion.
     Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B, on effects nested in clusters.
     """
     layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
@@ -161,13 +154,12 @@ def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
 
 
 def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Number the kinds of groups, of one entry of B each: the first group of each kind, (kinds,), and the kind of each group.
+    """Number the distinct entries of B, (groups, ...): the first group of each kind, (kinds,), and the kind of each group.
 
-    They are told apart by their bytes; where all are 0 or 1, by bytes of bits, which sort faster. factor: (groups,) of str,
-    where it is to be one in each kind, too.
+    factor: (groups,) of str, by which kinds are told apart, too.
     """
-    flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0  # of the two zeros, one
-    binary = ((flat == 0) | (flat == 1)).all()
+    flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0  # -0.0 becomes 0.0, of other bytes
+    binary = ((flat == 0) | (flat == 1)).all()  # then bits sort faster than bytes
     keys = np.packbits(flat != 0, axis=1) if binary else flat.view(np.uint8)
     _, first, kind = np.unique(keys.view(f"V{keys.shape[1]}").ravel(), return_index=True, return_inverse=True)
     if factor is not None:
@@ -193,7 +185,7 @@ class SliceDesign(SliceCells):
 def design_of(spec: Spec, rows: Moments, group: np.ndarray, *, apart: str | None = None) -> SliceDesign | None:
     """Lay out the terms of a spec that some of the rows carry; None if there is none.
 
-    group: (own groups,) places of the groups of `rows` among all of the spec. apart: a factor that is to be one in each cell.
+    group: (own groups,) places of the groups of `rows` among all of the spec. apart: a factor that is constant in each cell.
     """
     terms = estimable_terms(spec, rows.factors) if len(group) else []
     if not terms:

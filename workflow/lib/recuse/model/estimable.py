@@ -8,6 +8,7 @@ from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.data.study import Study
+from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
 NO_LENGTHS = "the ratings have no lengths"
@@ -22,47 +23,38 @@ def estimable_specs(
 ) -> list[Spec]:
     """Read those of config's `specs` with these names that can be fitted to the study.
 
-    instead: spec -> the one that takes its place in a study without human scores; each is there once.
+    instead: spec -> the one that takes its place in a study without human scores.
     """
     named = in_place(names, {} if study.has_human_scores else instead or {})
-    found = Spec.from_config({name: specs[name] for name in named})
-    return [fitted_to(spec, study) for spec in found if not_estimable(spec, study) is None]
+    named = Spec.from_config({name: specs[name] for name in named})
+    return [fitted_to(spec, study) for spec in named if not_estimable(spec, study) is None]
 
 
 def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) -> list[Spec]:
-    """Read those of config's `specs` with these names whose slices the study has: for what does not fit their terms."""
+    """Read those of config's `specs` with these names whose slices the study has, whatever their terms."""
     named = Spec.from_config({name: specs[name] for name in names})
     return [spec for spec in named if without_rows(spec, study) is None]
 
 
 def not_estimable(spec: Spec, study: Study) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
-    if needs_human_scores(spec) and not study.has_human_scores:
-        return NO_HUMAN_SCORE
+    if not study.has_human_scores and spec.selection.reference is None:
+        # Biases that are gaps to the other judges remain; least squares estimates them without slopes on the human score.
+        on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
+        if on_human_scale or spec.model.estimator != "least_squares":
+            return NO_HUMAN_SCORE
     return without_rows(spec, study)
 
 
-def needs_human_scores(spec: Spec) -> bool:
-    """Whether a spec says nothing in a study without human scores.
-
-    A bias is then a gap to the other judges, or none; where it is, least squares does without the slopes on the human score.
-    """
-    if spec.selection.reference is not None:
-        return False
-    if spec.model.estimator != "least_squares":
-        return True
-    return not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
-
-
 def fitted_to(spec: Spec, study: Study) -> Spec:
-    """The spec without its terms on the human score, where the study has none, and as it is where it has."""
+    """The spec, without its terms on the human score where the study has none."""
     if spec.selection.reference is not None or study.has_human_scores:
         return spec
     return spec.changed(terms=tuple(name for name in spec.model.terms if name not in ON_HUMAN_SCORES))
 
 
 def without_rows(spec: Spec, study: Study) -> str | None:
-    """Why a study has no rows for a spec, or no slice, whatever its terms are; or None."""
+    """Why a study has no rows or no slice for a spec, whatever its terms; or None."""
     if spec.selection.length is not None and not len(moments_of(spec, study).n):
         return NO_LENGTHS
     factors = study.cells().factors
@@ -81,15 +73,12 @@ def missing(key: str, values: Iterable[str]) -> str:
 
 
 def moments_of(spec: Spec, study: Study) -> Moments:
-    """Moments that hold the rows of a least-squares spec, by cell where its errors need the leverage of single rows."""
-    return study.moments(spec.selection, by_cell=spec.errors.leveraged)
+    """Moments of the rows of a least-squares spec, by cell where its errors need the leverage of single rows."""
+    return study.moments(spec.selection, by_cell=COVARIANCES[spec.errors.covariance].leveraged)
 
 
 def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
-    """Yield (label, rows) of each fit of the spec: group moments for least squares, cells for the other estimators.
-
-    A slice may hold no rows, and there may be no slice: both are for the caller to report.
-    """
+    """Yield (label, rows) of each slice, which may have no rows: moments for least squares, cells for other estimators."""
     rows = moments_of(spec, study) if spec.model.estimator == "least_squares" else study.cells(spec.selection)
     for label, mask in spec.selection.slices(rows.factors):
         yield label, rows.select(mask)

@@ -1,11 +1,12 @@
 """The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1, by maximum likelihood on counts.
 
-Which coefficients the likelihood determines, and which it drives to infinity, is found from design and counts alone.
+Design and counts alone tell which coefficients the likelihood determines, and which it drives to infinity.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,10 +19,9 @@ SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
 
 
 def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split the parameter space into directions that change some contrast and directions that change none.
+    """Directions of the parameters that change some contrast, (parameters, rank), and those that change none.
 
-    gram: C'C of the contrasts C, (contrasts, parameters). Returns (parameters, r) and (parameters, parameters - r), r the rank;
-    the largest entry of each direction of the second kind is 1.
+    gram: C'C of the contrasts C, (contrasts, parameters). The largest entry of each direction of the second kind is 1.
     """
     norms = np.sqrt(gram.diagonal())
     zero = norms <= SEPARATION_ROUNDING * norms.max(initial=0.0)  # what is 0 but for rounding stays so
@@ -34,7 +34,7 @@ def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def determined(contrasts: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Contrasts, (contrasts, parameters), that no direction of `free`, as `span` returns it, changes: (contrasts,) of bool."""
+    """Which contrasts, (contrasts, parameters), no direction of `free`, by `span`, changes: (contrasts,) of bool."""
     return (np.abs(contrasts @ free) < SEPARATION_ROUNDING).all(axis=1)
 
 
@@ -42,10 +42,10 @@ def recession(gains: np.ndarray) -> np.ndarray:
     """Find a direction d along which a separated likelihood rises for ever; zeros where it is not separated.
 
     The log-likelihood is a sum of concave terms that rise towards 0 with g p, g the rows of `gains`, (terms, parameters). It
-    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and not 0 for all. The d returned has g d >= 1
-    for every term that any such direction moves: in the limit these are 0, and the others, with g d = 0, have a maximum.
-    Source: Albert and Anderson (1984); found by linear programming, Konis (2007); the limit, Geyer (2009).
-    The program is: maximise sum t, 0 <= t <= 1, gains @ d >= t, without the terms that no direction moves.
+    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and > 0 for some. The linear program is: maximise
+    sum t, 0 <= t <= 1, gains @ d >= t. Its d has g d >= 1 for every term that any such direction moves: in the limit these are
+    0, and the others, with g d = 0, have a maximum.
+    Source: Albert and Anderson (1984); by linear programming, Konis (2007); the limit, Geyer (2009).
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, eye_array, hstack
@@ -65,10 +65,7 @@ def recession(gains: np.ndarray) -> np.ndarray:
 
 
 def reached_on_both_sides(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Largest v, (places,), that some value of the kind up to the place reaches, and some value from the place on too.
-
-    values, kind: (places,) of int, kind rising.
-    """
+    """Largest v, (places,), that values of the kind reach both up to the place and from it on; both (places,), kind rising."""
     offset = kind * (np.ptp(values) + 1)  # the values of a later kind are all above those of an earlier one
     before = np.maximum.accumulate(values + offset) - offset
     after = np.maximum.accumulate((values - offset)[::-1])[::-1] + offset
@@ -87,18 +84,24 @@ def logistic(x: np.ndarray) -> np.ndarray:
     return np.where(x < 0, small, 1.0) / (1 + small)
 
 
+def sides_of(rating: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Outcome, threshold and sign of the sides of outcomes with these ratings, (sides,) each: all upper sides come first."""
+    upper, lower = np.flatnonzero(rating < rating.max()), np.flatnonzero(rating > 0)
+    sign = np.repeat([1.0, -1.0], [len(upper), len(lower)])
+    return np.concatenate([upper, lower]), np.concatenate([rating[upper], rating[lower] - 1]), sign
+
+
 @dataclass(frozen=True)
 class ProportionalOdds:
     """The likelihood of p = (coefficients, thresholds) given outcomes: rows of one kind, reference and rating.
 
     Rows of one kind carry the same terms: their covariates are x = (1, reference) @ layouts[kind]. With F logistic and
     P(rating <= k) = F(a_k), a_k = threshold_k - x coefficients, for every rating between two thresholds
-      P(rating = k) = F(a_k) - F(a_(k-1)) = F(a_k) F(-a_(k-1)) (1 - exp(-(a_k - a_(k-1)))),
-    in which the last factor knows the gap between the thresholds alone: nothing is lost to cancellation in the tails, and
-      log-likelihood = sum over sides rows log F(sign a) + sum over gaps between log(1 - exp(-gap)),
-    the sides of an outcome being the thresholds just above its rating (sign 1) and just below it (sign -1). As an outcome has
-    two sides at most, and sums over the outcomes of a kind are sums of 1, reference and reference^2, no array is larger than
-    (sides,), (kinds, thresholds) or (parameters, parameters).
+      P(rating = k) = F(a_k) - F(a_(k-1)) = F(a_k) F(-a_(k-1)) (1 - exp(-(a_k - a_(k-1)))).
+    The last factor depends on the gap between the thresholds alone, so that nothing cancels in the tails, and
+      log-likelihood = sum over sides rows log F(sign a) + sum over gaps between log(1 - exp(-gap)).
+    The sides of an outcome are the thresholds just above its rating (sign 1) and just below it (sign -1). No array is larger
+    than (sides,), (kinds, thresholds) or (parameters, parameters).
     """
 
     layouts: np.ndarray  # (kinds, 2, terms)
@@ -112,20 +115,12 @@ class ProportionalOdds:
     between: np.ndarray  # (gaps,) rows with the rating between two thresholds
 
     @classmethod
-    def of(
-        cls, layouts: np.ndarray, kind: np.ndarray, reference: np.ndarray, rating: np.ndarray, rows: np.ndarray
-    ) -> "ProportionalOdds":
-        """Lay out outcomes, sorted by kind, reference and rating, in which each rating from 0 is used."""
-        thresholds = rating.max()
-        upper, lower = np.flatnonzero(rating < thresholds), np.flatnonzero(rating > 0)
-        sides = {
-            "outcome": np.concatenate([upper, lower]),
-            "threshold": np.concatenate([rating[upper], rating[lower] - 1]),
-            "sign": np.repeat([1.0, -1.0], [len(upper), len(lower)]),
-        }
-        return cls(layouts, kind, reference, rating, rows, **sides, between=np.bincount(rating, weights=rows)[1:-1])
+    def of(cls, layouts: np.ndarray, *outcomes: np.ndarray) -> "ProportionalOdds":
+        """Lay out kind, reference, rating and rows of outcomes, sorted by the first three; each rating from 0 is used."""
+        *_, rating, rows = outcomes
+        return cls(layouts, *outcomes, *sides_of(rating), between=np.bincount(rating, weights=rows)[1:-1])
 
-    @property
+    @cached_property
     def terms(self) -> int:
         """Number of terms."""
         return self.layouts.shape[2]
@@ -147,15 +142,15 @@ class ProportionalOdds:
         return np.concatenate([np.zeros(self.terms), np.log(below / (1 - below))])
 
     def design(self) -> np.ndarray:
-        """C'C of the contrasts that the likelihood depends on, those of sides (a) and gaps, (parameters, parameters)."""
+        """C'C of the contrasts that the likelihood depends on, (parameters, parameters): those of sides (a) and gaps."""
         return self._gram(self.outcome, self.threshold, np.ones(len(self.outcome)), (self.between > 0).astype(float))
 
     def recession(self, basis: np.ndarray) -> np.ndarray:
         """Find a direction along which the likelihood rises for ever, (parameters,); zeros where it has a maximum.
 
-        basis: (parameters, r), directions of the parameters that the likelihood depends on. A cell is the outcomes of one kind
-        and reference: as all gaps rise, the upper side of its lowest rating and the lower side of its highest say it all. What
-        cells fix (`_fixed`) mostly leaves nothing free, and no linear program is solved.
+        basis: (parameters, r), directions that the likelihood depends on. Of a cell, the outcomes of one kind and reference,
+        the upper side of the lowest rating and the lower side of the highest imply the rest, as all gaps rise. What cells fix
+        (`_fixed`) mostly leaves nothing free, and no linear program is solved.
         """
         new = (np.diff(self.kind) != 0) | (np.diff(self.reference) != 0)
         first, last = np.flatnonzero(np.append(True, new)), np.flatnonzero(np.append(new, True))
@@ -172,9 +167,9 @@ class ProportionalOdds:
         """C'C of contrasts c that have c d = 0 for every direction of recession d, (parameters, parameters).
 
         first, last: (cells,), the outcomes of a cell's lowest and highest rating. Along d, x coefficients is at most the upper
-        threshold of the lowest rating and at least the lower threshold of the highest; being linear in the reference, between
-        two cells of its kind it is at most the higher and at least the lower of their thresholds. A cell for which that says
-        threshold_j <= x coefficients <= threshold_i with i <= j fixes all three, and the gaps from i to j.
+        threshold of the lowest rating and at least the lower threshold of the highest. Being linear in the reference, between
+        two cells of its kind it is at most the higher and at least the lower of their thresholds. Where this gives
+        threshold_j <= x coefficients <= threshold_i with i <= j, all three are fixed, and the gaps from i to j.
         """
         kind = self.kind[first]
         least = reached_on_both_sides(self.rating[last], kind) - 1
@@ -185,7 +180,7 @@ class ProportionalOdds:
         return self._gram(first[fixed], most[fixed], np.ones(fixed.sum()), gaps.astype(float))
 
     def limit(self, direction: np.ndarray) -> "ProportionalOdds":
-        """Drop the terms that reach log 1 = 0 in the limit along a direction of recession: what is left has a maximum."""
+        """The likelihood in the limit along a direction of recession, without terms that reach log 1 = 0: it has a maximum."""
         kept = self._inside(direction) <= MOVED
         sides = {key: getattr(self, key)[kept] for key in ("outcome", "threshold", "sign")}
         return replace(self, **sides, between=np.where(self._gaps(direction) > MOVED, 0.0, self.between))
@@ -220,22 +215,16 @@ class ProportionalOdds:
         That of an outcome is -(u - v) x + (u + g) e_k - (v + g) e_(k-1): u, v and g are the derivatives of log F(a_k), of
         log F(-a_(k-1)) in -a_(k-1) and of log(1 - exp(-gap)); e_k is the unit vector of the threshold k.
         """
-        sides, upper = logistic(-self._inside(point)), self.sign > 0
-        u, v = (np.bincount(self.outcome[side], sides[side], len(self.rows)) for side in (upper, ~upper))
+        pull = logistic(-self._inside(point))
+        u, v = (np.bincount(self.outcome[side], pull[side], len(self.rows)) for side in (self.sign > 0, self.sign < 0))
         g = np.concatenate([[0.0], self._gap_slope(point), [0.0]])[self.rating]
-        thresholds, moved = self.thresholds, self.rows * (u - v)
-        above, below = self.rating < thresholds, self.rating > 0
-        outcome = np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
-        threshold = np.concatenate([self.rating[above], self.rating[below] - 1])
-        own = np.concatenate([(u + g)[above], -(v + g)[below]])
-        squares = np.bincount(threshold, self.rows[outcome] * own**2, thresholds)
-        inner = np.bincount(self.rating, self.rows * (u + g) * (v + g), thresholds + 1)[1:-1]
-        return _assembled(
-            self._products(np.arange(len(self.rows)), moved * (u - v)),
-            self._cross(outcome, threshold, moved[outcome] * own),
-            squares,
-            -inner,
-        )
+        moved, every = self.rows * (u - v), np.arange(len(self.rows))
+        outcome, threshold, sign = sides_of(self.rating)
+        own = np.where(sign > 0, (u + g)[outcome], -(v + g)[outcome])
+        squares = np.bincount(threshold, self.rows[outcome] * own**2, self.thresholds)
+        inner = np.bincount(self.rating, self.rows * (u + g) * (v + g), self.thresholds + 1)[1:-1]
+        cross = self._cross(outcome, threshold, moved[outcome] * own)
+        return _assembled(self._products(every, moved * (u - v)), cross, squares, -inner)
 
     def _gram(self, outcome: np.ndarray, threshold: np.ndarray, weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
         """Sum weight c c' over contrasts c, (parameters, parameters): a of these outcomes and thresholds, and all gaps."""
@@ -289,10 +278,10 @@ def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, besid
 
 
 def maximise(likelihood: ProportionalOdds, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Maximise a likelihood that has a maximum along the columns of `basis`, (parameters, r).
+    """Maximise a likelihood along the columns of `basis`, (parameters, r), by Newton's method with step halving.
 
-    Newton's method with step halving; returns the maximum, the inverse of the information on the basis, (parameters,
-    parameters), and the number of steps. Raises DesignError if it does not arrive.
+    Returns the maximum, the inverse of the information on the basis, (parameters, parameters), and the number of steps. Raises
+    DesignError if it does not arrive.
     """
     point = likelihood.start()
     value = likelihood.value(point)
@@ -374,16 +363,16 @@ class OrdinalFit:
 def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0") -> OrdinalFit:
     """Fit P(rating <= k) = F(threshold_k - eta), F logistic and eta the sum of the terms, by maximum likelihood.
 
-    cells: the rows of one slice, on one scale (else DesignError); terms: those that some group carries, of (1, reference). The
+    cells: the rows of one slice, on one scale (else DesignError). terms: those that some group carries, of (1, reference). The
     first judge's intercept is 0, because the thresholds are free. Ratings that no row has are left out, with their thresholds.
     covariance: with I the observed information and s the score of each of n rows, k the number of parameters determined,
       classical  I^-1                    (Hessian errors; what Play Favorites reports)
       HC0        I^-1 (sum s s') I^-1    (White 1982)
       HC1        HC0 * n / (n - k), NaN when n <= k
-    Where terms separate the ratings, the likelihood has no maximum: it rises for ever in some directions. What stays the same
-    along all of these is fitted in the limit, where ratings told without error have probability 1 and leave the likelihood;
-    what does not has no numbers. So it is with terms that the design does not determine, and with all, where all rows have
-    one rating. Source: Play Favorites (arXiv 2508.06709), ordinal ablation; McCullagh (1980); separation.recession.
+    Where terms separate the ratings, the likelihood rises for ever in some directions (`recession`). What stays the same along
+    all of these is fitted in the limit, where ratings told without error have probability 1; the other parameters have no
+    numbers. Nor have terms that the design does not determine, or any parameter where all rows have one rating.
+    Source: Play Favorites (arXiv 2508.06709), ordinal ablation; McCullagh (1980).
     """
     rows = _collapse(cells, terms)
     basis, free = span(rows.likelihood.design())
@@ -393,29 +382,34 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
     if direction.any():
         basis, free = span(likelihood.design())
     point, inverse, iterations = maximise(likelihood, basis)
-    spread = _covariance(likelihood, point, inverse, basis.shape[1], covariance)
-    known = determined(np.eye(len(point)), free)
-    notes = _notes(rows, known, in_design)
+    n, k, rank = int(rows.likelihood.rows.sum()), len(terms), basis.shape[1]
+    spread = inverse
+    if covariance != "classical":
+        spread = inverse @ likelihood.score_squares(point) @ inverse
+    if covariance == "HC1":
+        spread = spread * (n / (n - rank) if n > rank else np.nan)
+    finite = determined(np.eye(len(point)), free)
+    notes = _notes(rows, finite, in_design)
     effects = _effects(rows, free, point, spread, notes)
-    shown, spread = np.where(known, point, np.nan), np.where(np.outer(known, known), spread, np.nan)
-    errors, k = np.sqrt(spread.diagonal()), len(terms)
+    estimate, spread = np.where(finite, point, np.nan), np.where(np.outer(finite, finite), spread, np.nan)
+    errors = np.sqrt(spread.diagonal())
     return OrdinalFit(
-        estimate=shown[:k],
+        estimate=estimate[:k],
         std_error=errors[:k],
-        identified=known[:k],
+        identified=finite[:k],
         notes=tuple(notes[:k]),
         effect=effects[:, 0],
         effect_std_error=effects[:, 1],
         reference=rows.fixed,
         threshold_labels=rows.labels,
-        threshold_estimate=shown[k:],
+        threshold_estimate=estimate[k:],
         threshold_std_error=errors[k:],
         threshold_notes=tuple(notes[k:]),
         covariance=spread,
         point=point + FAR * direction,
         log_likelihood=likelihood.value(point),
-        n=rows.n,
-        rank=basis.shape[1],
+        n=n,
+        rank=rank,
         iterations=iterations,
         remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
     )
@@ -428,23 +422,10 @@ class _Rows:
     terms: Sequence[Term]
     likelihood: ProportionalOdds
     ratings: np.ndarray  # (ratings in use,)
-    scale: np.ndarray  # (2,) lowest and highest
+    unit: np.ndarray  # (ratings in use,) on the unit scale
+    labels: tuple[str, ...]  # of the thresholds
     fixed: int | None  # place of the intercept that is 0
     remarks: tuple[str, ...]
-
-    @property
-    def n(self) -> int:
-        return int(self.likelihood.rows.sum())
-
-    @property
-    def unit(self) -> np.ndarray:
-        """The ratings in use on the unit scale."""
-        low, high = self.scale
-        return (self.ratings - low) / (high - low)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{low}|{high}" for low, high in zip(self.ratings[:-1], self.ratings[1:], strict=True))
 
     def carried(self, place: int) -> np.ndarray:
         """Places of the outcomes in which a term is not 0."""
@@ -453,10 +434,10 @@ class _Rows:
 
 def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     if not len(cells.scale) or (cells.scale != cells.scale[0]).any():
-        found = ", ".join(f"{low} to {high}" for low, high in np.unique(cells.scale, axis=0)) or "no row"
-        raise DesignError(f"an ordinal fit needs rows of one rating scale, found {found}: write `slice: dimension`")
-    intercepts = [p for p, term in enumerate(terms) if term.quantity == "intercept"]
-    fixed = min(intercepts, key=lambda p: terms[p].term, default=None)
+        scales = ", ".join(f"{low} to {high}" for low, high in np.unique(cells.scale, axis=0)) or "no row"
+        raise DesignError(f"an ordinal fit needs rows of one rating scale, found {scales}: write `slice: dimension`")
+    intercepts = [place for place, term in enumerate(terms) if term.quantity == "intercept"]
+    fixed = min(intercepts, key=lambda place: terms[place].term, default=None)
     # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ in their references alone.
     layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
     if fixed is not None:
@@ -470,78 +451,55 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     place, rating = np.nonzero(counts[:, used])
     first = order[new][place]
     likelihood = ProportionalOdds.of(layout[kinds], kind[first], cells.reference[first], rating, counts[place, used[rating]])
-    return _Rows(terms, likelihood, cells.ratings[used], cells.scale[0], fixed, _unused(cells.ratings, used, cells.scale[0]))
+    (low, high), ratings = cells.scale[0], cells.ratings[used]
+    labels = tuple(f"{below}|{above}" for below, above in pairwise(ratings))
+    unused = np.setdiff1d(cells.ratings[(cells.ratings >= low) & (cells.ratings <= high)], ratings)
+    remarks = []
+    if len(unused):  # neighbours are named as a range
+        runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
+        named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+        remarks.append(UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"))
+    return _Rows(terms, likelihood, ratings, (ratings - low) / (high - low), labels, fixed, tuple(remarks))
 
 
-def _unused(ratings: np.ndarray, used: np.ndarray, scale: np.ndarray) -> tuple[str, ...]:
-    """Name the ratings of the scale that no row has, neighbours as a range: one remark, or none."""
-    unused = np.setdiff1d(ratings[(ratings >= scale[0]) & (ratings <= scale[1])], ratings[used])
-    if not len(unused):
-        return ()
-    runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
-    named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
-    return (UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"),)
-
-
-def _covariance(likelihood: ProportionalOdds, point: np.ndarray, inverse: np.ndarray, rank: int, covariance: str) -> np.ndarray:
-    if covariance == "classical":
-        return inverse
-    spread = inverse @ likelihood.score_squares(point) @ inverse
-    if covariance == "HC1":
-        n = likelihood.rows.sum()
-        spread = spread * (n / (n - rank) if n > rank else np.nan)
-    return spread
-
-
-def _notes(rows: _Rows, known: np.ndarray, in_design: np.ndarray) -> list[str]:
-    """Say of each parameter why it has no number: `known` and `in_design` are (parameters,) of bool."""
+def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:
+    """Say of each parameter why it has no number: `finite` and `in_design` are (parameters,) of bool."""
     names = [f"{term.quantity} of {term.term}" for term in rows.terms] + [f"threshold {label}" for label in rows.labels]
-    infinite = [name for name, finite, kept in zip(names, known, in_design, strict=True) if kept and not finite]
-    notes = []
+    infinite = [names[place] for place in np.flatnonzero(in_design & ~finite)]
+    likelihood, notes = rows.likelihood, []
     for place, name in enumerate(names):
-        others = ", ".join(other for other in infinite if other != name)
         if place == rows.fixed:
             notes.append(REFERENCE)
-        elif known[place]:
+        elif finite[place]:
             notes.append("")
         elif len(rows.ratings) == 1:
-            notes.append(ONE_RATING.format(n=rows.n, rating=rows.ratings[0]))
+            notes.append(ONE_RATING.format(n=likelihood.rows.sum(), rating=rows.ratings[0]))
         elif not in_design[place]:
             notes.append(COLLINEAR)
         else:
-            notes.append(_alone(rows, place) or TOGETHER.format(others=others))
+            carried = rows.carried(place) if place < len(rows.terms) else slice(None)
+            counts = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
+            ends = [(end, at) for end, at in (("lowest", 0), ("highest", -1)) if counts[at] == counts.sum()]
+            others = ", ".join(other for other in infinite if other != name)
+            alone = [ALONE.format(n=counts.sum(), rating=rows.ratings[at], end=end) for end, at in ends]
+            notes.append(alone[0] if alone else TOGETHER.format(others=others))
     return notes
-
-
-def _alone(rows: _Rows, place: int) -> str:
-    """Why a parameter is infinite by itself: all rows of the term are at one end. Else ""."""
-    if place >= len(rows.terms):
-        return ""
-    carried, likelihood = rows.carried(place), rows.likelihood
-    given = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
-    for end, at in (("lowest", 0), ("highest", -1)):
-        if given[at] == given.sum():
-            return ALONE.format(n=given.sum(), rating=rows.ratings[at], end=end)
-    return ""
 
 
 def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]) -> np.ndarray:
     """Average marginal effects and their standard errors, (terms, 2); a term whose effect is not finite gets a note."""
     effects = np.full((len(rows.terms), 2), np.nan)
+    of_terms, of_thresholds = np.split(free, [len(rows.terms)])
     for place, term in enumerate(rows.terms):
         if term.quantity in EFFECTS and notes[place] == "":
             carried = rows.carried(place)
             covariates = rows.likelihood.covariates(carried)
-            if _finite(covariates, free):
+            eta = covariates @ of_terms
+            # How far a free direction moves threshold_k - eta, for any threshold k and any of these rows.
+            furthest = np.maximum(of_thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - of_thresholds.min(axis=0))
+            if (furthest < SEPARATION_ROUNDING).all():
                 weights = rows.likelihood.rows[carried]
                 effects[place] = average_effect(covariates, weights, rows.unit, place=place, point=point, covariance=spread)
             else:
                 notes[place] = NO_EFFECT
     return effects
-
-
-def _finite(covariates: np.ndarray, free: np.ndarray) -> bool:
-    """Whether threshold_k - x coefficients is determined for every threshold k and row x of `covariates`, (rows, terms)."""
-    eta, thresholds = covariates @ free[: covariates.shape[1]], free[covariates.shape[1] :]
-    furthest = np.maximum(thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - thresholds.min(axis=0))
-    return bool((furthest < SEPARATION_ROUNDING).all())

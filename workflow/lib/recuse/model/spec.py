@@ -14,34 +14,20 @@ BIASES = ("self_bias", "family_bias")
 
 @dataclass(frozen=True)
 class Model:
-    """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model.
+    """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model."""
 
-    terms: as named in recuse.model.design.TERMS.
-    estimator: least_squares, ordinal_logit (proportional odds) or gam (splines of the reference).
-    """
-
-    terms: Sequence[str] = EQUATION_1
-    estimator: str = "least_squares"
+    terms: Sequence[str] = EQUATION_1  # as named in recuse.model.design.TERMS
+    estimator: str = "least_squares"  # or ordinal_logit (proportional odds), or gam (splines of the reference)
 
 
 @dataclass(frozen=True)
 class Errors:
-    """How sure the coefficients are.
+    """How sure the coefficients are."""
 
-    covariance: one of recuse.model.covariance.COVARIANCES.
-    bootstrap: replicates of a bootstrap by prompt, beside it. wild: draws of a wild bootstrap by prompt of each self- and
-    family-bias, beside it. tests: the quantities whose tests are one family, of all slices together.
-    """
-
-    covariance: str = "HC0"
-    bootstrap: int | None = None
-    wild: int | None = None
-    tests: Sequence[str] = BIASES
-
-    @property
-    def leveraged(self) -> bool:
-        """Whether they need the leverage of single rows."""
-        return COVARIANCES[self.covariance].leveraged
+    covariance: str = "HC0"  # one of recuse.model.covariance.COVARIANCES
+    bootstrap: int | None = None  # replicates of a bootstrap by prompt, beside the covariance
+    wild: int | None = None  # draws of a wild bootstrap by prompt of each self- and family-bias, beside it
+    tests: Sequence[str] = BIASES  # quantities whose tests in all slices are one family
 
     @property
     def by_prompt(self) -> bool:
@@ -54,8 +40,8 @@ class Errors:
 class Spec:
     """One model of the study: its rows, terms and errors.
 
-    With a length, the model has the terms judge:length beside its own; with `absorb`, the effects of completions are taken out
-    of the fit, and errors are by prompt.
+    With a length, the model has the terms judge:length, too. With `absorb`, the effects of completions are taken out of the
+    fit, and errors are by prompt.
     """
 
     name: str
@@ -65,7 +51,7 @@ class Spec:
 
     @classmethod
     def of(cls, name: str, **settings) -> "Spec":
-        """Read the settings of one spec, as in config's `specs`: the fields of Selection, Model and Errors, all in one."""
+        """Read one of config's `specs`: the fields of Selection, Model and Errors in one mapping."""
         return cls(name, Selection(), Model(), Errors()).changed(**settings)
 
     @classmethod
@@ -74,7 +60,7 @@ class Spec:
         return [cls.of(name, **settings) for name, settings in specs.items()]
 
     def changed(self, **settings) -> "Spec":
-        """The same spec but for these settings, each a field of Selection, Model or Errors; TypeError about any other."""
+        """The spec with these fields of Selection, Model or Errors changed; TypeError about any other setting."""
         parts = {"selection": self.selection, "model": self.model, "errors": self.errors}
         for part, value in parts.items():
             names = settings.keys() & {field.name for field in fields(value)}
@@ -85,13 +71,13 @@ class Spec:
 
     @property
     def by_row(self) -> bool:
-        """Whether it reads the ratings themselves: cells do not hold what it needs to know of them."""
+        """Whether it reads the ratings themselves, because cells do not hold what it needs."""
         selection = self.selection
         return self.errors.by_prompt or (selection.length, selection.reference, selection.absorb) != (None, None, None)
 
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
-    """The names of specs, some of which others stand for, each once."""
+    """Names of specs, each once, some replaced by those that stand in for them."""
     return list(dict.fromkeys(instead.get(name, name) for name in names))
 
 
@@ -111,9 +97,10 @@ MEANINGS = {
 def estimand_of(spec: Spec) -> str:
     """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions; "" if it has no bias.
 
-    A holds the bias itself, any taste that all judges share against the humans, the judge's own taste for the model, and what
-    errors of the human scores make of the model's quality; B no taste that is shared; C, of recuse.inference.idiosyncrasy, is
-    measured against the judges' ordinary tastes. Errors of the human scores are in B and C as far as the judges' slopes differ.
+    Besides the bias, A holds preferences that all judges share against the humans, the judge's own preference for the model,
+    and what errors of the human scores make of the model's quality. B holds no shared preference. C, of
+    recuse.inference.idiosyncrasy, is measured against the judges' ordinary preferences. B and C hold errors of the human scores
+    only as far as the judges' slopes differ.
     """
     if not {"self", "same_family"} & set(spec.model.terms):
         return ""
@@ -123,7 +110,7 @@ def estimand_of(spec: Spec) -> str:
 
 
 def against_judges(spec: Spec) -> str:
-    """What the other judges give the same of, where biases are gaps to that: such as a model; "" where they are not."""
+    """What the spec compares with the other judges' ratings of, such as a model; "" where biases are no such gaps."""
     if spec.selection.absorb is not None:
         return spec.selection.absorb
     if "model:dimension" in spec.model.terms:
@@ -132,10 +119,7 @@ def against_judges(spec: Spec) -> str:
 
 
 def estimands_in_words(estimands: Iterable[str]) -> str:
-    """What a figure and its caption say of the estimands of their biases; nothing where there is none.
-
-    Where there are several letters, a line for each says what it means.
-    """
+    """What a figure says of the estimands of its biases: with several letters, a line on the meaning of each."""
     named = [estimand for estimand in dict.fromkeys(estimands) if estimand]
     letters = dict.fromkeys(estimand[0] for estimand in named)
     if len(letters) > 1:
@@ -158,51 +142,48 @@ LENGTHS = {
     "prompt_rows": "with length control over all rows of a prompt",
     "global": "with length control over all completions",
 }
-SUBSETS = ("dimension", "dataset", "task_type")
 REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
-PLACEBO = "C"  # what figures call estimand C among specs, none of which can have this name
+PLACEBO = "C"  # estimand C among the specs of a figure, none of which can have this name
 TESTED = {
     frozenset({"self_bias", "family_bias"}): "self- and family-biases",
     frozenset({"self_bias"}): "self-biases",
     frozenset({"family_bias"}): "family-biases",
 }
-EACH = "each family's"
 
 
-def changes_of(settings: Mapping, *, whose: str = EACH, most: int | None = None) -> str:
-    """What a spec, an entry of config's `specs`, changes of Equation 1, but for its slices; nothing if it changes nothing.
+def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | None = None) -> str:
+    """What a spec, an entry of config's `specs`, changes of Equation 1, but for its slices; "" if it changes nothing.
 
-    `whose` judges are the reference where the spec has another than the humans. Of more than `most` names only some are given,
-    and the number of the others.
+    whose: the judges that are the reference, where that is not the humans. most: of more names, only some are given, and the
+    number of the others.
     """
-    return ", ".join(_changes(settings, whose, most))
+    changes, subset = [], settings.get("subset", {})
+    if settings.get("estimator", "least_squares") != "least_squares":
+        changes.append(ESTIMATORS[settings["estimator"]])
+    if "terms" in settings:
+        changes.append(f"with the terms {enumerated(settings['terms'])}")
+    if settings.get("absorb"):
+        changes.append(f"with effects of {settings['absorb']}s taken out")
+    if settings.get("length"):
+        changes.append(LENGTHS[settings["length"]])
+    if settings.get("reference"):
+        changes.append(REFERENCES[settings["reference"]].format(whose=whose))
+    if "models_dropped" in subset:
+        changes.append(f"without {enumerated(subset['models_dropped'], most)}")
+    changes += [
+        f"on the {factor.replace('_', ' ')}{'s' if len(names) > 1 else ''} {enumerated(names, most)}"
+        for factor in ("dimension", "dataset", "task_type")
+        if (names := subset.get(factor))
+    ]
+    if settings.get("covariance", "HC0") != "HC0":
+        changes.append(f"with {COVARIANCES[settings['covariance']].words} standard errors")
+    return ", ".join(changes)
 
 
 def in_words(settings: Mapping) -> str:
     """The model that a spec, an entry of config's `specs`, fits, as in `Equation 1 without Llama 3 8B, by dataset`."""
-    changes = [*_changes(settings, EACH, None), *([SLICED[settings["slice"]]] if settings.get("slice") else [])]
-    return f"Equation 1 {', '.join(changes)}".rstrip()
-
-
-def _changes(settings: Mapping, whose: str, most: int | None) -> Iterable[str]:
-    subset = settings.get("subset", {})
-    if settings.get("estimator", "least_squares") != "least_squares":
-        yield ESTIMATORS[settings["estimator"]]
-    if "terms" in settings:
-        yield f"with the terms {enumerated(settings['terms'])}"
-    if settings.get("absorb"):
-        yield f"with effects of {settings['absorb']}s taken out"
-    if settings.get("length"):
-        yield LENGTHS[settings["length"]]
-    if settings.get("reference"):
-        yield REFERENCES[settings["reference"]].format(whose=whose)
-    if "models_dropped" in subset:
-        yield f"without {enumerated(subset['models_dropped'], most)}"
-    for factor in SUBSETS:
-        if names := subset.get(factor):
-            yield f"on the {factor.replace('_', ' ')}{'s' if len(names) > 1 else ''} {enumerated(names, most)}"
-    if settings.get("covariance", "HC0") != "HC0":
-        yield f"with {COVARIANCES[settings['covariance']].words} standard errors"
+    changes = [changes_of(settings), SLICED[settings["slice"]] if settings.get("slice") else ""]
+    return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

@@ -4,7 +4,7 @@ import pytest
 
 from recuse.base.errors import ConfigError
 from recuse.config.load import checked, project_settings
-from recuse.data.scales import scales_in_steps
+from recuse.data.registry import scales_in_steps
 
 QUALITY = {"quality": [1, 10]}
 

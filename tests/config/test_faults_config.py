@@ -13,8 +13,7 @@ from recuse.config.load import load
 from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, with_stand_ins
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_object
-from recuse.data.registry import Registry, models_with, named_files, raw_files
-from recuse.data.scales import scales_in_steps
+from recuse.data.registry import Registry, models_with, named_files, raw_files, scales_in_steps
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
 

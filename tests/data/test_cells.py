@@ -1,4 +1,7 @@
-"""Cells: the counts of the rows, by codes."""
+"""Codes of groups and references, in numpy and in SQL, also where few of many occur; and cells: the counts of the rows."""
+
+import tracemalloc
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -8,10 +11,19 @@ from conftest import CONFIG
 from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
 from recuse.base.errors import DataError
-from recuse.data.cells import FACTORS, build_cells
+from recuse.crosscheck.compare import compared
+from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, levels_of
 from recuse.data.files import RatingsFile
+from recuse.data.moments import moments_of_rows
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
+from recuse.data.selection import with_normalised_length
+from recuse.data.shards import Shard, first_twice, sort_rows
+from recuse.model.spec import Spec
+
+LEVELS = Levels(
+    ["d1", "d2"], ["j'1"], ["m1", "m2", "ü"], ["s1", "s2"], [0.1, 2 / 3], [[1, 5], [0, 4]], ["f"], ["g"] * 3, ["", "t"]
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +84,114 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
     columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
     assert [column for column in columns if column.startswith("count_")] == ["count_2", "count_3", "count_4", "count_5"]
     assert study.cells().counts.tolist() == [[1, 1, 1, 0]]
+
+
+def test_levels_stand_in_the_footer(tmp_path):
+    path = str(tmp_path / "some.parquet")
+    duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet, {as_metadata(LEVELS)})")
+    assert levels_of(path) == LEVELS
+    duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet)")
+    with pytest.raises(DataError, match="its footer does not say what its codes stand for"):
+        levels_of(path)
+
+
+def test_codes_of_groups_count_every_combination():
+    code = np.arange(LEVELS.groups)
+    assert (LEVELS.code(*LEVELS.places(code)) == code).all()
+    named = LEVELS.factors(code)
+    every = list(product(LEVELS.dimension, LEVELS.judge, LEVELS.model, LEVELS.dataset))
+    assert list(zip(*(named[factor].tolist() for factor in ("dimension", "judge", "model", "dataset")), strict=True)) == every
+    assert set(named["task_type"][named["dataset"] == "s2"]) == {"t"}
+    assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
+
+
+def test_codes_say_what_the_texts_say(twin, rows):
+    levels = levels_of(twin.ratings[0])
+    for factor, names in levels.factors(rows["group_code"].to_numpy(dtype=int)).items():
+        assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
+    assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
+    assert (levels.scales(rows["group_code"].to_numpy(dtype=int)) == rows[["scale_low", "scale_high"]].to_numpy()).all()
+    assert all(list(names) == sorted(set(names)) for names in (levels.judge, levels.model, levels.dataset, levels.reference))
+
+
+def sparse(datasets):
+    """Nine judges and models, of whose pairs each dataset has one: of many codes of groups, one in 81 occurs."""
+    return f"""
+        select {NINE}[1 + (hash(i) % 9)::integer] as judge, {NINE}[1 + (hash(i, 1) % 9)::integer] as model,
+               hash(i, 2) % 13 / 3 as gt,
+               'A' as dimension, 's' || i as dataset, 'p' || i // 3 as prompt_id, (hash(i, 3) % 5)::integer as rating,
+               10 + hash(i, 4) % 90 as pred_length
+        from range({datasets}) t(i) qualify row_number() over (partition by judge, model, prompt_id) = 1"""
+
+
+@pytest.fixture(scope="module")
+def sparse_study(tmp_path_factory):
+    return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
+
+
+def test_many_codes_say_what_the_texts_say(sparse_study):
+    levels = levels_of(sparse_study.ratings[0])
+    assert 2**16 < levels.groups < 2**17
+    rows = duckdb.sql(f"from '{sparse_study.ratings[0]}'").df()
+    assert rows["group_code"].max() > 2**16
+    factors = levels.factors(rows["group_code"].to_numpy(dtype=np.int64))
+    for factor, names in factors.items():
+        assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
+    assert (levels.code_of(factors) == rows["group_code"]).all()
+
+
+@pytest.mark.parametrize("length", [None, "global"])
+def test_fits_of_groups_that_seldom_occur(sparse_study, length):
+    spec = Spec.of("", length=length, covariance="CR1")
+    assert max(row["largest_difference"] for row in compared([spec], sparse_study, confidence=0.9)) < 1e-9
+
+
+def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
+    levels = levels_of(sparse_study.ratings[0])
+    rows = with_normalised_length(f"from '{sparse_study.ratings[0]}'", "global")
+    tracemalloc.start()
+    moments = moments_of_rows([f"from ({rows}) where prompt % 2 = {rest}" for rest in (0, 1)], levels)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    whole = moments_of_rows([rows], levels)
+    np.testing.assert_allclose(moments.tensor, whole.tensor, rtol=1e-12)
+    assert all((moments.factors[factor] == names).all() for factor, names in whole.factors.items())
+    assert peak < 10e6 < 8 * 35 * levels.groups  # the tensor has 2 MB
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kind"),
+    [((1, 1, 1, 2**16), "USMALLINT"), ((1, 1, 1, 2**16 + 1), "UINTEGER"), ((3, 5, 2000, 200_000), "BIGINT")],
+)
+def test_types_hold_the_codes(tmp_path, sizes, kind):
+    """Of the last group, so that its code is the largest."""
+    named = {axis: [f"{axis} {number:06}" for number in range(size)] for axis, size in zip(AXES, sizes, strict=True)}
+    levels = Levels(
+        **named,
+        reference=[1.0],
+        scale=[[0, 4]] * sizes[0],
+        judge_family=["f"] * sizes[1],
+        model_family=["f"] * sizes[2],
+        task_type=[""] * sizes[3],
+    )
+    last = ", ".join(f"'{named[axis][-1]}' as {axis}" for axis in ("dimension", "judge", "model"))
+    duckdb.sql(f"""
+        copy (select {last}, dataset, 'p' as prompt_id, 1 as rating, 1.0::double as gt, 9.0::double as length
+              from unnest({[named["dataset"][0], named["dataset"][-1]]}) t(dataset)) to '{tmp_path}/rows.parquet'""")
+    connection, path = connect(), f"{tmp_path}/sorted.parquet"
+    sort_rows(connection, [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0), path)
+    found = duckdb.sql(f"select max(group_code), any_value(typeof(group_code)) from '{path}'").fetchall()
+    assert found == [(levels.groups - 1, kind)]
+    twice = first_twice(connection, path, levels)
+    assert twice == (named["judge"][-1], named["model"][-1], named["dimension"][-1], "p")
+
+
+def test_codes_in_sql_are_those_in_numpy():
+    levels = Levels(["a", "b"], ["j1", "j2", "j3"], ["m"], ["s1", "s2"], [1.0], [[0, 4]] * 2, ["f"] * 3, ["f"], [""] * 2)
+    code = np.arange(levels.groups)
+    for axis, place in zip(AXES, levels.places(code), strict=True):
+        query = f"select {levels.sql_place(axis)}, {levels.sql_without(axis)} from range({levels.groups}) t(group_code)"
+        found, without = np.array(duckdb.sql(query).fetchall()).T
+        assert (found == place).all()
+        others = {other: np.where(other == axis, 0, at) for other, at in zip(AXES, levels.places(code), strict=True)}
+        assert (without == levels.code(*others.values())).all()

@@ -8,9 +8,8 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import files
 from recuse.base.errors import DataError
-from recuse.data.cells import count_shard, gather_cells, read_cells
+from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
 from recuse.data.files import RatingsFile, reading
-from recuse.data.levels import levels_of
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry

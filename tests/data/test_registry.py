@@ -1,9 +1,9 @@
-"""Which models a study has."""
+"""Which models a study has, and the steps of scales that are imported."""
 
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.data.registry import Registry, models_with
+from recuse.data.registry import Registry, finest_step, models_with
 
 
 def test_families_of_a_study_go_before_the_models_of_config():
@@ -20,3 +20,19 @@ def test_families_of_a_study_go_before_the_models_of_config():
 def test_one_id_for_two_models():
     with pytest.raises(ConfigError, match="'x' stands for both 'A' and 'B'"):
         Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})
+
+
+@pytest.mark.parametrize(
+    ("scales", "finest"),
+    [
+        ([[0, 1]], 0.01),
+        ([[0, 100]], 1),
+        ([[1, 10]], 0.1),
+        ([[0.5, 5]], 0.05),
+        ([[0, 1], [0.5, 5]], 0.05),
+        ([[0, 1], [0, 100]], None),
+        (["observed"], None),
+    ],
+)
+def test_finest_step_of_scales(scales, finest):
+    assert finest_step(dict(enumerate(scales))) == finest

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from recuse.crosscheck.compare import compared
-from recuse.data.cells import build_cells, cells_of_rows
-from recuse.data.levels import as_metadata, levels_of
+from recuse.data.cells import as_metadata, build_cells, cells_of_rows, levels_of
 from recuse.data.selection import with_family_references
 from recuse.data.study import Study
 from recuse.model.estimates import estimate

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from recuse.data.cells import FACTORS
-from recuse.data.levels import levels_of
+from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit

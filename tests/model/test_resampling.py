@@ -9,8 +9,8 @@ import pytest
 from conftest import built, study_files
 from designs_on_rows import design_on_rows, times_drawn
 from recuse.base.tables import ESTIMATES, read_table, write_table
+from recuse.data.cells import levels_of
 from recuse.data.files import RatingsFile
-from recuse.data.levels import levels_of
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import prompt_sums as prompt_pieces
 from recuse.model import resampling as prompt_bootstrap

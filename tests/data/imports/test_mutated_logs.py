@@ -13,7 +13,7 @@ from mutations import SEEDED, as_csv, bytes_like, documents_like, done_or_refuse
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
-from recuse.data.scales import scales_in_steps
+from recuse.data.registry import scales_in_steps
 from recuse.pairwise.table import VerdictFiles
 from recuse.pairwise.table import normalise as normalise_verdicts
 

@@ -11,10 +11,10 @@ import pytest
 from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.data.imports.formats import files_in
 from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.registry import files_in
 
 QUALITY = {"quality": [1, 10]}
 RATINGS = [

@@ -163,8 +163,8 @@ def _tables_or_names(inputs: "Inputs", folder: str) -> "Study":
 def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Reliability]":
     """Reliability of the human scores: of the raters that config names or imports, or the published one."""
     from recuse.config.load import PROJECT
-    from recuse.data.imports.formats import tells_raters
     from recuse.data.raters import check_raters
+    from recuse.data.registry import tells_raters
     from recuse.inference.reliability import reliability_of
 
     raw = f"{folder}/{RATERS}" if tells_raters(inputs.settings.get("import", {})) else inputs.settings.get("raters")
@@ -191,8 +191,7 @@ class Inputs(NamedTuple):
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
         from recuse.data.ratings import StudyFiles
-        from recuse.data.registry import models_with
-        from recuse.data.scales import scales_in_steps
+        from recuse.data.registry import models_with, scales_in_steps
 
         return StudyFiles.from_config(
             [file.path for file in self.files],
@@ -238,9 +237,8 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     if "import" not in inputs.settings:
         return inputs
     from recuse.data.files import RatingsFile
-    from recuse.data.imports.formats import files_in, tells_raters
     from recuse.data.imports.ratings import import_ratings
-    from recuse.data.registry import models_with
+    from recuse.data.registry import files_in, models_with, tells_raters
 
     settings = inputs.settings["import"]
     outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}

@@ -7,8 +7,7 @@ import numpy as np
 
 from recuse.base.database import connect, files
 from recuse.base.tables import read_table
-from recuse.data.cells import Cells
-from recuse.data.levels import levels_of
+from recuse.data.cells import Cells, levels_of
 from recuse.data.study import Study
 
 COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness

@@ -12,9 +12,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.rules import WORKFLOW, megabytes_of
 from recuse.base.tables import read_table
 from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, origin_of_verdicts
-from recuse.data.imports.formats import files_in, tells_raters
-from recuse.data.registry import models_with, named_files, raw_files
-from recuse.data.scales import scales_in_steps
+from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
 
 DATA = os.path.relpath(WORKFLOW / "data")  # what papers print, and the lists of their files
 

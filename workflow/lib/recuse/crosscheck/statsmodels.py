@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from recuse.base.database import connect
-from recuse.data.cells import FACTORS, Cells
-from recuse.data.levels import levels_of
+from recuse.data.cells import FACTORS, Cells, levels_of
 from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with_normalised_length
 from recuse.data.study import Study
 from recuse.model.covariance import COVARIANCES, refused

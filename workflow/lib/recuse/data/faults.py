@@ -75,13 +75,12 @@ def raise_first_fault(
     faults: int | None = None,
     named: Mapping[str, str] | None = None,
 ) -> None:
-    """Raise DataError about the first of `rows` (a table or SQL; file, record, fault, the raw texts) that broke a check.
+    """Raise DataError about the first of `rows` that breaks a check; further values of the same fault are named, too.
 
-    Further values of the same fault are named, too.
-
-    faults: how many rows are faulty, in other files too; counted if not given. named: what the files call a column, if
-    otherwise than a check does.
+    rows: a table or SQL with file, record and what the checks read. faults: how many rows are faulty, in other files too;
+    counted if not given. named: what the files call a column, if otherwise than a check does.
     """
+    rows = f"(select *, {fault_number(checks)} as fault from {rows})"
     if faults is None:
         faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
     if faults == 0:

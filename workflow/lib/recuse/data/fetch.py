@@ -6,12 +6,11 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import BinaryIO
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 from uuid import uuid4
@@ -57,39 +56,43 @@ def fetch(
     further one; only what may be different next time is attempted again.
     Raises FetchError, and then leaves nothing at `destination` and nothing unverified in the cache.
     """
+    import tenacity
+
     place = _place(mirror, f"{repository}/{commit}/{path}")
     cached = cache / blob
-    made = 0
 
-    def attempt() -> None:
-        nonlocal made
-        made += 1
-        _obtain(place, cached, destination, blob, timeout=timeout, deadline=deadline)
+    def announce(state: tenacity.RetryCallState) -> None:
+        failure, pause = state.outcome.exception(), state.next_action.sleep
+        print(f"attempt {state.attempt_number} of {attempts}: {failure}; next in {pause:.1f} s", file=sys.stderr)
 
+    retrying = tenacity.Retrying(
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=tenacity.wait_exponential_jitter(multiplier=wait, max=60.0, jitter=wait),
+        retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Failure) and error.transient),
+        before_sleep=announce,
+        reraise=True,
+    )
     try:
         destination.unlink(missing_ok=True)  # a failure must not leave an older file that passes for this one
         if not _take_from_cache(cached, destination, blob):
-            _repeat(attempt, attempts, wait)
+            retrying(_obtain, place, cached, destination, blob, timeout=timeout, deadline=deadline)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
+        made = counted(retrying.statistics.get("attempt_number", 0), "attempt")
         expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
         instead, advice = failure, MIRROR_ADVICE
         if isinstance(failure, OSError):  # of a copy, the second name
             instead = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"
             advice = CACHE_ADVICE
-        message = (
-            f"{repository}: {path}: tried {place} ({counted(made, 'attempt')}); expected {expected}, found {instead}; {advice}"
-        )
+        message = f"{repository}: {path}: tried {place} ({made}); expected {expected}, found {instead}; {advice}"
         raise FetchError(re.sub(r"://[^/\s@]*@", "://", message)) from failure  # without the password in a URL
 
 
 def git_blob_id(path: Path) -> str:
     """The id git gives to the content of a file, 40 hexadecimal digits: sha1("blob <bytes>" NUL content)."""
+    header = b"blob %d\0" % path.stat().st_size
     with path.open("rb") as file:
-        digest = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size, usedforsecurity=False)
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
 
 
 def setting_of(environment: Mapping[str, str], name: str) -> str:
@@ -123,23 +126,6 @@ def _place(mirror: str, inside: str) -> str | Path:
     if "://" in mirror:
         return f"{mirror.rstrip('/')}/{quote(inside)}"
     return Path(mirror).expanduser().absolute() / inside
-
-
-def _repeat(attempt: Callable[[], None], attempts: int, wait: float) -> None:
-    """Call `attempt` until it succeeds, fails for good, or has been called `attempts` times."""
-    import tenacity
-
-    def announce(state: tenacity.RetryCallState) -> None:
-        failure, pause = state.outcome.exception(), state.next_action.sleep
-        print(f"attempt {state.attempt_number} of {attempts}: {failure}; next in {pause:.1f} s", file=sys.stderr)
-
-    tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(attempts),
-        wait=tenacity.wait_exponential_jitter(multiplier=wait, max=60.0, jitter=wait),
-        retry=tenacity.retry_if_exception(lambda error: isinstance(error, _Failure) and error.transient),
-        before_sleep=announce,
-        reraise=True,
-    )(attempt)
 
 
 @contextmanager
@@ -194,13 +180,35 @@ def _obtain(
 
 
 def _download(url: str, target: Path, timeout: tuple[float, float], deadline: float) -> None:
-    """Write the body at `url` to the new file `target`, within `deadline` seconds."""
+    """Write the body at `url` to the new file `target`, within `deadline` seconds.
+
+    The timeouts of a socket start anew with every byte, in the header as in the body: only a second thread
+    ends the wait for a server that sends one byte at a time. As a daemon it does not outlive the process.
+    """
     import requests
+
+    outcome: Future[None] = Future()
+
+    def stream() -> None:
+        try:
+            # Uncompressed, so that Content-Length counts the bytes of the file.
+            with requests.get(url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}) as response:
+                status = response.status_code
+                if status != 200:
+                    raise _Failure(f"{status} {response.reason}", transient=status == 429 or status >= 500)
+                size = response.headers.get("Content-Length", "")
+                chunks = response.iter_content(chunk_size=1 << 14)
+                for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
+                    file.write(chunk)
+            outcome.set_result(None)
+        except BaseException as error:  # handed over whole: `result` raises it
+            outcome.set_exception(error)
 
     # Opened here, not in the thread: when time is up it is closed, and a late thread can write nothing.
     with target.open("xb") as file:
+        Thread(target=stream, daemon=True).start()
         try:
-            _within(deadline, lambda: _stream(url, file, timeout))
+            outcome.result(timeout=deadline)
         except requests.RequestException as error:
             transient = (
                 requests.ConnectionError,
@@ -211,38 +219,6 @@ def _download(url: str, target: Path, timeout: tuple[float, float], deadline: fl
             raise _Failure(_what_went_wrong(error, timeout), transient=isinstance(error, transient)) from error
         except TimeoutError as error:
             raise _Failure(f"an answer still incomplete after {deadline:g} s", transient=True) from error
-
-
-def _within(seconds: float, work: Callable[[], None]) -> None:
-    """Do `work` in a thread and raise what it raises, or TimeoutError after `seconds`.
-
-    The timeouts of a socket start anew with every byte, in the header as in the body: only a second thread
-    ends the wait for a server that sends one byte at a time. As a daemon it does not outlive the process.
-    """
-    outcome: Future[None] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(work())
-        except BaseException as error:  # handed over whole: `result` raises it
-            outcome.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    outcome.result(timeout=seconds)
-
-
-def _stream(url: str, file: BinaryIO, timeout: tuple[float, float]) -> None:
-    import requests
-
-    # Uncompressed, so that Content-Length counts the bytes of the file.
-    with requests.get(url, stream=True, timeout=timeout, headers={"Accept-Encoding": "identity"}) as response:
-        status = response.status_code
-        if status != 200:
-            raise _Failure(f"{status} {response.reason}", transient=status == 429 or status >= 500)
-        size = response.headers.get("Content-Length", "")
-        chunks = response.iter_content(chunk_size=1 << 14)
-        for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
-            file.write(chunk)
 
 
 def _what_went_wrong(error: Exception, timeout: tuple[float, float]) -> str:

@@ -15,8 +15,7 @@ import numpy as np
 
 from recuse.base.database import connect, literal_path
 from recuse.base.log import steps
-from recuse.data.cells import Cells
-from recuse.data.levels import Levels, levels_of
+from recuse.data.cells import Cells, Levels, levels_of
 from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more

@@ -1,6 +1,6 @@
 """Human raters: their file, checked row by row, and their agreement, Table 4 of Play Favorites (arXiv 2508.06709)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import duckdb
 import numpy as np
@@ -15,7 +15,6 @@ from recuse.data.faults import (
     NAMES_RATER,
     RATING_ON_SCALE,
     Check,
-    fault_number,
     first_twice,
     raise_first_fault,
 )
@@ -44,7 +43,10 @@ CHECKS = (
     Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
     *RATING_ON_SCALE,
 )
-Statistic = tuple[float | None, int]  # None where the scores do not allow it, and its n
+STATISTICS = (  # of Table 4, in the order of the table of a study
+    *("accuracy", "gold_correlation", "observed_agreement", "full_agreement"),
+    *("krippendorff_alpha", "krippendorff_alpha_ordinal"),
+)
 
 
 def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], output: str) -> None:
@@ -83,7 +85,7 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
 
 
 def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Sequence[str]) -> int:
-    """Create the table `typed`: the texts of the file, what they mean, and the number of each row's fault; how many rows."""
+    """Create the table `typed`: the texts of the file and what they mean; how many rows."""
     relation, expressions = read_as_texts(path, columns)
     texts = texts_of(expressions, REQUIRED, ("rating",))
     team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
@@ -102,7 +104,7 @@ def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Seq
                        (select string_agg(dataset, ', ' order by dataset) from datasets) as known_datasets
                 from texts
                 left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
-        select *, {fault_number(CHECKS)} as fault from looked_up"""
+        from looked_up"""
     return connection.execute(query).fetchone()[0]
 
 
@@ -124,17 +126,18 @@ def agreement(path: str) -> Iterator[dict]:
     accuracy: share of the raters' ratings within the lowest and the highest gold rating of their completion; n ratings.
     gold_correlation: Spearman's, with ties, of the two teams' mean ratings; n completions that both teams rated.
     observed_agreement: share of the pairs of raters of a completion that rate it alike; n pairs. full_agreement: share of the
-    completions that all their raters rate alike; n completions of two raters or more. krippendorff_alpha: of the raters, at the
-    interval level of measurement, and _ordinal at the ordinal; n ratings of completions of two raters or more.
+    completions that all their raters rate alike; n completions of two raters or more. krippendorff_alpha: 1 - D_o / D_e,
+    observed by expected disagreement of two ratings of one completion, at the interval level of measurement, and _ordinal at
+    the ordinal; n ratings of completions of two raters or more. Source: Krippendorff (2011), Computing Krippendorff's
+    Alpha-Reliability.
 
-    The last four are of the team of raters on all completions; a completion may have any number of raters. Dimension "" is the
-    plain mean of the dimensions that have a value, with the sum of their n.
+    The last four are of the team of raters on all completions; a completion may have any number of raters. A value is None
+    where the ratings do not allow it. Dimension "" is the plain mean of the dimensions with a value, with the sum of their n.
     """
     rows = [
-        {"dimension": dimension, "statistic": name, "value": value, "n": n}
-        for dimension, (completion, rating, gold) in _read(path)
-        for name, statistic in STATISTICS.items()
-        for value, n in [statistic(completion, rating, gold)]
+        {"dimension": dimension, "statistic": name, "value": value, "n": int(n)}
+        for dimension, raters, gold, levels in _counts(path)
+        for name, (value, n) in zip(STATISTICS, _statistics(raters, gold, levels), strict=True)
     ]
     yield from rows
     for name in STATISTICS:
@@ -143,102 +146,54 @@ def agreement(path: str) -> Iterator[dict]:
         yield {"dimension": "", "statistic": name, "value": mean, "n": sum(row["n"] for row in by_dimension)}
 
 
-def accuracy(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
-    """Return the share of ratings within the gold range; completion, rating, gold (of bool): (ratings,) of both teams."""
-    size = completion.max() + 1
-    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(lowest, completion[gold], rating[gold])
-    np.maximum.at(highest, completion[gold], rating[gold])
-    of_raters, scored = completion[~gold], rating[~gold]
-    ranged = highest[of_raters] >= lowest[of_raters]  # the gold team rated the completion
-    inside = (lowest[of_raters] <= scored) & (scored <= highest[of_raters])
-    return _share(inside.sum(), ranged.sum())
-
-
-def gold_correlation(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
-    """Return the rank correlation of the teams' mean ratings of a completion; arrays as of `accuracy`."""
-    size = completion.max() + 1
-    of_teams = [np.bincount(completion[mask], minlength=size) for mask in (~gold, gold)]
-    sums = [np.bincount(completion[mask], rating[mask], minlength=size) for mask in (~gold, gold)]
-    both = (of_teams[0] > 0) & (of_teams[1] > 0)
-    means = [total[both] / n[both] for total, n in zip(sums, of_teams, strict=True)]
-    if not both.any():
-        return None, 0
-    (rows, row), (columns, column) = (np.unique(mean, return_inverse=True) for mean in means)
-    table = np.zeros((rows.size, columns.size), dtype=np.int64)
-    np.add.at(table, (row, column), 1)
-    value = float(spearman(table, rows, columns))
-    return (None if np.isnan(value) else value), int(both.sum())
-
-
-def observed_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
-    """Return the share of pairs of raters of one completion whose ratings are equal; arrays as of `accuracy`.
-
-    >>> observed_agreement(np.array([0, 0, 0]), np.array([4, 4, 3]), np.zeros(3, dtype=bool))
-    (0.3333333333333333, 3)
-    """
-    counts, _ = _counts(completion, rating, gold)
-    raters = counts.sum(axis=1)
-    return _share((counts * (counts - 1)).sum() // 2, (raters * (raters - 1)).sum() // 2)
-
-
-def full_agreement(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
-    """Return the share of completions of two raters or more whose ratings are all equal; arrays as of `accuracy`."""
-    counts, _ = _counts(completion, rating, gold)
-    return _share((counts.max(axis=1, initial=0) == counts.sum(axis=1)).sum(), len(counts))
-
-
-def krippendorff_alpha(level: str) -> Callable[..., Statistic]:
-    """Return the function of Krippendorff's alpha at a level of measurement, interval or ordinal; arrays as of `accuracy`.
-
-    1 - D_o / D_e, observed by expected disagreement of two ratings of one completion. Source: Krippendorff (2011), Computing
-    Krippendorff's Alpha-Reliability. There is none where all ratings are equal.
-    """
-
-    def alpha(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> Statistic:
-        import krippendorff
-
-        counts, levels = _counts(completion, rating, gold)
-        value = None
-        if len(levels) > 1:
-            value = float(krippendorff.alpha(value_counts=counts, value_domain=levels, level_of_measurement=level))
-        return value, int(counts.sum())
-
-    return alpha
-
-
-# The statistics of Table 4, in the order of the table of a study.
-STATISTICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Statistic]] = {
-    "accuracy": accuracy,
-    "gold_correlation": gold_correlation,
-    "observed_agreement": observed_agreement,
-    "full_agreement": full_agreement,
-    "krippendorff_alpha": krippendorff_alpha("interval"),
-    "krippendorff_alpha_ordinal": krippendorff_alpha("ordinal"),
-}
-
-
-def _read(path: str) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-    """Yield each dimension's ratings of both teams, (ratings,) each: completion (from 0), rating and whether it is gold."""
+def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield each dimension, how often each team gave each level to each completion, (completions, levels), and the levels."""
     connection, raters = connect(), files([path])
     query = f"""
         select dense_rank() over (order by model, prompt_id) - 1 as completion, rating, team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""
     for (dimension,) in connection.execute(f"select distinct dimension from {raters} order by all").fetchall():
         columns = connection.execute(query, [dimension]).fetchnumpy()
-        yield dimension, tuple(np.asarray(columns[name]) for name in ("completion", "rating", "gold"))
+        completion, rating, gold = (np.asarray(columns[name]) for name in ("completion", "rating", "gold"))
+        levels, level = np.unique(rating, return_inverse=True)
+        counts = np.zeros((2, completion.max() + 1, len(levels)), dtype=np.int64)
+        np.add.at(counts, (gold.astype(int), completion, level), 1)
+        yield dimension, *counts, levels
 
 
-def _counts(completion: np.ndarray, rating: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often the raters gave each level to each completion of two raters or more, (completions, levels), and the levels."""
-    completion, rating = completion[~gold], rating[~gold]
-    rated = np.bincount(completion)[completion] > 1 if completion.size else np.zeros(0, dtype=bool)
-    units, unit = np.unique(completion[rated], return_inverse=True)
-    levels, level = np.unique(rating[rated], return_inverse=True)
-    counts = np.zeros((units.size, levels.size), dtype=np.int64)
-    np.add.at(counts, (unit, level), 1)
-    return counts, levels
+def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Iterator[tuple[float | None, int]]:
+    """Yield value and n of each of STATISTICS; raters, gold: (completions, levels) counts."""
+    not_below = np.cumsum(gold, axis=1) > 0  # the lowest gold rating of the completion
+    in_range = not_below & (np.cumsum(gold[:, ::-1], axis=1)[:, ::-1] > 0)
+    yield _share(raters[in_range].sum(), raters[gold.any(axis=1)].sum())
+    both = raters.any(axis=1) & gold.any(axis=1)
+    yield _rank_correlation(*(team[both] @ levels / team[both].sum(axis=1) for team in (raters, gold))), both.sum()
+    repeated = raters[raters.sum(axis=1) > 1]
+    n = repeated.sum(axis=1)
+    yield _share((repeated * (repeated - 1)).sum() // 2, (n * (n - 1)).sum() // 2)
+    yield _share((repeated.max(axis=1) == n).sum(), len(repeated))
+    for measurement in ("interval", "ordinal"):
+        yield _krippendorff_alpha(repeated, levels, measurement), n.sum()
 
 
-def _share(part: int, whole: int) -> Statistic:
-    return (float(part / whole) if whole else None), int(whole)
+def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Spearman's correlation of two arrays, (completions,)."""
+    (rows, row), (columns, column) = (np.unique(means, return_inverse=True) for means in (one, other))
+    table = np.zeros((rows.size, columns.size), dtype=np.int64)
+    np.add.at(table, (row, column), 1)
+    value = float(spearman(table, rows, columns)) if len(one) else np.nan
+    return None if np.isnan(value) else value
+
+
+def _krippendorff_alpha(counts: np.ndarray, levels: np.ndarray, measurement: str) -> float | None:
+    import krippendorff
+
+    used = counts.any(axis=0)
+    if used.sum() < 2:  # all ratings are equal
+        return None
+    alpha = krippendorff.alpha(value_counts=counts[:, used], value_domain=levels[used], level_of_measurement=measurement)
+    return float(alpha)
+
+
+def _share(part: int, whole: int) -> tuple[float | None, int]:
+    return (float(part / whole) if whole else None), whole

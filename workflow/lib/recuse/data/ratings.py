@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
-import numpy as np
 
 from recuse.base.database import connect, create_table, empty_folder, files, text
 from recuse.base.errors import DataError
@@ -27,20 +26,8 @@ from recuse.data.faults import (
     raise_first_fault,
 )
 from recuse.data.files import RatingsFile, checked_columns, families_in, place_of, reading, select_rows
-from recuse.data.registry import Registry
-from recuse.data.scales import MOST_LEVELS, OBSERVED
-from recuse.data.shards import (
-    COUNTED,
-    CheckedRows,
-    Plan,
-    Summary,
-    coded,
-    first_twice,
-    plan_shards,
-    sort_rows,
-    summarise,
-    write_sorted,
-)
+from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
+from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_shards, sort_rows, summarise, write_sorted
 
 CHECKS = (
     NAMES_JUDGE,
@@ -117,7 +104,7 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.levels) and prompt, which counts the
+    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, which counts the
     prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
     row of the study has one, is left out and counted; where no row has a gt it is NULL.
 
@@ -140,21 +127,16 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
     Raises what these raise. What is written to `folder` on the way stays there.
     """
     checked, plan, rows = _checked_and_planned(study, source, folder)
-    connection = connect()
-    names = len(checked.names)
-    twice = connection.execute(f"""
-        from (select key, prompt_id from {checked.sql} group by all having count(*) > 1)
-        order by key // {names} % {names}, key % {names}, key, prompt_id limit 1""").fetchone()
+    connection, key = connect(), "judge, model, dimension, prompt_id"
+    repeated = f"select {key} from {files(checked)} group by all having count(*) > 1 order by all limit 1"
+    twice = connection.execute(repeated).fetchone()
     if twice is not None:
-        key, prompt = twice
-        of_key = checked.names_of(np.array([key]))
-        _raise_twice(source, (*(of_key[axis].item() for axis in ("judge", "model", "dimension")), prompt))
+        _raise_twice(source, twice)
     if not any(row["used"] for row in rows):
         raise no_complete_row(source.files)
     complete = f"{coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
     counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
-    counts = connection.execute(counted).fetchnumpy()
-    return cells_of_counts(plan.levels, counts)
+    return cells_of_counts(plan.levels, connection.execute(counted).fetchnumpy())
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
@@ -169,16 +151,18 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
     Sorted, the rows of one shard are found without reading those of the others.
     """
     with empty_folder(f"{checked}.unsorted") as folder:
-        rows = _check_rows(source, folder)
+        rows, _ = _check_rows(source, folder)
         summarise(rows, summary)
-        columns = "key, dataset, prompt_id, rating, gt, length"
-        ordered = f"select {columns} from {rows.sql} order by prompt_id"
+        ordered = f"select * exclude (fault) from {files(rows)} order by prompt_id"
         connect().execute(f"copy ({ordered}) to {text(checked)} (format parquet, compression zstd)")
 
 
 def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
-    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files."""
-    planned, rows = _planned(study, source, _checked_by_shards(source, ()), summaries, shards=shards)
+    """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files.
+
+    Every scale is declared: none can be observed before all files are read.
+    """
+    planned, rows = _planned(study, source, source.scales, summaries, shards=shards)
     planned.write(plan)
     write_table(completeness, COMPLETENESS, rows)
 
@@ -189,36 +173,30 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
     The shards one after the other are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
-        _write(source, _checked_by_shards(source, checked), Plan.read(plan), shard, ratings=ratings, folder=folder)
+        _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)
 
 
-def _checked_by_shards(source: StudyFiles, paths: Sequence[str]) -> CheckedRows:
-    """The rows in the files of `check_files`; every scale is declared, as none is observed before all files are read."""
-    return CheckedRows(paths, dict(sorted(source.scales.items())), sorted(source.registry.families))
-
-
-def _checked_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[CheckedRows, Plan, list[dict]]:
-    """The checked rows, in files in `folder`, the plan of one shard, and the rows of the completeness table."""
-    checked, summary = _check_rows(source, folder), f"{folder}/summary.parquet"
+def _checked_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[list[str], Plan, list[dict]]:
+    """The files of checked rows, in `folder`, the plan of one shard, and the rows of the completeness table."""
+    checked, scales = _check_rows(source, folder)
+    summary = f"{folder}/summary.parquet"
     summarise(checked, summary)
-    return checked, *_planned(study, source, checked, [summary], shards=1)
+    return checked, *_planned(study, source, scales, [summary], shards=1)
 
 
 def _planned(
-    study: str, source: StudyFiles, checked: CheckedRows, summaries: Sequence[str], *, shards: int
+    study: str, source: StudyFiles, scales: Mapping, summaries: Sequence[str], *, shards: int
 ) -> tuple[Plan, list[dict]]:
     """The plan, and the rows of the completeness table; DataError if there is no row."""
-    summary = Summary.read(summaries, checked)
+    summary = Summary.read(summaries)
     if not summary.datasets:
         where = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
         raise DataError(f"{where}: no file holds a row; the study needs one row per judge, model and prompt")
-    plan = plan_shards(
-        summary, scales=checked.scales, families=source.registry.families, task_types=source.task_types, shards=shards
-    )
+    plan = plan_shards(summary, scales=scales, families=source.registry.families, task_types=source.task_types, shards=shards)
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
-def _write(source: StudyFiles, checked: CheckedRows, plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
+def _write(source: StudyFiles, checked: Sequence[str], plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
     connection, ordered = connect(), f"{folder}/sorted.parquet"
     sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
     twice = first_twice(connection, ordered, plan.levels)
@@ -227,16 +205,16 @@ def _write(source: StudyFiles, checked: CheckedRows, plan: Plan, shard: int, *, 
     write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)
 
 
-def _check_rows(source: StudyFiles, folder: str) -> CheckedRows:
-    """Pass over every raw file once, to a file in `folder`, and count its faults; DataError about the first of all files."""
+def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Copy the rows of each raw file to a file in `folder`; return these and the scales. DataError about the first fault."""
     connection, typed, scales = _open(source)
-    names = sorted(source.registry.families)
-    key = f"(dimension_place::bigint * {len(names)} + judge_place) * {len(names)} + model_place"
-    columns = f"{key} as key, dataset, prompt_id, try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"
+    columns = """judge_name as judge, model_name as model, dimension, dataset, prompt_id,
+                  try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"""
     paths, faults = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
     for file, rows, path in zip(source.files, typed, paths, strict=True):
         with reading(file.path):
-            query = f"copy (select {columns} from ({rows})) to {text(path)} (format parquet, compression uncompressed)"
+            faults_of = f"select *, {fault_number(CHECKS)} as fault from ({rows})"
+            query = f"copy (select {columns} from ({faults_of})) to {text(path)} (format parquet, compression uncompressed)"
             count = connection.execute(query).fetchone()[0]
         if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
             raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
@@ -245,7 +223,7 @@ def _check_rows(source: StudyFiles, folder: str) -> CheckedRows:
     if faults:
         _, rows, _ = min(faults)
         raise_first_fault(connection, f"({rows})", CHECKS, faults=sum(faulty for _, _, faulty in faults))
-    return CheckedRows(paths, dict(sorted(scales.items())), names)
+    return paths, scales
 
 
 def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
@@ -271,11 +249,9 @@ def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dic
         dimension: (0, _highest(connection, source.files, rows, dimension)) if scale == OBSERVED else tuple(scale)
         for dimension, scale in source.scales.items()
     }
-    place = {name: place for place, name in enumerate(sorted(registry.families))}
-    models = ((model_id, name, place[name]) for model_id, name in registry.names.items())
-    create_table(connection, "registry", "id varchar, name varchar, place integer", models)
-    places = ((dimension, *scales[dimension], place) for place, dimension in enumerate(sorted(scales)))
-    create_table(connection, "scales", "dimension varchar, low bigint, high bigint, place integer", places)
+    create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
+    bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
+    create_table(connection, "scales", "dimension varchar, low bigint, high bigint", bounds)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
     return connection, [_typed(sql, any_dataset=not source.task_types) for sql in rows], scales
 
@@ -301,19 +277,13 @@ def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]
 
 
 def _typed(rows: str, *, any_dataset: bool) -> str:
-    """SQL for the rows of a file: numbers as numbers, ids looked up, what does not fit NULL, and the number of its fault.
-
-    A gt of -0 is 0.
-    """
+    """SQL for the rows of a file: numbers as numbers (a gt of -0 is 0), ids looked up, and NULL for what does not fit."""
     return f"""
-        select *, {fault_number(CHECKS)} as fault from (
-            select rows.*, judges.name as judge_name, judges.place as judge_place, models.name as model_name,
-                   models.place as model_place, scales.low as scale_low, scales.high as scale_high,
-                   scales.place as dimension_place, {"''" if any_dataset else "datasets.task_type"} as task_type,
-                   try_cast(rating as double) as rating_number, try_cast(gt as double) + 0 as gt_number,
-                   try_cast(pred_length as double) as length
-            from ({rows}) as rows
-            left join registry as judges on rows.judge = judges.id
-            left join registry as models on rows.model = models.id
-            left join scales using (dimension)
-            left join datasets using (dataset))"""
+        select rows.*, judges.name as judge_name, models.name as model_name, scales.low as scale_low, scales.high as scale_high,
+               {"''" if any_dataset else "datasets.task_type"} as task_type, try_cast(rating as double) as rating_number,
+               try_cast(gt as double) + 0 as gt_number, try_cast(pred_length as double) as length
+        from ({rows}) as rows
+        left join registry as judges on rows.judge = judges.id
+        left join registry as models on rows.model = models.id
+        left join scales using (dimension)
+        left join datasets using (dataset)"""

@@ -1,17 +1,28 @@
-"""Names in the configuration that the data are read by: files of a study, models and their spellings, teams of raters."""
+"""Names in the configuration that data are read by: files and their formats, models and their spellings, scales."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import isdir
 from pathlib import Path
 
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, DataError
 
 NO_HUMAN_SCORE = "no row has a human score"  # of a study, which then says less
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second team of more training, on a random subset of the completions
 TEAMS = (RATERS, GOLD)
+
+TABLES = (".csv", ".gz", ".parquet")
+SUFFIXES = (*TABLES, ".jsonl", ".json", ".eval")  # of files of judgments
+RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part of config that it goes under
+
+OBSERVED = "observed"  # a scale from 0 to the highest value in the files
+MOST_LEVELS = 101  # of a rating scale
+NEAR = 1e-9
+FEW = 10  # steps of a scale, of values that have any number of digits
+STEPS = tuple(float(f"{digit}e{power}") for power in range(-6, 6) for digit in (1, 2, 5))
 
 
 def named_files(files: str | Sequence[str] | Mapping[str, str]) -> list[tuple[str, str | None]]:
@@ -40,6 +51,62 @@ def parts_of(path: str) -> list[str]:
     if not isdir(path):  # a name that is too long to be one is no folder, either
         return [path]
     return [str(part) for part in sorted(Path(path).glob("[!.]*.parquet"))]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files of judgments."""
+
+    words: str  # what messages call it
+    holds: tuple[str, ...]
+    signs: frozenset[str] = frozenset()  # keys of each of its objects, which no other format has together
+
+
+FORMATS = {
+    "table": Format("a table", (RATED, COMPARED)),
+    "mt_bench_single": Format("MT-Bench single judgments", (RATED,), frozenset({"question_id", "model", "judge", "score"})),
+    "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), frozenset({"question_id", "model_1", "model_2", "judge"})),
+    "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), frozenset({"instruction", "output_1", "preference"})),
+    "arena_hard": Format("Arena-Hard judgments", (COMPARED,), frozenset({"model", "judge", "games"})),
+    "inspect": Format("an Inspect log", (RATED,), frozenset({"version", "status", "eval"})),
+}
+
+
+def tells_raters(settings: Mapping) -> bool:
+    """True if the human scores of an import are those of single raters."""
+    columns = settings.get("references", {}).get("columns", {})
+    return "rater" in columns or not isinstance(columns.get("rating", ""), str)
+
+
+def check_name(path: str) -> None:
+    """DataError unless a file of judgments ends as one that can be read does: of packed ones, only CSV is."""
+    suffix = Path(path).suffix
+    if suffix not in SUFFIXES:
+        raise DataError(
+            f"{path}: found a name that ends in '{suffix}'; import a file that ends in one of {', '.join(SUFFIXES)}"
+        )
+    packed = Path(path).with_suffix("").suffix
+    if suffix == ".gz" and packed in SUFFIXES and packed != ".csv":
+        raise DataError(f"{path}: found a name that ends in '{packed}.gz', and only CSV is read packed; unpack it (gunzip)")
+
+
+def files_in(path: str) -> list[str]:
+    """The files of a folder and its subfolders that end as a format does, by name, but not hidden ones; a file alone.
+
+    ConfigError where a folder has none, or one whose name Snakemake cannot take.
+    """
+    if not isdir(path):
+        return [path]
+    inside = (file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES)
+    files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if not files:
+        raise ConfigError(f"'{path}': the folder holds no file that ends in one of {', '.join(SUFFIXES)}")
+    for each in files:
+        if re.search("[\ud800-\udfff]", each):  # which stand for bytes that are no UTF-8
+            raise ConfigError(f"{each!a}: the name is not UTF-8; rename the file")
+        if "{" in each or "}" in each:
+            raise ConfigError(f"'{each}': braces mean a wildcard to Snakemake; rename the file")
+    return files
 
 
 @dataclass(frozen=True)
@@ -78,3 +145,35 @@ def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]
         if set(entry.get("ids", ())) & of_study.keys():
             others[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in of_study]}
     return {**of_study, **others}
+
+
+def scales_in_steps(scales: Mapping, settings: Mapping) -> dict:
+    """The scales of a study in the units of its raw ratings: steps of config's `import`."""
+    step = settings.get("step", 1)
+    return {
+        dimension: scale if isinstance(scale, str) else [round(end / step) for end in scale]
+        for dimension, scale in scales.items()
+    }
+
+
+def possible_steps(scales: Mapping) -> list[float]:
+    """Steps of 1, 2 or 5 and a power of ten, rising, that make at most MOST_LEVELS levels of every declared scale."""
+    declared = [scale for scale in scales.values() if not isinstance(scale, str)]
+    widths = [scale[1] - scale[0] for scale in declared]
+    return [
+        step
+        for step in STEPS
+        if widths and max(widths) / step < MOST_LEVELS - 1 + NEAR and all(in_whole_steps(scale, step) for scale in declared)
+    ]
+
+
+def finest_step(scales: Mapping) -> float | None:
+    """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEW of them."""
+    widths = [scale[1] - scale[0] for scale in scales.values() if not isinstance(scale, str)]
+    return next((step for step in possible_steps(scales) if min(widths) / step > FEW - NEAR), None)
+
+
+def in_whole_steps(scale: Sequence[float], step: float) -> bool:
+    """Whether both ends of a scale, and what is between them, are whole numbers of steps, one or more."""
+    ends = [end / step for end in scale]
+    return all(abs(end - round(end)) <= NEAR * max(1, abs(end)) for end in ends) and round(ends[1]) > round(ends[0])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recuse.base.database import files, text
-from recuse.data.levels import Levels
+from recuse.data.cells import Levels
 
 # A spec's `length` -> the columns that mark the set over which mean and standard deviation (n - 1) are taken, and whether a
 # completion counts once in it or once per row. Then x = tanh((length - mean) / sd).

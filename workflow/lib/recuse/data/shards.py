@@ -5,15 +5,17 @@ says all that has to be known of the whole study to write the ratings of one sha
 """
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
 from recuse.base.database import connect, files, footer, read_footer, text
-from recuse.data.levels import Levels, as_metadata
+from recuse.data.cells import Levels, as_metadata
 
 COUNTED = {
     "present": "true",
@@ -31,86 +33,47 @@ AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
 
-@dataclass(frozen=True)
-class CheckedRows:
-    """Rows without fault: parquet files with the columns key, dataset, prompt_id, rating, gt and length, in any order.
+def summarise(checked: Sequence[str], path: str) -> None:
+    """Write the summary of checked files (parquet): the counts of each prompt as rows, all else in the footer.
 
-    key is (dimension * names + judge) * names + model, places in the dimensions of `scales` and in `names`.
+    checked: parquet files of rows without fault, in any order: judge, model, dimension, dataset, prompt_id, rating, gt, length.
     """
-
-    paths: Sequence[str]
-    scales: Mapping[str, Sequence[int]]  # (lowest, highest) rating of each dimension of the study; these rise
-    names: Sequence[str]  # of all models that config knows, rising
-
-    @property
-    def sql(self) -> str:
-        """SQL for the rows of all files."""
-        return files(self.paths)
-
-    @property
-    def axes(self) -> dict[str, Sequence[str]]:
-        """Names of dimensions, judges and models that `key` numbers."""
-        return {"dimension": [*self.scales], "judge": self.names, "model": self.names}
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """How many these are."""
-        return len(self.scales), len(self.names), len(self.names)
-
-    def names_of(self, key: np.ndarray) -> dict[str, np.ndarray]:
-        """Names of dimension, judge and model of keys, (keys,) of str each."""
-        places = zip(self.axes.items(), np.unravel_index(key, self.shape), strict=True)
-        return {axis: np.array(names, dtype=str)[place] for (axis, names), place in places}
-
-
-def summarise(checked: CheckedRows, path: str) -> None:
-    """Write the summary of checked files (parquet): the counts of each prompt as rows, all else in the footer."""
-    connection = connect()
-    by_key = connection.execute(f"select key, {COUNTS} from {checked.sql} group by key order by key").fetchnumpy()
+    connection, rows = connect(), files(checked)
     datasets, references = (
-        [value for (value,) in connection.execute(f"select distinct {column} from {checked.sql} order by all").fetchall()]
+        [value for (value,) in connection.execute(f"select distinct {column} from {rows} order by all").fetchall()]
         for column in ("dataset", "gt")
     )
     summary = {
-        "counts": {name: np.asarray(values).tolist() for name, values in by_key.items()},
+        "counts": connection.execute(f"select dimension, judge, model, {COUNTS} from {rows} group by all").fetchall(),
         "datasets": datasets,
         "references": [gt for gt in references if gt is not None],
     }
-    _, judges, models = checked.shape
-    by_prompt = f"select prompt_id, key // {judges * models} as dimension, {COUNTS} from {checked.sql} group by all"
+    by_prompt = f"select prompt_id, dimension, {COUNTS} from {rows} group by all"
     connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {footer(KEY, summary)})")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the rows of checked files hold, of each dimension, judge and model that occur together."""
+    """What the rows of checked files hold."""
 
-    names: Mapping[str, np.ndarray]  # dimension, judge, model: (keys,) of str
-    counts: Mapping[str, np.ndarray]  # each of COUNTED: (keys,)
+    counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) that occur -> rows, by COUNTED
     datasets: Sequence[str]  # rising
     references: Sequence[float]  # gt, rising
-    prompts: str  # SQL for a row per prompt_id and dimension (its place), in each group of files: how many rows, by COUNTED
-    dimensions: Sequence[str]  # all of the study, rising
+    prompts: str  # SQL for the rows, by COUNTED, of each prompt_id and dimension in each group of files
 
     @classmethod
-    def read(cls, paths: Sequence[str], checked: CheckedRows) -> "Summary":
-        """Add up what `summarise` wrote of all groups of files of a study; `checked` says what their keys stand for."""
+    def read(cls, paths: Sequence[str]) -> "Summary":
+        """Add up what `summarise` wrote of all groups of files of a study."""
         parts = [read_footer(path, KEY) for path in paths]
-        column = {
-            name: np.concatenate([np.array(part["counts"][name], dtype=np.int64) for part in parts])
-            for name in ("key", *COUNTED)
-        }
-        key, place = np.unique(column.pop("key"), return_inverse=True)
-        counts = {name: np.zeros(len(key), dtype=np.int64) for name in column}
-        for name, values in column.items():
-            np.add.at(counts[name], place, values)
+        counts: dict[tuple[str, str, str], Counter] = defaultdict(Counter)
+        for part in parts:
+            for dimension, judge, model, *rows in part["counts"]:
+                counts[dimension, judge, model].update(dict(zip(COUNTED, rows, strict=True)))
         return cls(
-            names=checked.names_of(key),
             counts=counts,
             datasets=sorted({name for part in parts for name in part["datasets"]}),
             references=sorted({gt for part in parts for gt in part["references"]}),
             prompts=files(paths),
-            dimensions=[*checked.scales],
         )
 
     @property
@@ -120,24 +83,22 @@ class Summary:
 
     def _any(self, column: str) -> bool:
         """Whether any row has it."""
-        return bool((self.counts[f"missing_{column}"] < self.counts["present"]).any())
+        return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
     def completeness(self) -> Iterator[dict]:
         """Yield one row per dimension, judge and model: how many prompts the dimension has, and what became of them."""
-        query = f"select dimension, count(*) from (select distinct prompt_id, dimension from {self.prompts}) group by all"
-        prompts = {self.dimensions[place]: count for place, count in connect().execute(query).fetchall()}
-        place_of = {names: place for place, names in enumerate(zip(*map(np.ndarray.tolist, self.names.values()), strict=True))}
-        for dimension in sorted(prompts):
-            judges, models = (sorted({names[axis] for names in place_of if names[0] == dimension}) for axis in (1, 2))
-            for judge, model in ((judge, model) for judge in judges for model in models):
-                place = place_of.get((dimension, judge, model))
-                count = {name: 0 if place is None else int(values[place]) for name, values in self.counts.items()}
+        prompts_of = f"select distinct prompt_id, dimension from {self.prompts}"
+        query = f"select dimension, count(*) from ({prompts_of}) group by all order by all"
+        for dimension, prompts in connect().execute(query).fetchall():
+            judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
+            for judge, model in product(judges, models):
+                count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
                 yield {
                     "dimension": dimension,
                     "judge": judge,
                     "model": model,
-                    "prompts": prompts[dimension],
-                    "absent": prompts[dimension] - count["present"],
+                    "prompts": prompts,
+                    "absent": prompts - count["present"],
                     "missing_rating": count["missing_rating"],
                     "missing_gt": count["missing_gt"] if self._any("gt") else 0,
                     "missing_length": count["missing_length"] if self._any("length") else 0,
@@ -185,7 +146,7 @@ def plan_shards(
 
     scales: (lowest, highest) rating of each dimension. families: of each model. task_types: of each dataset, or none.
     """
-    dimensions, judges, models = (np.unique(names).tolist() for names in summary.names.values())
+    dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(
         dimension=dimensions,
         judge=judges,
@@ -221,7 +182,7 @@ def _runs(prompts: str, complete: str, shards: int) -> list[Shard]:
     return planned
 
 
-def sort_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels, shard: Shard, path: str) -> None:
+def sort_rows(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
     """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
 
     Two rows with the same prompt_id and group_code are a fault, so that the order does not depend on how the sorting goes.
@@ -232,26 +193,21 @@ def sort_rows(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, level
         to {text(path)} (format parquet, compression uncompressed)""")
 
 
-def coded(connection: duckdb.DuckDBPyConnection, checked: CheckedRows, levels: Levels) -> str:
+def coded(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels: Levels) -> str:
     """SQL, on this connection, for checked rows with their codes."""
+    names = zip(*product(levels.dimension, levels.judge, levels.model), strict=True)
+    groups = {axis: np.array(column, dtype=object) for axis, column in zip(("dimension", "judge", "model"), names, strict=True)}
+    groups["base"] = np.arange(len(groups["judge"])) * len(levels.dataset)  # the code with the first dataset
+    connection.register("groups", groups)
     datasets = {"dataset": np.array(levels.dataset, dtype=object), "place": np.arange(len(levels.dataset))}
+    connection.register("dataset_places", datasets)
     references = {"gt": np.array(levels.reference), "place": np.arange(len(levels.reference))}
-    tables = {"groups": _groups(checked, levels), "datasets_found": datasets, "references_found": references}
-    for table, columns in tables.items():
-        connection.register(table, columns)
+    connection.register("reference_places", references)
     return f"""
-        select prompt_id, (base + datasets_found.place)::{_type_of(levels.groups)} as group_code, rating, gt,
-               references_found.place::{_type_of(len(levels.reference))} as reference_code, length
-        from {checked.sql} join groups using (key) join datasets_found using (dataset)
-             left join references_found using (gt)"""
-
-
-def _groups(checked: CheckedRows, levels: Levels) -> dict[str, np.ndarray]:
-    """Of each dimension, judge and model: `key` in checked rows, and `base`, its code with the first dataset."""
-    in_key = [np.searchsorted(names, getattr(levels, axis)) for axis, names in checked.axes.items()]
-    places = [place.ravel() for place in np.meshgrid(*(np.arange(len(each)) for each in in_key), indexing="ij")]
-    key = np.ravel_multi_index(tuple(each[place] for each, place in zip(in_key, places, strict=True)), checked.shape)
-    return {"key": key, "base": levels.code(*places, np.zeros_like(places[0]))}
+        select prompt_id, (base + dataset_places.place)::{_type_of(levels.groups)} as group_code, rating, gt,
+               reference_places.place::{_type_of(len(levels.reference))} as reference_code, length
+        from {files(checked)} join groups using (dimension, judge, model) join dataset_places using (dataset)
+             left join reference_places using (gt)"""
 
 
 def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recuse.base.database import connect, text
-from recuse.data.cells import Cells, cells_of_rows, read_cells
-from recuse.data.levels import Levels, levels_of
+from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
 from recuse.data.moments import (
     Moments,
     PromptRange,

@@ -14,7 +14,7 @@ import duckdb
 from recuse.base.database import connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
-from recuse.data.faults import Check, fault_number, first_twice, raise_first_fault
+from recuse.data.faults import Check, first_twice, raise_first_fault
 from recuse.data.files import (
     MISSING,
     SOURCE,
@@ -337,16 +337,16 @@ def normalise(study: str, source: VerdictFiles, *, comparisons: str, completenes
 
 
 def _create_typed(connection: duckdb.DuckDBPyConnection, sources: Sequence[tuple[str, str]]) -> None:
-    """Create the table `typed`: texts as they are, numbers as numbers, what does not fit NULL, each row's fault by number."""
+    """Create the table `typed`: texts as they are, numbers as numbers, what does not fit NULL."""
     for number, (path, rows) in enumerate(sources):
-        found = f"""
+        typed = f"""
             select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment),
                    try_cast(length_a as double) as words_a, try_cast(length_b as double) as words_b,
                    try_cast(coalesce(vote, '1') as double) as vote_number
             from ({rows})"""
         verb = "insert into typed by name" if number else "create temp table typed as"
         with reading(path):
-            count = connection.execute(f"{verb} select *, {fault_number(CHECKS)} as fault from ({found})").fetchone()[0]
+            count = connection.execute(f"{verb} {typed}").fetchone()[0]
         if count == 0:
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
 

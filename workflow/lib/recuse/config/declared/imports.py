@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from recuse.config.declared.sections import Files, Name, Section, Some, SomeKeys, by_kind, optional, required
-from recuse.data.imports.formats import COMPARED, FORMATS, RATED
+from recuse.data.registry import COMPARED, FORMATS, RATED
 
 OF_FORMAT = {"columns": "table", "missing": "table", "judge": "inspect", "baseline": "arena_hard"}  # key -> its only format
 

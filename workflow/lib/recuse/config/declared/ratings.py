@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from recuse.config.declared.imports import ImportOfRatings
 from recuse.config.declared.sections import File, Name, Names, Section, Share, by_kind, optional, refuse_unknown, required
 from recuse.config.origins import ORIGINS, STAND_IN
-from recuse.data.scales import MOST_LEVELS, OBSERVED, finest_step, in_whole_steps, possible_steps
+from recuse.data.registry import MOST_LEVELS, OBSERVED, finest_step, in_whole_steps, possible_steps
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
 Scale = by_kind(list=Annotated[list[End], Field(min_length=2, max_length=2)], text=Literal[OBSERVED])

@@ -1,69 +1,339 @@
-"""The formats of files of judgments: what messages call them, what they hold, and the keys by which they are known."""
+"""Judgments in the files that other tools write: MT-Bench, AlpacaEval, Arena-Hard, and Inspect (UK AISI, inspect_ai)."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from os.path import isdir
-from pathlib import Path
+import json
+import random
+from collections.abc import Mapping, Sequence
+from zipfile import is_zipfile
 
+import duckdb
+import numpy as np
+
+from recuse.base.database import text
 from recuse.base.errors import ConfigError, DataError
+from recuse.data.faults import Check, raise_first_fault
+from recuse.data.files import place_of
+from recuse.data.imports.rows import (
+    RATING_COLUMNS,
+    VERDICT_COLUMNS,
+    Rows,
+    case_of,
+    create_objects,
+    rows_of,
+    there,
+)
 
-TABLES = (".csv", ".gz", ".parquet")
-SUFFIXES = (*TABLES, ".jsonl", ".json", ".eval")
-RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part of config that it goes under
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of files: what messages call it, what it holds, and the keys by which it is known."""
-
-    words: str
-    holds: tuple[str, ...]
-    signs: frozenset[str] = frozenset()  # keys of each of its objects, which no other format has together
-
-
-FORMATS = {
-    "table": Format("a table", (RATED, COMPARED)),
-    "mt_bench_single": Format("MT-Bench single judgments", (RATED,), frozenset({"question_id", "model", "judge", "score"})),
-    "mt_bench_pair": Format("MT-Bench pair judgments", (COMPARED,), frozenset({"question_id", "model_1", "model_2", "judge"})),
-    "alpaca_eval": Format("AlpacaEval annotations", (COMPARED,), frozenset({"instruction", "output_1", "preference"})),
-    "arena_hard": Format("Arena-Hard judgments", (COMPARED,), frozenset({"model", "judge", "games"})),
-    "inspect": Format("an Inspect log", (RATED,), frozenset({"version", "status", "eval"})),
-}
+# A name and a prompt template, or a name alone.
+MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
+MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
+WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 
 
-def tells_raters(settings: Mapping) -> bool:
-    """True if the human scores of an import are those of single raters."""
-    columns = settings.get("references", {}).get("columns", {})
-    return "rater" in columns or not isinstance(columns.get("rating", ""), str)
+def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are `turn 1` and `turn 2`.
 
-
-def check_name(path: str) -> None:
-    """DataError unless a file ends as one that can be read does: of packed ones, only CSV is."""
-    suffix = Path(path).suffix
-    if suffix not in SUFFIXES:
-        raise DataError(
-            f"{path}: found a name that ends in '{suffix}'; import a file that ends in one of {', '.join(SUFFIXES)}"
-        )
-    packed = Path(path).with_suffix("").suffix
-    if suffix == ".gz" and packed in SUFFIXES and packed != ".csv":
-        raise DataError(f"{path}: found a name that ends in '{packed}.gz', and only CSV is read packed; unpack it (gunzip)")
-
-
-def files_in(path: str) -> list[str]:
-    """The files of a folder and of those in it that end as a format does, by name, but not hidden ones; a file alone.
-
-    ConfigError where a folder has none, or one whose name Snakemake cannot take.
+    Each line has question_id, model, judge ([name, prompt template]), score (-1: the judge's answer held none) and turn.
     """
-    if not isdir(path):
-        return [path]
-    inside = (file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES)
-    files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-    if not files:
-        raise ConfigError(f"'{path}': the folder holds no file that ends in one of {', '.join(SUFFIXES)}")
-    for each in files:
-        if re.search("[\ud800-\udfff]", each):  # which stand for bytes that are no UTF-8
-            raise ConfigError(f"{each!a}: the name is not UTF-8; rename the file")
-        if "{" in each or "}" in each:
-            raise ConfigError(f"'{each}': braces mean a wildcard to Snakemake; rename the file")
-    return files
+    words, used = "MT-Bench single judgments", ("question_id", "model", "score", "turn")
+    checks = [there(field, words) for field in ("question_id", "model", "judge", "score")]
+    no_number = "score is not null and try_cast(score as double) is null"
+    checks.append(Check("score", no_number, "which is no number", "'write a number, or -1 if the judge gave none'"))
+    texts = create_objects(connection, path, ("judge", *used), checks, table="objects")
+    failure = """case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
+                      when coalesce(try_cast(score as double), -1) = -1 then 'no score in the judgment (-1)' end"""
+    columns = {
+        "judge": MT_BENCH_JUDGE,
+        "model": "model",
+        "prompt_id": "question_id",
+        "dataset": "'mt-bench'",
+        "dimension": "'turn ' || coalesce(turn, '1')",
+        "failure": failure,
+        "rating": f"case when {failure} is null then score end",
+    }
+    named = {"prompt_id": "question_id", "rating": "score", "dimension": "turn"}
+    used = (*used, "judge")
+    return rows_of("objects", columns, RATING_COLUMNS, named=named, texts=texts, used=used, besides=MT_BENCH_PROMPT)
+
+
+def verdicts_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers turned.
+
+    Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and g2_winner (model_1, model_2,
+    tie or error), and turn; the second turn of question 81 is the item `81, turn 2`.
+    """
+    words, games = "MT-Bench pair judgments", ("g1_winner", "g2_winner")
+    used = ("question_id", "model_1", "model_2", *games, "turn")
+    checks = [there(field, words) for field in ("judge", *used[:-1])]
+    made = "made of the scores of single answers: no pair was shown"
+    checks.append(
+        Check("m1_score", "m1_score is not null", made, "'import the file of single judgments, <judge>_single.jsonl'")
+    )
+    listed = f"{', '.join([*WINNERS][:-1])} or {[*WINNERS][-1]}"
+    unknown, mend = "{0} is null or {0} not in " + str(tuple(WINNERS)), text(f"write {listed}")
+    checks += [Check(game, unknown.format(game), "which is no winner", mend) for game in games]
+    texts = create_objects(connection, path, ("judge", *used, "m1_score"), checks, table="objects")
+    winner = "case game when 'g1_winner' then g1_winner else g2_winner end"
+    columns = {
+        "judge": MT_BENCH_JUDGE,
+        "model_a": "model_1",
+        "model_b": "model_2",
+        "order": "shown",
+        "item": "question_id || case when coalesce(turn, '1') = '1' then '' else ', turn ' || turn end",
+        "failure": f"case when {winner} = 'error' then 'no winner in the judgment (error)' end",
+        "outcome": case_of(winner, WINNERS),
+    }
+    besides, named = {"turn": "turn"} | MT_BENCH_PROMPT, {"outcome": "g1_winner"}
+    source = "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown, game))"
+    used = (*used, "judge")
+    return rows_of(source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=besides)
+
+
+ALPACA_EVAL = ("instruction", "output_1", "output_2", "generator_1", "generator_2", "annotator", "preference")
+SEED = "0"  # of alpaca_eval's annotators, if they are not started with another
+LONGEST_ITEM = 80  # characters of an instruction that is its own name
+NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 stands in its own store of annotations
+PREFERENCE = "try_cast(preference as double)"
+WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
+
+
+def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the answers.
+
+    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, which annotators
+    that read token probabilities give, is 1 + the probability of output_2: it counts for the likelier answer, as in
+    alpaca_eval's discrete win rate, and is kept as it stands. Each pair is judged in one order, which the file does not say:
+    it is what `referenced_models` tells, else as alpaca_eval draws it, from the instruction and the seed of its annotators.
+    """
+    checks = [there(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
+    none = f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)"
+    mend = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
+    checks.append(Check("preference", none, "which is no preference", text(mend)))
+    texts = create_objects(connection, path, ALPACA_EVAL, checks, table="objects")
+    connection.register("drawn", _orders(connection))
+    shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"  # m is the answer that is shown first
+    short = f"length(instruction) <= {LONGEST_ITEM}"
+    named = {"judge": "annotator", "model_a": "generator_1", "model_b": "generator_2"}
+    columns = named | {
+        "failure": f"case when {NO_PREFERENCE} then 'no preference' end",
+        "item": f"case when {short} then instruction else left(instruction, 60) || '... #' || left(md5(instruction), 8) end",
+        "order": f"case {shown} when 'output_1' then 'ab' else 'ba' end",
+        "outcome": f"""case when {NO_PREFERENCE} then 'error' when {PREFERENCE} in (0, 1.5) then 'tie'
+                            when {PREFERENCE} < 1.5 then 'a' else 'b' end""",
+        "length_a": WORD_COUNT.format("output_1"),
+        "length_b": WORD_COUNT.format("output_2"),
+    }
+    source, used = "(from objects join drawn using (instruction))", named.values()
+    return rows_of(source, columns, VERDICT_COLUMNS, named=named | {"outcome": "preference"}, texts=texts, used=used)
+
+
+def _orders(connection: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
+    """For each instruction, which output its judge was shown first.
+
+    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor: random.Random(column + instruction + seed) chooses whether
+    the two are switched.
+    """
+    rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
+    drawn = {of: random.Random(f"is_switched_outputs{of}{SEED}").choices(["output_1", "output_2"], k=1)[0] for (of,) in rows}
+    return {"instruction": np.array([*drawn], dtype=object), "shown_first": np.array([*drawn.values()], dtype=object)}
+
+
+ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")
+LABELS = {
+    "A>>B": "A",
+    "A>B": "A",
+    "A=B": "tie",
+    "B>A": "B",
+    "B>>A": "B",
+    "A<<B": "B",
+    "A<B": "B",
+    "B=A": "tie",
+    "B<A": "A",
+    "B<<A": "A",
+}
+# What its pattern [[...]] also takes from a judge's answer, such as [[A]] or [[A>>>B]].
+UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
+NO_VERDICT = f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)} and {UNREADABLE})"
+GAMES = """
+    create or replace temp table games as
+    select objects.*, number, game, json_extract_string(game, '/score') as score, json_type(game, '/score') as kind
+    from (select *, unnest([1, 2]) as number, json_array_length(json, '/games') as many from objects) as objects,
+         lateral (select json_extract(json, '/games/' || (number - 1)) as game)
+    order by record, number"""
+OF_LINE = (
+    *(there(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
+    Check("question_id", "coalesce(question_id, uid) is null", "and no uid either", "'write the id of the question'"),
+    Check(
+        "games",
+        "coalesce(json_array_length(json, '/games') <> 2, true)",
+        "which are not two games",
+        "'write the game with the baseline first and the one with the model first; ratings of one answer are another format'",
+    ),
+)
+NO_BASELINE = (
+    "column baseline: not there, as in version 0.1; write the name of the model that all others were compared with under "
+    "`import` in config, such as `baseline: gpt-4-0314`"
+)
+
+
+def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2 (uid, category, baseline).
+
+    In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
+    verdict (>> or >) is kept as `score`. settings: config's `import`, whose `baseline` is the name of the baseline where the
+    file does not say it; DataError if neither does.
+    """
+    texts = create_objects(connection, path, ARENA_HARD, OF_LINE, table="objects")
+    if "baseline" in settings:
+        connection.execute("update objects set baseline = coalesce(baseline, ?)", [settings["baseline"]])
+    (without,) = connection.execute("select min(record) from objects where baseline is null").fetchone()
+    if without is not None:
+        raise DataError(f"{place_of(path, without)}, {NO_BASELINE}")
+    connection.execute(GAMES)
+    mend = text(f"write one of {', '.join(LABELS)}, or null if there is none")
+    of_game = [Check("score", f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}", "which is no verdict", mend)]
+    raise_first_fault(connection, "games", of_game)
+    letter = case_of("score", LABELS)
+    columns = {
+        "judge": "judge",
+        "item": "coalesce(question_id, uid)",
+        "model_a": "model",
+        "model_b": "baseline",
+        "order": "case number when 1 then 'ba' else 'ab' end",
+        "failure": f"""case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
+                            when score is null then 'no verdict in the judgment (null)'
+                            when {NO_VERDICT} then 'no verdict in the judgment (' || score || ')' end""",
+        "outcome": f"""case when {NO_VERDICT} then 'error' when {letter} = 'tie' then 'tie'
+                            when ({letter} = 'B') = (number = 1) then 'a' else 'b' end""",
+    }
+    besides = {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
+    named = {"item": "question_id", "outcome": "score", "model_a": "model", "model_b": "baseline"}
+    return rows_of("games", columns, VERDICT_COLUMNS, named=named, texts=texts, used=ARENA_HARD, besides=besides)
+
+
+# As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
+GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
+KEPT = ("scorer", "epoch", "target", "answer", "explanation", "metadata")
+EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
+# Of a log only this, in one pass: a sample holds its whole conversation beside it.
+OF_SAMPLE = ("id", "epoch", "scores", "target", "metadata", "error")
+PARTS = {"eval": {"model": "JSON", "dataset": "JSON", "task": "JSON"}, "samples": [dict.fromkeys(OF_SAMPLE, "JSON")]}
+SAMPLES = f"""
+    create or replace temp table samples as
+    select file, json_extract_string(log.eval.model, '$') as model,
+           coalesce(json_extract_string(log.eval.dataset, '/name'), json_extract_string(log.eval.task, '$')) as dataset,
+           row_number() over () as record, json_extract_string(sample.id, '$') as id,
+           coalesce(json_extract_string(sample.epoch, '$'), '1') as epoch, sample.scores as scores,
+           json_extract_string(sample.target, '$') as target, json_extract_string(sample.metadata, '$') as metadata,
+           left(json_extract_string(sample.error, '/message'), 60) as message
+    from (select *, unnest(log.samples) as sample
+          from (select file, from_json(json, {text(json.dumps(PARTS))}) as log from log))"""
+# A row for each sample and each (scorer, key) that any sample has; key is null where the score is one value.
+SCORES = """
+    create or replace temp table scores as
+    with scored as (select record, unnest(map_entries(scores::map(varchar, json))) as entry
+                    from samples where json_type(scores) = 'OBJECT'),
+         single as (select record, entry.key as scorer, entry.value as score, json_extract(entry.value, '/value') as value
+                    from scored),
+         valued as (select record, scorer, score, null::varchar as key, value from single where json_type(value) <> 'OBJECT'
+                    union all
+                    select record, scorer, score, part.key, part.value
+                    from (select *, unnest(map_entries(value::map(varchar, json))) as part
+                          from single where json_type(value) = 'OBJECT')),
+         wanted as (select distinct scorer, key from valued)
+    select samples.* exclude (scores), wanted.scorer, wanted.key, value, json_extract_string(value, '$') as shown,
+           json_extract_string(score, '/explanation') as explanation, json_extract_string(score, '/answer') as answer
+    from samples cross join wanted
+    left join valued on valued.record = samples.record and valued.scorer = wanted.scorer
+                     and valued.key is not distinct from wanted.key
+    order by samples.record, wanted.scorer, wanted.key"""
+FAILURES = {
+    "value is null or json_type(value) = 'NULL'": "coalesce('the sample failed: ' || message, 'no score')",
+    "explanation like 'Grade not found%'": "'no grade in the judgment'",
+    "lower(shown) = 'nan'": "'unscored (NaN)'",
+}
+CHECKS = (
+    Check("id", "id is null", "which is no id of a sample", "'write the log again with ids'"),
+    Check("shown", "json_type(value) = 'ARRAY'", "a list of scores", "'import a score that is one value or has names'"),
+)
+
+
+def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+    """Read the scores of a log (.json, or .eval if inspect_ai is installed) as ratings of its model's answers.
+
+    settings: config's `import`, whose `judge` is the name of the judge, or a name for each scorer that is one: a log names the
+    scorer only. The dimension is the key of a score that has several, else the scorer, or the study's only one. C, P, I, N
+    count 1, 0.5, 0, 0, as in Inspect. The prompt is the id of the sample; of epochs after the first `<id>, epoch <n>`.
+    Raises DataError for a log without samples, with none of the scorers that `judge` names, or with two of one judge.
+    """
+    if "judge" not in settings:
+        raise ConfigError(f"config: import: judge: not there, and {path} names scorers, not judges; write `judge: <its name>`")
+    _open(connection, path)
+    connection.execute(SAMPLES)
+    connection.execute("drop table log")
+    connection.execute(SCORES)
+    raise_first_fault(connection, "scores", CHECKS)
+    judge = _judge(connection, path, settings["judge"])
+    dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
+    _check_one_scorer(connection, path, judge, dimension)
+    failure = "case " + " ".join(f"when {condition} then {words}" for condition, words in FAILURES.items()) + " end"
+    columns = {
+        "judge": judge,
+        "model": "model",
+        "dataset": "dataset",
+        "dimension": dimension,
+        "prompt_id": f"id || case when epoch = '1' then '' else '{EPOCH}' || epoch end",
+        "failure": failure,
+        "rating": f"case when {failure} is null then {case_of('lower(shown)', GRADES, 'shown')} end",
+    }
+    named = {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"}
+    kept = {column: column for column in KEPT}
+    return rows_of(f"(from scores where {judge} is not null)", columns, RATING_COLUMNS, named=named, texts=kept, used=())
+
+
+def _judge(connection: duckdb.DuckDBPyConnection, path: str, judge: str | Mapping[str, str]) -> str:
+    """SQL for the judge of a score; NULL for a scorer that config does not call one."""
+    if isinstance(judge, str):
+        return text(judge)
+    scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]
+    if not set(scorers) & set(judge):
+        raise DataError(
+            f"{path}: its scorers are {', '.join(scorers) or 'none'}; found {', '.join(judge)} under `judge:` in config, write "
+            "the judge of one of these"
+        )
+    return case_of("scorer", judge)
+
+
+def _check_one_scorer(connection: duckdb.DuckDBPyConnection, path: str, judge: str, dimension: str) -> None:
+    """DataError where several scorers would be one judge (SQL) of one dimension (SQL)."""
+    several = connection.execute(f"""
+        select {judge} as judge, {dimension}, list(distinct scorer order by scorer) from scores where judge is not null
+        group by all having count(distinct scorer) > 1 order by all limit 1""").fetchone()
+    if several is not None:
+        name, of, scorers = several
+        raise DataError(
+            f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{of}'; say which of them is a "
+            f"judge, and by which name, under `import` in config: `judge: {{{scorers[0]}: {name}}}`"
+        )
+
+
+def _open(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Create the temporary table `log`: file, json."""
+    if path.endswith(".eval"):
+        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
+    else:
+        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
+    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
+        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
+
+
+def _converted(path: str) -> str:
+    """The JSON of a log in Inspect's own packed form."""
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise DataError(
+            f"{path}: reading .eval needs the package inspect_ai, which is not there; install it (`pip install inspect-ai`) or "
+            f"convert the log where it is: `inspect log convert {path} --to json --output-dir <folder>`"
+        ) from error
+    if not is_zipfile(path):
+        raise DataError(f"{path}: found no packed log (it is no zip archive); write the log again")
+    return read_eval_log(path).model_dump_json()

@@ -1,26 +1,43 @@
-"""From judges' logs in any known format to the raw ratings of a study: one table with human scores, and what went wrong."""
+"""From judges' logs in any known format to the raw ratings of a study: one table with human scores, and what went wrong.
+
+Human scores stand beside the ratings, or in files of their own, joined by model, prompt and dimension. Each completion has one
+score, names are the same in both files, and what does not join is said.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb
 
 from recuse.base.database import connect, create_table, files, text
+from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
-from recuse.data.faults import IS_LENGTH, NAMES_JUDGE, NAMES_MODEL, NAMES_PROMPT, Check, fault_number, raise_first_fault
-from recuse.data.files import SOURCE, place_of, with_families
-from recuse.data.imports.formats import RATED
-from recuse.data.imports.human_scores import (
-    HUMAN_SCORES,
-    KEY,
-    SCORED,
-    check_one_score,
-    create_human_scores,
-    what_did_not_join,
+from recuse.base.words import enumerated
+from recuse.data.faults import (
+    IS_LENGTH,
+    NAMES_JUDGE,
+    NAMES_MODEL,
+    NAMES_PROMPT,
+    NAMES_RATER,
+    Check,
+    first_twice,
+    raise_first_fault,
 )
+from recuse.data.files import SOURCE, header_of, place_of, reading, with_families
+from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
-from recuse.data.imports.rows import FAILURE, further
-from recuse.data.imports.values import OF_SCALE, between_steps, create_scales, in_steps, value_checks, whole
-from recuse.data.registry import HUMAN, Registry
+from recuse.data.imports.rows import (
+    ALL,
+    FAILURE,
+    OF_SCALE,
+    Table,
+    between_steps,
+    create_scales,
+    further,
+    in_steps,
+    value_checks,
+    whole,
+)
+from recuse.data.registry import HUMAN, RATED, Registry
 
 CHECKS = (
     NAMES_JUDGE,
@@ -37,18 +54,28 @@ CHECKS = (
     *value_checks("gt", stepped=False),
     IS_LENGTH,
 )
+OF_SCORES = (
+    NAMES_MODEL,
+    NAMES_PROMPT,
+    Check(
+        "dimension",
+        "scale_high is null and not observed",
+        "a dimension that the study does not have",
+        "'write one that stands under `scales:` of the study in config'",
+    ),
+    NAMES_RATER,
+)
 NO_SCORES = (
     "no human score stands beside any rating: judges are compared with the other judges alone; if there are any, name their "
     "file under `references:` of `import` in config, or their column, `columns: {human: ...}`"
 )
-ROWS = "rows"  # kind: all rows of a file
-NO_HUMAN_SCORE = "rating without a human score"
-NOT_RATED = "human score without a rating"
 ROUNDED = "between two steps, taken to the nearest"
-REPEATED = "repeated"  # table of ids
 # SQL for the id of a prompt, over prompt_id and dataset.
-PROMPT = f"""prompt_id || case when prompt_id in (select prompt_id from {REPEATED})
-                                then ' (' || coalesce(dataset, '') || ')' else '' end"""
+PROMPT = """prompt_id || case when prompt_id in (select prompt_id from repeated)
+                              then ' (' || coalesce(dataset, '') || ')' else '' end"""
+KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset where human scores tell it
+WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "prompt_id": "prompt", "dataset": "dataset"}
+NEAR = 1e-9  # scores no farther apart are one
 
 
 def import_ratings(
@@ -78,18 +105,19 @@ def import_ratings(
     named, kept = create_imported(connection, paths, settings, RATED, scales=[*scales])
     connection.execute(f"""
         create temp view typed as
-        select *, {fault_number(CHECKS)} as fault
-        from (select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
-                     {OF_SCALE}, try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number
-              from imported
-              left join registry as judges on imported.judge = judges.id
-              left join registry as models on imported.model = models.id
-              left join declared using (dimension))""")
+        select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
+               {OF_SCALE}, try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number
+        from imported
+        left join registry as judges on imported.judge = judges.id
+        left join registry as models on imported.model = models.id
+        left join declared using (dimension)""")
     raise_first_fault(connection, "typed", CHECKS, named=named)
-    check_one_score(connection, named.get("gt", "gt"))
+    _check_one_score(connection, named.get("gt", "gt"))
     repeated = _create_repeated(connection)
-    key = create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
-    families = _families_of_strangers(connection, models)
+    key = _create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
+    names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
+    taken = {model["family"] for model in models.values()}
+    families = {name: f"{name} (alone)" if name in taken else name for (name,) in names if name not in models}
     footer = with_families(families)
     connection.execute(f"""
         copy (select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
@@ -97,7 +125,7 @@ def import_ratings(
                      dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("typed", kept)}
               from (select *, {whole("rating_number", step)}::integer as rating_step,
                            {in_steps("gt_number", step)} as gt_step from typed) as typed
-              left join {HUMAN_SCORES} using ({", ".join(key)}))
+              left join human_scores using ({", ".join(key)}))
         to {text(outputs["ratings"])} (format parquet, compression zstd, {footer})""")
     if raters:
         _write_raters(connection, outputs["raters"], key=key, step=step, footer=footer)
@@ -106,37 +134,13 @@ def import_ratings(
     for stranger, family in families.items():
         print(f"{stranger}: not in config, taken as it is, the only model of the family {family}")
     unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
-    for line in (repeated, what_did_not_join(connection, key), f"{paths[0]}: {NO_SCORES}" if unscored else None):
+    for line in (repeated, _what_did_not_join(connection, key), f"{paths[0]}: {NO_SCORES}" if unscored else None):
         if line:
             print(line)
 
 
-def _families_of_strangers(connection: duckdb.DuckDBPyConnection, models: Mapping[str, Mapping]) -> dict[str, str]:
-    """Name -> family of the judges and models that config does not know: a family of its own, of no other name."""
-    query = "select judge_name as name from typed union select model_name from typed order by name"
-    strangers = [name for (name,) in connection.execute(query).fetchall() if name not in models]
-    taken = {model["family"] for model in models.values()}
-    return {name: f"{name} (alone)" if name in taken else name for name in strangers}
-
-
-def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, footer: str) -> None:
-    """Write the scores of single raters of completions that are rated (parquet), as `recuse.data.raters` reads them.
-
-    key: as by `create_human_scores`. The scores are whole numbers of steps, the nearest ones. Over the view `typed` and the
-    table of repeated prompts.
-    """
-    dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
-    connection.execute(f"""
-        copy (select model_name as model, dimension, dataset, {PROMPT} as prompt_id, rater,
-                     {whole("score", step)}::integer as rating
-              from (select found.* exclude (dataset), rated.dataset
-                    from (select *, row_number() over () as place from {SCORED} where score is not null) as found
-                    join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
-              order by place) to {text(path)} (format parquet, compression zstd, {footer})""")
-
-
 def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Create REPEATED, of the prompts of the view `typed` whose id stands in several datasets; a line about them, None of none.
+    """Create the table `repeated` of the prompts of `typed` whose id stands in several datasets; return a line about them.
 
     It is empty unless a judge rates answers of one model to such prompts in several datasets: else a prompt that goes by two
     datasets is one prompt.
@@ -145,8 +149,8 @@ def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
     twice = f"select 1 from typed group by judge_name, model_name, dimension, prompt_id {several} limit 1"
     needed = connection.execute(twice).fetchone() is not None
     prompts = f"select prompt_id, min(dataset) as one, max(dataset) as other from typed group by prompt_id {several}"
-    connection.execute(f"create temp table {REPEATED} as {prompts} order by all {'' if needed else 'limit 0'}")
-    first = connection.execute(f"select *, count(*) over () from {REPEATED} limit 1").fetchone()
+    connection.execute(f"create temp table repeated as {prompts} order by all {'' if needed else 'limit 0'}")
+    first = connection.execute("select *, count(*) over () from repeated limit 1").fetchone()
     if first is None:
         return None
     prompt, one, other, count = first
@@ -156,6 +160,156 @@ def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
     )
 
 
+def _check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None:
+    """DataError where two human scores beside the ratings are of one completion; column: what the file calls them."""
+    key = ("model_name", "dimension", "dataset", "prompt_id")
+    completion = connection.execute(f"""
+        select {", ".join(key)} from typed where gt_number is not null group by all
+        having max(gt_number) - min(gt_number) > {NEAR} order by all limit 1""").fetchone()
+    if completion is None:
+        return
+    same = " and ".join(f"{each} is not distinct from ?" for each in key)
+    rows = f"select file, record, gt, gt_number from typed where {same} and gt_number is not null order by file, record"
+    scores = connection.execute(rows, completion).fetchall()
+    *first, shown, score = scores[0]
+    *second, other, _ = next(each for each in scores if abs(each[-1] - score) > NEAR)
+    raise DataError(
+        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)}, and '{shown}' in "
+        f"{place_of(*first)}; write one score for each completion, the same in all its rows; scores of single raters go into "
+        "a file of their own, under `references:` of `import` in config"
+    )
+
+
+def _create_human_scores(
+    connection: duckdb.DuckDBPyConnection,
+    paths: Sequence[str],
+    references: Mapping,
+    *,
+    scales: Sequence[str],
+    raters: bool,
+) -> tuple[str, ...]:
+    """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
+
+    Returns the key of a completion: KEY, and the dataset where both these files and the ratings have one. Its score is the mean
+    of its raters' scores, each on the scale, and whole if single raters are told. references: what config says of the files.
+    raters: whether single ones are told, by a column `rater` or by several columns of ratings. Raises DataError naming file,
+    line and column for whatever is wrong, and where no completion is one of the ratings, or not told to be of one dataset.
+    """
+    if not paths:
+        names = ", ".join(f"{column} varchar" for column in KEY)
+        others = "file varchar, record bigint, failure varchar, kind varchar, rounded boolean, step double"
+        connection.execute(f"create temp table scored ({others}, {names}, score double)")
+        connection.execute(f"create temp table human_scores ({names}, score double)")
+        return KEY
+    checks = (*OF_SCORES, *value_checks("rating", stepped=raters, under="`missing:` of `references:`"))
+    named: dict[str, str] = {}
+    with_dataset: dict[str, bool] = {}
+    for place, path in enumerate(paths):
+        rows, columns = _scores_in(connection, path, references, scales)
+        named, with_dataset[path] = named | columns, "dataset" in columns
+        verb = "insert into scored by name" if place else "create temp table scored as"
+        with reading(path):
+            connection.execute(f"""
+                {verb} select *, rating_number as score
+                from (select found.*, coalesce(registry.name, model) as model_name, {OF_SCALE},
+                             try_cast(rating as double) as rating_number
+                      from ({rows}) as found left join registry on model = id left join declared using (dimension))""")
+    raise_first_fault(connection, "scored", checks, named=named)
+    if len({*with_dataset.values()}) > 1:
+        without = next(path for path, has in with_dataset.items() if not has)
+        having = next(path for path, has in with_dataset.items() if has)
+        raise DataError(f"{header_of(without)}, column dataset: not there, and in {having} it is; write it in all, or in none")
+    rated = connection.execute(f"select 1 from typed where dataset <> {text(ALL)} limit 1").fetchone()
+    key = (*KEY, "dataset") if all(with_dataset.values()) and rated is not None else KEY
+    twice = first_twice(connection, "scored", (*key, "rater"))
+    if twice is not None:
+        (*completion, rater), first, second = twice
+        mend = (
+            "keep one of the two rows" if raters else "keep one, or, if each is of another rater, name `rater` under `columns:`"
+        )
+        who = f"rater '{rater}' scores " if raters else ""
+        raise DataError(f"{second}: {who}{_words_of(key, completion)} stand already in {first}; {mend}")
+    connection.execute(f"""
+        create temp table human_scores as
+        select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all""")
+    _check_joined(connection, paths, key)
+    return key
+
+
+def _scores_in(
+    connection: duckdb.DuckDBPyConnection, path: str, references: Mapping, scales: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """SQL for the scores in a file as texts, a row for each, and what the file calls its columns."""
+    file, named = Table(connection, path, table="references_found"), references.get("columns", {})
+    single = {key: value for key, value in named.items() if isinstance(value, str)}
+    several = () if "rating" in single else named.get("rating", ())
+    columns = {"model": file.needed(single, "model"), "prompt_id": file.needed(single, "prompt", or_else=("prompt_id",))}
+    columns["dimension"] = file.column(single, "dimension") if len(scales) == 1 else file.needed(single, "dimension")
+    scores = [file.needed({"rating": column}, "rating") for column in several] or [file.needed(single, "rating")]
+    columns["rater"] = file.needed(single, "rater") if "rater" in single else None
+    columns["dataset"] = file.column(single, "dataset")
+    columns = {key: column for key, column in columns.items() if column is not None}
+    texts = {"dimension": text(scales[0]), "dataset": "null", "rater": text("")}
+    texts |= {key: file.name(column) for key, column in columns.items()}
+    texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # an empty one is of no rating
+    texts["kind"] = text("scores" if len(scores) > 1 else "rows")
+    parts = []
+    for column in scores:
+        texts["rating"], texts["failure"] = file.score(column, references.get("missing", ()))
+        if len(scores) > 1:
+            texts["rater"] = text(column)
+        picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
+        parts.append(f"select file, record, {picked} from {file.source}")
+    return " union all ".join(parts), columns | {"rating": ", ".join(scores)}
+
+
+def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], key: Sequence[str]) -> None:
+    """DataError unless a completion with a human score is one of the ratings, and each of one dataset."""
+    columns = ", ".join(key)
+    if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
+        raise DataError(
+            f"{header_of(paths[0])}: none of its scores is a number: each is empty or stands under `missing:`; write them, or "
+            "leave `references:` out"
+        )
+    if connection.execute(f"select 1 from typed join human_scores using ({columns}) limit 1").fetchone() is None:
+        theirs, ours = (
+            connection.execute(f"select {columns} from {table} order by all limit 1").fetchone() or ("none",) * len(key)
+            for table in ("human_scores", "typed")
+        )
+        names = enumerated([WORDS[column] for column in key])
+        raise DataError(
+            f"{header_of(paths[0])}: none of its completions is one of the ratings: found {names} "
+            f"{', '.join(map(repr, theirs))}, and in the ratings {', '.join(map(repr, ours))}; write the same names in both"
+        )
+    if "dataset" in key:
+        return
+    several = connection.execute(f"""
+        select {columns}, min(dataset), max(dataset) from typed join human_scores using ({columns})
+        group by all having min(dataset) <> max(dataset) order by all limit 1""").fetchone()
+    if several is not None:
+        *completion, one, other = several
+        raise DataError(
+            f"{header_of(paths[0])}, column dataset: not there, and {_words_of(key, completion)} are rated in the datasets "
+            f"'{one}' and '{other}': which one the human score is of cannot be told; add the dataset of each score, and name "
+            "its column under `references: columns: dataset` if it has another name"
+        )
+
+
+def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, footer: str) -> None:
+    """Write the scores of single raters of completions that are rated (parquet), as `recuse.data.raters` reads them.
+
+    key: of a completion. The scores are whole numbers of steps, the nearest ones.
+    """
+    dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
+    connection.execute(f"""
+        copy (select model_name as model, dimension, dataset, {PROMPT} as prompt_id, rater,
+                     {whole("score", step)}::integer as rating
+              from (select scores.* exclude (dataset), rated.dataset
+                    from (select *, row_number() over () as place from scored where score is not null) as scores
+                    join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
+              order by place) to {text(path)} (format parquet, compression zstd, {footer})""")
+
+
 def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dict]:
     """Yield the rows of the table of what was imported: file, kind, n, and where the first one of that kind is.
 
@@ -163,25 +317,29 @@ def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dic
     """
     file, record = SOURCE
     imported = f"(select {FAILURE}, {file} as file, {record} as record from {files([table])})"
-    yield from _counted(connection, imported, {f"'{ROWS}'": "true", FAILURE: f"{FAILURE} is not null"})
+    yield from _counted(connection, imported, {"'rows'": "true", FAILURE: f"{FAILURE} is not null"})
 
 
 def _counts_of_scores(connection: duckdb.DuckDBPyConnection, key: Sequence[str], *, raters: bool) -> Iterator[dict]:
     """Yield what else there is to count of ratings: those that were rounded, those without a human score, and human scores.
 
-    Over the view `typed` and the tables of human scores with their `key`, as by `create_human_scores`. raters: whether single
-    raters' scores are kept, in steps. Where no rating has a human score, none is said to lack one.
+    key: of a completion. raters: whether single raters' scores are kept, in steps. Where no rating has a human score, none is
+    said to lack one.
     """
     columns = ", ".join(key)
-    joined = f"(select * from typed left join {HUMAN_SCORES} using ({columns}))"
+    joined = f"(select * from typed left join human_scores using ({columns}))"
     kinds = {f"'{ROUNDED}'": f"rounded and {between_steps('rating_number')}"}
     has_scores = "gt_number is not null or score is not null"
     if connection.execute(f"select 1 from {joined} where {has_scores} limit 1").fetchone() is not None:
-        kinds[f"'{NO_HUMAN_SCORE}'"] = f"{FAILURE} is null and not ({has_scores})"
+        kinds["'rating without a human score'"] = f"{FAILURE} is null and not ({has_scores})"
     yield from _counted(connection, joined, kinds)
     rated = f"(select distinct {columns}, true as rated from typed)"
-    scored = f"(select scored.*, coalesce(rated, false) as rated from {SCORED} as scored left join {rated} using ({columns}))"
-    kinds = {"kind": "true", FAILURE: f"{FAILURE} is not null", f"'{NOT_RATED}'": f"{FAILURE} is null and not rated"}
+    scored = f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated} using ({columns}))"
+    kinds = {
+        "kind": "true",
+        FAILURE: f"{FAILURE} is not null",
+        "'human score without a rating'": f"{FAILURE} is null and not rated",
+    }
     if raters:
         kinds[f"'{ROUNDED}'"] = f"rounded and {between_steps('score')}"
     yield from _counted(connection, scored, kinds)
@@ -193,3 +351,50 @@ def _counted(connection: duckdb.DuckDBPyConnection, rows: str, kinds: dict[str, 
         query = f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition} group by all order by all"
         for path, named, n, first in connection.execute(query).fetchall():
             yield {"file": path, "kind": named, "n": n, "example": place_of(path, first)}
+
+
+def _what_did_not_join(connection: duckdb.DuckDBPyConnection, key: Sequence[str]) -> str | None:
+    """A line about completions without human scores and about human scores of no completion, with the first of each.
+
+    key: of a completion. None where all have joined, and where there are no files of human scores.
+    """
+    if connection.execute("select 1 from scored limit 1").fetchone() is None:
+        return None
+    columns = ", ".join(key)
+    unscored, of_ratings = _first_unjoined(connection, "typed", "scored", key)
+    unrated, of_scores = _first_unjoined(connection, "(select * from scored where failure is null)", "typed", key)
+    parts = []
+    if unscored:
+        (total,) = connection.execute(f"select count(*) from (select distinct {columns} from typed)").fetchone()
+        parts.append(f"without a human score: {unscored} of {total} rated completions, the first is {of_ratings}")
+    if unrated:
+        parts.append(f"with a human score, but without a rating: {unrated}, the first is {of_scores}")
+    if len(parts) == 2:
+        parts.append("where these are the same completions, write the same names in both")
+    base = f"regexp_replace(prompt_id, '{EPOCH}[0-9]+$', '')"
+    of_epoch = connection.execute(f"""
+        select prompt_id, {base} from typed anti join scored using ({columns})
+        where {base} <> prompt_id and {base} in (select prompt_id from scored) order by file, record limit 1""").fetchone()
+    if of_epoch is not None:
+        parts.append(
+            "another epoch is another answer, so a score of '{1}' is not one of '{0}': score it by that name".format(*of_epoch)
+        )
+    return "; ".join(parts) or None
+
+
+def _first_unjoined(connection: duckdb.DuckDBPyConnection, rows: str, others: str, key: Sequence[str]) -> tuple[int, str]:
+    """How many completions of `rows` (SQL) are none of the `others`, and the first one in words, by the names in its file."""
+    columns = ", ".join(key)
+    unjoined = f"{rows} as rows anti join {others} as others using ({columns})"
+    (count,) = connection.execute(f"select count(*) from (select distinct {columns} from {unjoined})").fetchone()
+    if not count:
+        return 0, ""
+    shown = ["model" if column == "model_name" else column for column in key]
+    first = f"select file, record, {', '.join(shown)} from {unjoined} order by file, record limit 1"
+    file, record, *completion = connection.execute(first).fetchone()
+    return count, f"{_words_of(shown, completion)} in {place_of(file, record)}"
+
+
+def _words_of(key: Sequence[str], values: Sequence[str]) -> str:
+    """A completion in words: model 'a', dimension 'b' and prompt 'c'."""
+    return enumerated([f"{WORDS[column]} '{value}'" for column, value in zip(key, values, strict=True)])

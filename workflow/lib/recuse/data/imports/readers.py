@@ -11,15 +11,24 @@ import duckdb
 from recuse.base.database import text
 from recuse.base.errors import DataError
 from recuse.data.files import reading
-from recuse.data.imports.benchmarks import (
+from recuse.data.imports.formats import (
+    ratings_of_inspect,
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.formats import COMPARED, FORMATS, RATED, TABLES, check_name
-from recuse.data.imports.inspect import ratings_of_inspect
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_object, rows_of
+from recuse.data.imports.rows import (
+    ALL,
+    RATING_COLUMNS,
+    VERDICT_COLUMNS,
+    Rows,
+    Table,
+    failure_of,
+    first_object,
+    rows_of,
+)
+from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # What config calls the columns of ratings -> (column of the table, other names that a file may give it).
 RATED_BY = {"judge": ("judge", ()), "model": ("model", ()), "prompt": ("prompt_id", ("prompt_id",)), "rating": ("rating", ())}
@@ -116,7 +125,7 @@ def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings:
             texts |= {"failure": failure} if column == "rating" else {}
         else:
             texts[column] = file.number(name) if column == "pred_length" else file.name(name)
-    return rows_of(file.source, texts, RATING_COLUMNS, kept=file.kept(columns.values(), RATING_COLUMNS), named=columns)
+    return rows_of(file.source, texts, RATING_COLUMNS, named=columns, texts=file.texts, used=columns.values())
 
 
 def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
@@ -130,14 +139,14 @@ def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings
     columns |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in COMPARED_BY}
     columns = {column: name for column, name in columns.items() if name is not None}
     texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in columns.items()}
-    failure = failure_of(file.text(columns["outcome"]), settings.get("missing", ()))
+    failure = failure_of(file.texts[columns["outcome"]], settings.get("missing", ()))
     texts["failure"] = f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error' end)"
     texts["outcome"] = f"case when {texts['failure']} is not null then 'error' else {winner(texts['outcome'], texts)} end"
     shown = texts.get("order", "'ab'")
     texts["order"] = f"case {shown} when {texts['model_a']} then 'ab' when {texts['model_b']} then 'ba' else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return rows_of(file.source, texts, VERDICT_COLUMNS, kept=file.kept(columns.values(), VERDICT_COLUMNS), named=columns)
+    return rows_of(file.source, texts, VERDICT_COLUMNS, named=columns, texts=file.texts, used=columns.values())
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:

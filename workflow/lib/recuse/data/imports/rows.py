@@ -1,8 +1,11 @@
-"""Files of judgments as rows of text: JSON objects, and tables in columns of any names, under the names of the project."""
+"""Files of judgments as rows of text, under the names of the project: JSON objects, and tables in columns of any names.
+
+Their values are in the units of the files: here is what must hold of them, and how they become whole numbers of steps.
+"""
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import isfile
@@ -11,10 +14,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from recuse.base.database import literal_path, name, text
+from recuse.base.database import create_table, literal_path, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
-from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
     MISSING,
     SOURCE,
@@ -27,7 +30,7 @@ from recuse.data.files import (
     whole_as_text,
     with_commas,
 )
-from recuse.data.imports.formats import check_name
+from recuse.data.registry import OBSERVED, check_name, finest_step
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
@@ -37,6 +40,12 @@ FAILURE = "failure"  # column of an imported table: what went wrong with this ju
 MISSING_IN_SHEETS = (*MISSING, "#n/a")
 LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
 NO_OBJECT = Check("json", "json_type(json) <> 'OBJECT'", "which is no JSON object", "'write one object, in braces, for each'")
+NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
+NEAREST = (
+    " of `import` in config' || case when finest is null then '' else '; of scores with any digits, `step: ' || "
+    "printf('%g', finest) || '` with `round: true`, which takes each to the nearest step' end"
+)
+OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rounded, coalesce(observed, false) as observed"
 
 
 @dataclass(frozen=True)
@@ -54,49 +63,46 @@ class Rows:
 
 
 def rows_of(
-    source: str, columns: Mapping[str, str], table: Sequence[str], *, kept: Mapping[str, str], named: Mapping[str, str]
+    source: str,
+    columns: Mapping[str, str],
+    table: Sequence[str],
+    *,
+    named: Mapping[str, str],
+    texts: Mapping[str, str],
+    used: Collection[str],
+    besides: Mapping[str, str] | None = None,
 ) -> Rows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
-    columns: SQL for the columns of the `table` and for `failure`; NULL where not given. kept: name -> SQL.
+    columns: SQL for the columns of the `table` and for `failure`; NULL where not given. texts: SQL for each column of the file;
+    those that are not `used` are kept. besides: what else is kept, name -> SQL.
     """
+    kept = _kept_columns(texts, table, used) | dict(besides or {})
     values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
     values |= {f"{KEPT}{column}": value for column, value in kept.items()}
     picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
     return Rows(f"select file, record, {picked} from {source}", named, tuple(kept))
 
 
-def kept_names(columns: Iterable[str], table: Sequence[str]) -> dict[str, str]:
-    """A name for each further column of a file that no column of the imported `table` has: column -> name.
+def _kept_columns(texts: Mapping[str, str], table: Sequence[str], used: Collection[str]) -> dict[str, str]:
+    """Name in the imported `table` -> SQL of the columns that are not `used`.
 
-    SQL does not tell upper from lower case; one that would be taken for another gets a number.
+    SQL does not tell upper from lower case; a name that would be taken for another gets a number.
     """
-    taken, named = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
-    for column in columns:
+    taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
+    for column in (column for column in texts if column not in used):
         free, number = column or "unnamed", 1
         while free.lower() in taken:
             number += 1
             free = f"{column or 'unnamed'} ({number})"
         taken.add(free.lower())
-        named[column] = free
-    return named
-
-
-def kept_fields(keys: Iterable[str], table: Sequence[str], *, used: Collection[str]) -> dict[str, str]:
-    """The keys of objects that are not `used`, to be kept beside the columns of a `table`: name there -> SQL as text."""
-    others = [key for key in keys if key not in used]
-    return {free: field_text(key) for key, free in kept_names(others, table).items()}
+        kept[free] = texts[column]
+    return kept
 
 
 def further(table: str, kept: Sequence[str]) -> str:
     """SQL that goes on with the `kept` columns of a `table` of rows, under the names that they are to have."""
     return "".join(f", {table}.{name(KEPT + column)} as {name(column)}" for column in kept)
-
-
-def field_text(key: str) -> str:
-    """SQL for the value of a key of an object as text."""
-    pointer = "/" + key.replace("~", "~0").replace("/", "~1")
-    return f"json_extract_string(json, {text(pointer)})"
 
 
 def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
@@ -120,15 +126,15 @@ def first_object(connection: duckdb.DuckDBPyConnection, path: str) -> dict:
 
 
 def create_objects(
-    connection: duckdb.DuckDBPyConnection, path: str, fields: Mapping[str, str], checks: Sequence[Check], *, table: str
-) -> list[str]:
+    connection: duckdb.DuckDBPyConnection, path: str, fields: Sequence[str], checks: Sequence[Check], *, table: str
+) -> dict[str, str]:
     """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and `fields` as texts.
 
-    fields: name -> JSON pointer, such as /judge/0. Returns the keys of all objects, by alphabet. Raises DataError naming file
-    and line or entry for malformed JSON, a value that is no object, and the first object that breaks one of `checks`, which
-    may read `json` and the fields.
+    Returns SQL for the value, as text, of each key that any object has, by alphabet. Raises DataError naming file and line or
+    entry for malformed JSON, a value that is no object, and the first object that breaks one of `checks`, which may read `json`
+    and the fields.
     """
-    picked = "".join(f", json_extract_string(json, {text(at)}) as {name(field)}" for field, at in fields.items())
+    picked = "".join(f", {_text_at(field)} as {name(field)}" for field in fields)
     with _reading_json(path):
         lines = _lines_of_objects(path)  # which SQL reads by this name
         record = "row_number() over () as record" if lines is None else "record"
@@ -136,11 +142,17 @@ def create_objects(
         connection.execute(f"create or replace temp table {table} as select {text(path)} as file, *{picked} from ({numbered})")
     if connection.execute(f"select count(*) from {table}").fetchone() == (0,):
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
-    for each in ((NO_OBJECT,), checks):
-        if each:
-            raise_first_fault(connection, f"(select *, {fault_number(each)} as fault from {table})", each)
+    raise_first_fault(connection, table, [NO_OBJECT])
+    if checks:
+        raise_first_fault(connection, table, checks)
     keys = connection.execute(f"select distinct unnest(json_keys(json)) as key from {table} order by key").fetchall()
-    return [key for (key,) in keys]
+    return {key: _text_at(key) for (key,) in keys}
+
+
+def _text_at(key: str) -> str:
+    """SQL for the value of a key of an object as text."""
+    pointer = "/" + key.replace("~", "~0").replace("/", "~1")
+    return f"json_extract_string(json, {text(pointer)})"
 
 
 @contextmanager
@@ -176,21 +188,13 @@ def _wrong_in_json(path: str, complaint: str) -> str:
 
 def _objects(path: str) -> str:
     """SQL that reads the objects of a file as the column json, in their order."""
-    largest = max(Path(path).stat().st_size, 1000)
-    kind = "newline_delimited"
+    largest, kind = max(Path(path).stat().st_size, 1000), "newline_delimited"
     if not path.endswith(".jsonl"):
-        kind = "array" if _begins(path) == "[" else "unstructured"
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            first = next((piece.strip()[0] for piece in iter(lambda: file.read(1000), "") if piece.strip()), "")
+        kind = "array" if first == "[" else "unstructured"
     largest = largest if kind == "unstructured" else min(largest, LARGEST_LINE)
     return f"read_json_objects({literal_path(path)}, format='{kind}', maximum_object_size={largest + 1}, compression='none')"
-
-
-def _begins(path: str) -> str:
-    """The first character of a file that is not blank."""
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        while piece := file.read(1000):
-            if piece.strip():
-                return piece.strip()[0]
-    return ""
 
 
 def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
@@ -203,16 +207,18 @@ def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
 
 
 class Table:
-    """A file of rows, CSV, parquet or JSON: attribute `columns`, its names; `source`, SQL for file, record and its columns."""
+    """A file of rows, CSV, parquet or JSON.
+
+    columns: its names. texts: SQL for each of them as text. source: SQL for file, record and what these read.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: str, *, table: str) -> None:
         """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read."""
         check_name(path)
         self.path = path
         if path.endswith((".jsonl", ".json")):
-            self.columns = create_objects(connection, path, {}, (), table=table)
-            self.source = table
-            self._sql = {column: field_text(column) for column in self.columns}
+            self.texts = create_objects(connection, path, (), (), table=table)
+            self.columns, self.source = [*self.texts], table
             return
         self.columns = columns_of(connection, path, ("the names of its columns",))
         relation, texts = read_as_texts(path, self.columns)
@@ -220,7 +226,7 @@ class Table:
         listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
         self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
         as_text = whole_as_text if path.endswith(".parquet") else str
-        self._sql = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
+        self.texts = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
 
     def column(self, named: Mapping[str, str], key: str, *, or_else: Sequence[str] = ()) -> str | None:
         """The file's name of what config calls `key`: as `named` there, or the key itself or a name of `or_else`, if there.
@@ -245,29 +251,20 @@ class Table:
             raise DataError(f"{header_of(self.path)}, column {key}: not there; found {', '.join(self.columns)}; {mend}")
         return column
 
-    def kept(self, used: Collection[str], table: Sequence[str]) -> dict[str, str]:
-        """The columns of the file that are not `used`, to be kept beside those of a `table`: name there -> SQL as text."""
-        others = (column for column in dict.fromkeys(self.columns) if column not in used)
-        return {free: self._sql[column] for column, free in kept_names(others, table).items()}
-
-    def text(self, column: str) -> str:
-        """SQL for a column as text, as it stands."""
-        return self._sql[column]
-
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""
-        return f"trim({missing_as_null(f'({self._sql[column]})', ('',))})"
+        return f"trim({missing_as_null(f'({self.texts[column]})', ('',))})"
 
     def number(self, column: str) -> str:
         """SQL for a column of numbers: NULL where missing, however spelled."""
-        return missing_as_null(f"({self._sql[column]})", MISSING_IN_SHEETS)
+        return missing_as_null(f"({self.texts[column]})", MISSING_IN_SHEETS)
 
     def score(self, column: str, given_up: Sequence[str]) -> tuple[str, str]:
         """SQL for a column of scores, trimmed, and for what its value says of a failure: each NULL where the other is not.
 
         given_up: values that stand for a failure.
         """
-        value = self._sql[column]
+        value = self.texts[column]
         failure = failure_of(value, given_up)
         return f"case when {failure} is null then trim({value}) end", failure
 
@@ -289,3 +286,62 @@ def _is_finite(word: object) -> bool:
         return math.isfinite(float(word))
     except ValueError:
         return False
+
+
+def create_scales(connection: duckdb.DuckDBPyConnection, scales: Mapping, settings: Mapping) -> None:
+    """Create the table `declared` of the scales of config: dimension, and what OF_SCALE reads.
+
+    settings: config's `import`. A scale that is observed goes from 0 to any value. finest is the finest step that these scales
+    could have; rounded is whether a value between two steps is taken to the nearest one.
+    """
+    of_all = (settings.get("step", 1), finest_step(scales), settings.get("round", False))
+    rows = (
+        (dimension, 0, None, *of_all, True) if scale == OBSERVED else (dimension, *scale, *of_all, False)
+        for dimension, scale in scales.items()
+    )
+    columns = "scale_low double, scale_high double, step double, finest double, rounded boolean, observed boolean"
+    create_table(connection, "declared", f"dimension varchar, {columns}", rows)
+
+
+def between_steps(column: str) -> str:
+    """SQL for whether a number is none of steps (`step`)."""
+    return f"abs({column} / step - round({column} / step)) > {NEAR}"
+
+
+def in_steps(column: str, step: float) -> str:
+    """SQL for a number in steps, without the dust of a division by 0.1."""
+    return f"round({column} / {step!r}::double, 9)"
+
+
+def whole(column: str, step: float) -> str:
+    """SQL for a whole number of steps, the nearest one; between two, that farther from 0."""
+    return f"round({in_steps(column, step)})"
+
+
+def value_checks(column: str, *, stepped: bool = True, under: str = "`missing:`") -> tuple[Check, ...]:
+    """What must hold of a value: a number, on the scale of its dimension, and, if `stepped`, a whole number of steps.
+
+    Over a relation that has the column as text and as <column>_number, and OF_SCALE. A value that is to be rounded need not be
+    one of steps. under: the key of config that may list values.
+    """
+    value = f"{column}_number"
+    steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""
+    scale = f"""'write a number' || case when observed then ', 0 or more' else
+                ' from ' || printf('%g', scale_low) || ' to ' || printf('%g', scale_high) end{steps}"""
+    failed = f"{scale} || ', leave it empty if missing, or, if it stands for a failure, name it under {under} in config'"
+    checks = (
+        Check(column, f"{column} is not null and {value} is null", "which is not a number", failed, listed="missing"),
+        Check(
+            column,
+            f"{value} is not null and not {value} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))",
+            "which is off the scale of the dimension",
+            failed,
+        ),
+    )
+    between = Check(
+        column,
+        f"not rounded and {between_steps(value)}",
+        "which is between two steps of the scale",
+        f"{scale} || ', or write the step under `step:`{NEAREST}",
+    )
+    return (*checks, between) if stepped else checks

@@ -7,12 +7,12 @@ import duckdb
 from recuse.base.database import connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
-from recuse.data.faults import Check, fault_number, raise_first_fault
+from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
-from recuse.data.imports.formats import COMPARED
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported, winner
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
+from recuse.data.registry import COMPARED
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
@@ -84,8 +84,7 @@ def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, 
     texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
     texts["human"] = winner(texts["human"], texts)
     picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
-    rows = f"select *, {fault_number(CHECKS)} as fault from (select file, record, {picked} from {file.source})"
     with reading(path):
-        connection.execute(f"create or replace temp table votes_found as {rows}")
+        connection.execute(f"create or replace temp table votes_found as select file, record, {picked} from {file.source}")
     raise_first_fault(connection, "votes_found", CHECKS, named=columns)
     connection.execute(f"insert into votes select {', '.join(COLUMNS)} from votes_found")

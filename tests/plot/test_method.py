@@ -8,7 +8,7 @@ from drawings import artists, drawn_twice, subject, texts
 from recuse.base.words import signed
 from recuse.plot.method import density, draw_worlds
 from recuse.plot.style import SMALL, language
-from recuse.simulate.method import NOISE, SELF_BIAS, SLOPE, simulate_worlds
+from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, simulate_worlds
 
 SEED = 20250809
 

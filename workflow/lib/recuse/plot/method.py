@@ -12,7 +12,7 @@ from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
 from recuse.plot.page import Entry, Page
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UPRIGHT, Subject, language
-from recuse.simulate.method import SELF_BIAS, SLOPE, Panel, simulate_worlds
+from recuse.simulate.ratings import SELF_BIAS, SLOPE, Panel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
 OTHER = {"color": "#6F7F8F", "marker": "D", "markersize": 2.2, "markeredgewidth": 0.6, "markerfacecolor": "white"}

@@ -1,4 +1,4 @@
-"""Ratings drawn from a world whose Equation 1 coefficients are known.
+"""Ratings drawn from a world whose Equation 1 coefficients are known, and the three small worlds that show the method.
 
 The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d, for judge j and model m:
 
@@ -11,7 +11,7 @@ The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest)
 so E[rating | gt, j, m, d] = mu exactly, and the coefficients are those of Equation 1 of Play Favorites (arXiv 2508.06709)
 fitted per dimension. Rows are absent completely at random; length does not enter ratings.
 
-A share gold_share of the completions, at random, is scored by a gold team of three, too:
+A random share gold_share of the completions is scored by a gold team of three, too:
 
     r = q with probability gold_insight[d], else another draw from the Beta of q
     three gold raters given r: BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]), independent
@@ -24,7 +24,7 @@ import numpy as np
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 from recuse.data.registry import GOLD, RATERS
-from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, gold_scores, rater_scores, relations
+from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, carried_families, gold_scores, rater_scores
 
 GT_DECIMALS = 3  # the published files write 3.667
 SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spread
@@ -32,10 +32,9 @@ SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spre
 
 @dataclass(frozen=True)
 class Simulated:
-    """Two tables as columns, names in the order of the world.
+    """Two tables as columns, sorted by team (gold last), dimension, judge, model, dataset, prompt number and rater.
 
-    Ratings are sorted by dimension, judge, model, dataset and prompt number; raters by team (gold last), dimension, model,
-    dataset, prompt number and rater. Without lengths in the world there is no pred_length.
+    Without lengths in the world there is no pred_length.
     """
 
     ratings: dict[str, np.ndarray]  # judge, model, gt, dataset, prompt_id, rating, pred_length, dimension
@@ -45,12 +44,9 @@ class Simulated:
 def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     """Draw a study of `prompts` prompts from `world`; the same seed gives the same arrays.
 
-    gt and ratings are on the raw scale of their dimension; a completion has one length in all dimensions.
-    Raters' scores are a systematic sample: in a (dimension, model) each triple of scores comes as often as
-    its probability says, to within one completion. So human means, Krippendorff's alpha and agreement are
-    those of the world, while ratings, given gt, are independent draws.
-
-    Raises ConfigError when `prompts` is too small for the world's datasets.
+    gt and ratings are on the raw scale of their dimension; a completion has one length in all dimensions. Raters' scores are a
+    systematic sample (see `rater_scores`), so human means, Krippendorff's alpha and agreement are those of the world; ratings,
+    given gt, are independent draws. ConfigError when `prompts` is too small for the world's datasets.
     """
     allocated = allocate(world, prompts)
     dataset_of = np.repeat(np.arange(len(world.datasets)), allocated)  # (prompts,)
@@ -80,12 +76,8 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
 
 
 def planted(world: World) -> list[dict]:
-    """The true coefficients of Equation 1 per dimension: one row per slice (dimension), quantity and term.
-
-    A family has a term if a judge of it rates another model of it.
-    """
-    _, same_family = relations(world.family_of, world.judge_of)
-    carried = np.unique(world.family_of[world.judge_of][same_family.any(axis=1)])
+    """The true coefficients of Equation 1 per dimension: one row per slice (dimension), quantity and term."""
+    carried = carried_families(world.family_of, world.judge_of)
     by_judge = (("intercept", world.intercept), ("slope", world.slope), ("self_bias", world.self_bias))
     rows = []
     for d, dimension in enumerate(world.dimensions):
@@ -186,12 +178,64 @@ def _rating_columns(world: World, where: tuple, parts: list) -> dict[str, np.nda
 def _rater_columns(world: World, where: tuple, parts: list, team: str) -> dict[str, np.ndarray]:
     d, model, prompt, scores = map(np.concatenate, zip(*parts, strict=True))
     dataset_of, prompt_ids = where
+    of_completions = {
+        "model": _texts(world.models)[model],
+        "dimension": _texts(world.dimensions)[d],
+        "dataset": _texts(world.datasets)[dataset_of[prompt]],
+        "prompt_id": prompt_ids[prompt],
+        "team": np.full(d.size, team, dtype=object),
+    }
     return {
-        "model": np.repeat(_texts(world.models)[model], TEAM_SIZE),
-        "dimension": np.repeat(_texts(world.dimensions)[d], TEAM_SIZE),
-        "dataset": np.repeat(_texts(world.datasets)[dataset_of[prompt]], TEAM_SIZE),
-        "prompt_id": np.repeat(prompt_ids[prompt], TEAM_SIZE),
-        "team": np.full(d.size * TEAM_SIZE, team, dtype=object),
+        **{column: np.repeat(values, TEAM_SIZE) for column, values in of_completions.items()},
         "rater": np.tile(np.arange(1, TEAM_SIZE + 1), d.size),
         "rating": (scores + world.scale_minimum[d][:, None]).reshape(-1),
     }
+
+
+SLOPE, SELF_BIAS = 0.8, 0.25  # beta and gamma of Figure 1 of Play Favorites
+NOISE = 0.06  # standard deviation of a rating about its line
+COMPLETIONS = 150  # of the judge, and of the other model
+CONCENTRATION = 12.0  # a + b of the Beta distributions of the reference scores
+# One self-bias and different quality.
+WORLDS = (  # title, and mean reference score of the judge's own completions and of the other model's
+    ("Own completions worse", 0.35, 0.65),
+    ("Own completions as good", 0.5, 0.5),
+    ("Own completions better", 0.65, 0.35),
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Ratings by one judge of its own completions and of another model's, and the fit of the method to them."""
+
+    title: str
+    reference: np.ndarray  # (2, completions): reference scores of the judge's own completions, and of the other model's
+    rating: np.ndarray  # (2, completions): what the judge gives them
+    slope: float  # estimate of beta
+    self_bias: float  # estimate of gamma
+
+    @property
+    def gap(self) -> float:
+        """Mean rating of the own completions less that of the other model's: what a look at the ratings alone shows."""
+        own, other = self.rating.mean(axis=1)
+        return float(own - other)
+
+
+def simulate_worlds(*, seed: int) -> list[Panel]:
+    """Draw the three worlds, and estimate slope and self-bias in each by least squares; the same seed gives the same.
+
+    rating = beta * reference + gamma * 1[own completion] + e, with beta = 0.8, gamma = 0.25, e ~ N(0, 0.06^2), no intercept,
+    and Beta-distributed reference scores. Source: Play Favorites (arXiv 2508.06709), Figure 1 and section 3, which fix beta and
+    gamma alone; the rest is chosen here.
+    """
+    generator = np.random.default_rng(seed)
+    own = np.array([[1.0], [0.0]]) * np.ones(COMPLETIONS)
+    panels = []
+    for title, *means in WORLDS:
+        mean = np.array(means)[:, None]
+        reference = generator.beta(CONCENTRATION * mean, CONCENTRATION * (1 - mean), size=(2, COMPLETIONS))
+        rating = SLOPE * reference + SELF_BIAS * own + NOISE * generator.standard_normal(reference.shape)
+        design = np.column_stack([reference.ravel(), own.ravel()])
+        slope, self_bias = np.linalg.lstsq(design, rating.ravel(), rcond=None)[0]
+        panels.append(Panel(title, reference, rating, float(slope), float(self_bias)))
+    return panels

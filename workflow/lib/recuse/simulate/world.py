@@ -1,19 +1,26 @@
-"""What a simulated study is drawn from: models, judges, human raters and the true coefficients of Equation 1.
+"""What a simulated study is drawn from: models, judges and the true coefficients of Equation 1; the scores of its raters.
 
-The scores that human raters and the gold team give to completions of one quality.
-
-The beta-binomial distribution of scores, and exact expectations over a beta distribution of quality.
+A world may be declared in config, as a placeholder for a study whose data are not at hand, or as a plan.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 
+from recuse.base.errors import ConfigError
+
+TEAM_SIZE = 3  # raters of a completion, in each team
+SLOPE = 0.6  # of a judge that config gives none
+# Dispersions where config gives none: the raters' alpha is about 0.5 then, and so is a judge's correlation with the humans.
+DISPERSION = {"quality": 4.0, "raters": 8.0, "judges": 8.0}
+DATASET = "simulated"  # of a study that names no datasets
+
 
 @dataclass(frozen=True)
 class Lengths:
-    """Lengths of completions in tokens: normals with a part shared by a prompt's completions, rounded and cut to 1..maximum."""
+    """Lengths of completions in tokens: normals, in part shared by a prompt's completions, rounded and cut to 1..maximum."""
 
     task_of: np.ndarray  # (S,) task type of each dataset, an index into T
     location: np.ndarray  # (T, M) mean of the normal that is cut
@@ -24,10 +31,9 @@ class Lengths:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that ratings are drawn from.
+    """Everything that ratings are drawn from. Biases, means and slopes are on the unit scale, (rating - lowest) / K.
 
-    Axes: D dimensions, M models, J judges, F families, S datasets. Biases, means and slopes are on the unit
-    scale, (rating - lowest) / (highest - lowest); shares are between 0 and 1.
+    Axes: D dimensions, M models, J judges, F families, S datasets.
     """
 
     dimensions: tuple[str, ...]  # (D,)
@@ -83,6 +89,12 @@ def relations(family_of: np.ndarray, judge_of: np.ndarray) -> tuple[np.ndarray, 
     return own, (family_of[judge_of][:, None] == family_of) & ~own
 
 
+def carried_families(family_of: np.ndarray, judge_of: np.ndarray) -> np.ndarray:
+    """Families, indices in order, of which a judge rates another model."""
+    _, same_family = relations(family_of, judge_of)
+    return np.unique(family_of[judge_of][same_family.any(axis=1)])
+
+
 def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.ndarray:
     """Probabilities of 0..K under BetaBinomial(K, mean * dispersion, (1 - mean) * dispersion).
 
@@ -122,14 +134,11 @@ def _rising(start: np.ndarray, n: int) -> np.ndarray:
     return np.concatenate([np.ones((*factors.shape[:-1], 1)), np.cumprod(factors, axis=-1)], axis=-1)
 
 
-TEAM_SIZE = 3  # raters of a completion, in each team
-
-
 def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -> np.ndarray:
     """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n, raters).
 
-    A systematic sample of triples ordered by their sum, dealt at random: each triple comes as often as its probability says, to
-    within one completion.
+    They are a systematic sample of triples ordered by their sum, dealt at random: each triple comes as often as its probability
+    says, to within one completion.
     """
     maximum = int(world.levels[d])
     triples = np.indices((maximum + 1,) * TEAM_SIZE).reshape(TEAM_SIZE, -1).T
@@ -148,9 +157,9 @@ def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -
 def gold_scores(world: World, d: int, model: np.ndarray, scores: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Draw the gold team's scores in dimension d, 0 to K, given the raters', both (completions, raters); model: (completions,).
 
-    Given a triple, quality is drawn from its posterior, with probability gold_insight[d], else from its prior. It falls on
-    nodes of a quadrature instead of the whole interval: raters' and gold scores together are a polynomial in q of degree 2
-    TEAM_SIZE K, for which the nodes are exact, so the scores have the probabilities of the continuous quality.
+    Quality is drawn from its posterior given the triple, with probability gold_insight[d], else from its prior. It falls on the
+    nodes of a quadrature that is exact for polynomials of degree 2 TEAM_SIZE K, as raters' and gold scores together are in q,
+    so the scores have the probabilities of a continuous quality.
     """
     maximum = int(world.levels[d])
     drawn = generator.random((len(model), 2 + TEAM_SIZE))
@@ -167,3 +176,92 @@ def gold_scores(world: World, d: int, model: np.ndarray, scores: np.ndarray, gen
         below = np.cumsum(beta_binomial(nodes, world.gold_dispersion[d], maximum)[:, :-1], axis=1)
         gold[mask] = (drawn[mask, 2:, None] >= below[node][:, None]).sum(axis=2)
     return gold
+
+
+def declared_world(
+    settings: Mapping, *, models: Mapping[str, str], scales: Mapping[str, Sequence[int]], task_types: Mapping
+) -> World:
+    """Return the world that a study's `simulate` declares, the same in each of its dimensions.
+
+    settings: `quality`, the mean human score of each model on the unit scale; `judges`, those of the models that judge, each
+    with self_bias (default 0), slope (SLOPE) and intercept ((1 - slope) x mean quality, so that the judge's mean without biases
+    is the humans'); `family_bias` by family (0); `dispersion` of `quality`, `raters` and `judges`, the larger, the less they
+    vary (DISPERSION). models: name -> family; the models of `quality` keep their order. scales: dimension -> [lowest, highest].
+    task_types: task type -> datasets, which share the prompts equally; {} is one dataset. Every completion is rated by three
+    raters and all judges; there are no lengths and no gold team.
+
+    ConfigError, naming the key, for an unknown name, a family-bias that no rows would carry, a scale that is not two numbers,
+    and an expected rating off the scale.
+    """
+    quality = settings["quality"]
+    _check_known("quality", quality, models, "`models:` of config; add it there with its family")
+    _check_known("judges", settings["judges"], quality, "`quality`; a judge here is one of the models that are rated")
+    for dimension, scale in scales.items():
+        if isinstance(scale, str):
+            raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [lowest, highest], such as [1, 5]")
+    lowest, highest = np.array(list(scales.values())).T
+    names = tuple(name for name in models if name in quality)
+    judges = {name: settings["judges"][name] for name in names if name in settings["judges"]}
+    families = tuple(dict.fromkeys(models[name] for name in names))
+    family_of = np.array([families.index(models[name]) for name in names])
+    judge_of = np.array([names.index(judge) for judge in judges])
+    family_bias = settings.get("family_bias", {})
+    carried = [families[family] for family in carried_families(family_of, judge_of)]
+    _check_known("family_bias", family_bias, carried, "the families of which a judge rates another model; leave it out")
+    human = np.array([quality[name] for name in names], dtype=float)
+    slope = np.array([judge.get("slope", SLOPE) for judge in judges.values()], dtype=float)
+    neutral = (1 - slope) * human.mean()
+    intercept = [judge.get("intercept", default) for judge, default in zip(judges.values(), neutral, strict=True)]
+    self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
+    datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
+    dispersion = DISPERSION | dict(settings.get("dispersion", {}))
+    everywhere = np.ones((len(scales), 1))  # every dimension is like every other
+    of_dimension = everywhere[:, 0]
+    world = World(
+        dimensions=tuple(scales),
+        models=names,
+        families=families,
+        datasets=datasets,
+        family_of=family_of,
+        judge_of=judge_of,
+        scale_minimum=lowest,
+        scale_maximum=highest,
+        intercept=everywhere * np.array(intercept, dtype=float),
+        slope=everywhere * slope,
+        self_bias=everywhere * np.array(self_bias, dtype=float),
+        family_bias=np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
+        dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
+        human_mean=everywhere * human,
+        quality_dispersion=of_dimension * dispersion["quality"],
+        rater_dispersion=of_dimension * dispersion["raters"],
+        gold_share=0.0,
+        gold_insight=of_dimension,
+        gold_dispersion=of_dimension,
+        prompts=np.ones(len(datasets)),
+        rated=np.ones((len(scales), len(datasets)), dtype=bool),
+        absent=np.zeros((len(scales), len(judges))),
+        absent_for_all=np.zeros(len(scales)),
+        lengths=None,
+    )
+    _check_expected(world)
+    return world
+
+
+def _check_expected(world: World) -> None:
+    """Raise ConfigError unless every judge's expected rating is on the scale, whatever the human score."""
+    for j, judge in enumerate(world.judges):
+        bias = np.append(world.biases[0, j], 0.0)
+        ends = world.intercept[0, j] + world.slope[0, j] * np.array([0.0, 1.0])
+        low, high = ends.min() + bias.min(), ends.max() + bias.max()
+        if low < 0 or high > 1:
+            raise ConfigError(
+                f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of the unit scale (intercept "
+                f"{ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases from {bias.min():.3f} to {bias.max():.3f}); "
+                "choose an intercept, a slope and biases that keep them within 0 and 1"
+            )
+
+
+def _check_known(key: str, names: Collection[str], known: Collection[str], place: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"simulate: {key}: '{name}' is not one of {place} (known: {', '.join(sorted(known)) or 'none'})")

@@ -12,9 +12,9 @@ from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.simulate.placeholder import declared_world
 from recuse.simulate.ratings import planted, simulate
 from recuse.simulate.recovery import recovery
+from recuse.simulate.world import declared_world
 
 FAMILIES = {"Claude v1.3": "Claude", "Claude v2": "Claude", "GPT-3.5 0613": "GPT", "GPT-4 0314": "GPT", "Command": "Cohere"}
 SCALES = {name: [1, 5] for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")}

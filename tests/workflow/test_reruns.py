@@ -89,7 +89,7 @@ def test_edited_script_of_figures_redraws_all(project, edit):
         ("data/fetch", {}),
         ("data/ratings", after("ratings", "check")),
         ("data/raters", after("agreement")),
-        ("simulate/placeholder", after("simulate")),
+        ("simulate/twin", after("simulate")),
         ("simulate/recovery", after("recovery")),
         ("model/estimates", after("fit")),
         ("check/support", after("check")),

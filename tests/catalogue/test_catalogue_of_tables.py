@@ -1,4 +1,4 @@
-"""The catalogue of tables: which of them each study has, where they are, and what they hold."""
+"""The catalogue of tables: which of them each study has, where they are, what they hold, and what the report is told."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG, ROOT
 from recuse.base import tables
-from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, estimates_of, pages_of, tables_of
+from recuse.catalogue.tables import TABLES, TABLES_OF_COMPARISONS, differences, estimates_of, pages_of, report_params, tables_of
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {"ours": {"title": "t", "files": "a.csv", **SCALES}, "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES}}
@@ -86,3 +86,37 @@ def test_estimates_and_pages_are_of_ratings():
     assert pages_of(CONFIGURED, "ours") == ["results/ours/conclusions.html"]
     assert pages_of(CONFIGURED, "twin") == ["results/twin/conclusions.html", "results/twin/scorecard.html"]
     assert estimates_of(CONFIGURED, "llmbar") == pages_of(CONFIGURED, "llmbar") == []
+
+
+def test_settings_that_differ_are_named_by_their_keys():
+    own = {**CONFIG["inference"], "raters": 5, "placebo": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
+    project = {**CONFIG["inference"], "planner": {**CONFIG["inference"]["planner"]}, "gone": 1}
+    found = dict(differences({"inference": own}, {"inference": project}))
+    assert found == {
+        "inference.raters": "5",
+        "inference.placebo": "[main]",
+        "inference.more": "{a: file.csv, b: true}",
+        "inference.gone": "left out",
+    }
+    assert list(differences(CONFIG, CONFIG)) == []
+
+
+def test_the_report_of_ratings_is_told():
+    about = report_params(CONFIG, "twin", project=CONFIG)
+    assert about["subject"] == {"label": "simulated twin of the Play Favorites ratings", "kind": "simulated"}
+    assert about["origin"] == {"simulate": {"prompts": 596}}
+    assert (about["stand_in"], about["settings"], about["analyses"]) == ("model_effects", [], [])
+    assert about["specs"] == CONFIG["specs"]
+    assert about["views"]["placebo"] == CONFIG["inference"]["conclusions"]["placebo"]["title"]
+    renamed = {**CONFIG["studies"]["twin"], "title": "mine"}
+    own = {**CONFIG, "seed": 7, "mirror": "elsewhere", "studies": {**CONFIG["studies"], "twin": renamed, "other": {}}}
+    assert report_params(own, "twin", project=CONFIG)["settings"] == [("seed", "7"), ("studies.twin.title", "mine")]
+
+
+def test_the_report_of_comparisons_is_told():
+    about = report_params(CONFIG, "comparisons_twin", project=CONFIG)
+    assert (about["specs"], about["scales"]) == ({}, {})
+    assert about["analyses"] == ["verbosity", "cognitive_biases", "attacks"]
+    assert "stand_in" not in about
+    own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
+    assert report_params(own, "ours", project=CONFIG)["settings"] == [("comparisons.ours", "{title: t, files: a.csv}")]

@@ -1,6 +1,5 @@
 # What a reader is told of the whole: this study beside the paper, and all of it on one page.
-from recuse.catalogue.tables import estimates_of, pages_of
-from recuse.report.settings import report_params
+from recuse.catalogue.tables import estimates_of, pages_of, report_params
 
 captions = of_study(partial(captions_of, figures=FIGURES))
 

@@ -1,8 +1,23 @@
-"""Every table of a study once, and which studies have it; the columns are those of recuse.base.tables."""
+"""Every table of a study once, and which studies have it; the columns are those of recuse.base.tables.
 
-from collections.abc import Callable, Mapping
+Also what the report is told beside the tables and figures: origin and kind of the data, and the settings that differ.
+"""
 
-from recuse.config.studies import analyses, has_raters, is_imported, is_of_the_paper, is_simulated, source_of
+from collections.abc import Callable, Iterator, Mapping
+
+from recuse.base.words import setting_in_words
+from recuse.config.studies import (
+    analyses,
+    has_raters,
+    is_imported,
+    is_of_the_paper,
+    is_simulated,
+    kind,
+    origin_of,
+    section_of,
+    settings_of,
+    source_of,
+)
 
 Applies = Callable[[Mapping, str], object]  # of a configuration and a study: something true if the study has it
 
@@ -75,3 +90,38 @@ def pages_of(config: Mapping, study: str) -> list[str]:
     """Pages that say more of a table of ratings."""
     names = tables_of(config, study) if study in config["studies"] else ()
     return [f"results/{study}/{name}.html" for name in ("conclusions", "scorecard") if name in names]
+
+
+def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:
+    """What recuse.report.page.report is told `about` a study; project: the configuration without what a user adds."""
+    section, settings = section_of(config, study), settings_of(config, study)
+    of_ratings = ("families", "models", "specs", "inference") if section == "studies" else ()
+
+    def settings_in(config: Mapping) -> dict:
+        shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
+        return {**shared, section: {name: each for name, each in config[section].items() if name == study}}
+
+    return {
+        "subject": {"label": settings["title"], "kind": kind(config, study)},
+        "specs": config["specs"] if of_ratings else {},
+        "analyses": analyses(config, study),
+        "scales": settings.get("scales", {}),
+        "views": {name: view["title"] for name, view in config["inference"].get("conclusions", {}).items()},
+        "origin": origin_of(config, study),
+        "settings": list(differences(settings_in(config), settings_in(project))),
+        "confidence": config["confidence"],
+        "seed": config["seed"],
+        **({"stand_in": config["inference"]["without_human_scores"]["main"]} if of_ratings else {}),
+    }
+
+
+def differences(settings: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield key, with dots between the levels, and value of each setting that is not the project's own."""
+    if not (isinstance(settings, Mapping) and isinstance(project, Mapping)):
+        yield key, setting_in_words(settings)
+        return
+    before = f"{key}." if key else ""
+    for name in settings:
+        if name not in project or settings[name] != project[name]:
+            yield from differences(settings[name], project.get(name), f"{before}{name}")
+    yield from ((f"{before}{name}", "left out") for name in project if name not in settings)

@@ -38,7 +38,7 @@ for figure_name, figure in FIGURES.items():
         resources:
             **asks(mem_mb=600, runtime=5),
         params:
-            draw=figure.draw,
+            draw=param(figure, "draw"),
             title=param(figure, "title"),
             subject=param(figure, "subject"),
             settings=figure.settings,

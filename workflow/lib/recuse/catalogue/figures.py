@@ -54,7 +54,7 @@ def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
 class Figure:
     """A figure of a study: what draws it, from which tables, and which studies have it.
 
-    draw: `module:function`, imported by the figure's job alone and called with the tables, the subject and the settings.
+    draw: `module:function` of recuse.plot, imported by the figure's job alone and called with tables, subject and settings.
     title: of the files, before the study's.
     tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or several in a list.
     settings: further arguments, which the caption reads, too. ablation: name and words of a user's spec, for its caption.
@@ -80,7 +80,7 @@ class Figure:
     @property
     def module(self) -> str:
         """The module of the function that draws it."""
-        return self.draw.partition(":")[0]
+        return f"recuse.plot.{self.draw.partition(':')[0]}"
 
     @property
     def inputs(self) -> dict[str, str | list[str]]:
@@ -101,7 +101,7 @@ def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, o
     """What the job of a figure is told, and its caption reads."""
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
-        "draw": figure.draw,
+        "draw": f"recuse.plot.{figure.draw}",
         "title": f"{figure.title}: {subject['label']}",
         "subject": {**subject, "estimand": "" if study in config["comparisons"] else figure.estimand},
         "settings": figure.settings,
@@ -109,10 +109,15 @@ def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, o
     }
 
 
+def of_table(draw: str, title: str, table: str, settings: Mapping | None = None, **further) -> Figure:
+    """A figure of one table."""
+    return Figure(draw, title, {"table": f"tables/{table}"}, settings or {}, **further)
+
+
 def by_equation_1(config: Mapping) -> Figure:
     """Self- and family-bias by Equation 1."""
     return Figure(
-        "recuse.plot.biases:self_family_bias",
+        "biases:self_family_bias",
         "Self-bias by judge and family-bias by family",
         {"estimates": "estimates/main", "not_estimable": "tables/not_estimable", "multiplicity": "tables/multiplicity"},
         {"spec": "main", "simultaneous": simultaneous_of(config, "main"), **interval_of(config, "main")},
@@ -123,7 +128,7 @@ def by_equation_1(config: Mapping) -> Figure:
 def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "") -> Figure:
     """Self-bias, a panel for each slice of the specs: `headings`, by spec, stand over their panels, `words` at the foot."""
     return Figure(
-        "recuse.plot.slices:slices_of_specs",
+        "slices:slices_of_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in headings],
@@ -152,7 +157,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str], *, placebo:
     with_placebo = bool(placebo) and next(iter(labels)) in config["inference"]["placebo"]
     variants += [{"spec": PLACEBO, "label": placebo}] * with_placebo
     return Figure(
-        "recuse.plot.compare_specs:compare_specs",
+        "compare_specs:compare_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in labels],
@@ -167,7 +172,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str], *, placebo:
 def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> Figure:
     """Self- and family-bias of an ordinal spec, a panel for each slice; `words` stand at the foot."""
     return Figure(
-        "recuse.plot.slices:ordinal",
+        "slices:ordinal",
         title,
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {"spec": spec, "by": SLICED[config["specs"][spec]["slice"]], "words": words, **interval_of(config, spec)},
@@ -277,33 +282,24 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
         "fig01_method": Figure(
-            "recuse.plot.method:method",
+            "method:method",
             "The method on three simulated worlds, whatever the study",
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
         ),
-        "fig02_mean_scores": Figure(
-            "recuse.plot.scores:mean_scores",
-            "Mean score of each model's completions by judge",
-            {"table": "tables/mean_scores"},
-        ),
+        "fig02_mean_scores": of_table("scores:mean_scores", "Mean score of each model's completions by judge", "mean_scores"),
         "fig03_self_family_bias": by_equation_1(config),
         "fig04_slices": by_slice(
             config,
             "Self-bias by dimension and task type",
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
-        "fig05_correlations": Figure(
-            "recuse.plot.scores:correlations",
-            "Correlation of each judge with the humans by dimension",
-            {"table": "tables/correlations"},
-            level,
+        "fig05_correlations": of_table(
+            "scores:correlations", "Correlation of each judge with the humans by dimension", "correlations", level
         ),
-        "fig06_mean_scores_by_dimension": Figure(
-            "recuse.plot.scores:mean_scores_by_dimension",
-            "Mean score of each model's completions by judge and dimension",
-            {"table": "tables/mean_scores"},
+        "fig06_mean_scores_by_dimension": of_table(
+            "scores:mean_scores_by_dimension", "Mean score of each model's completions by judge and dimension", "mean_scores"
         ),
         "fig07_length_control": compared(
             config,
@@ -348,15 +344,15 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             },
             placebo="C: beyond ordinary taste",
         ),
-        "placebo": Figure(
-            "recuse.plot.idiosyncrasy:tastes",
+        "placebo": of_table(
+            "idiosyncrasy:tastes",
             "Taste of each judge for each model, beyond what is expected of both",
-            {"table": "tables/tastes"},
+            "tastes",
             {"spec": "main", **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
-            "recuse.plot.reliability:reliability",
+            "reliability:reliability",
             "Self- and family-bias against the reliability of the human scores",
             {
                 "curves": "tables/reliability_curve",
@@ -367,134 +363,110 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             level,
             estimand=measured(config, *config["inference"]["noisy_reference"]),
         ),
-        "leaderboard": Figure(
-            "recuse.plot.leaderboard:leaderboard",
-            "Models ranked before and after the biases are taken off",
-            {"table": "tables/leaderboard"},
-            level,
+        "leaderboard": of_table(
+            "leaderboard:leaderboard", "Models ranked before and after the biases are taken off", "leaderboard", level
         ),
-        "few_labels": Figure(
-            "recuse.plot.ppi:few_labels", "Human means of models from few labels", {"table": "tables/few_labels"}, level
-        ),
-        "planner": Figure(
-            "recuse.plot.power:planner",
+        "few_labels": of_table("ppi:few_labels", "Human means of models from few labels", "few_labels", level),
+        "planner": of_table(
+            "power:planner",
             "Self-bias that studies like this one would detect",
-            {"table": "tables/planner"},
+            "planner",
             level,
             estimand=estimands_in_words([A, B, C]),
         ),
         "conclusions": Figure(
-            "recuse.plot.robustness:conclusions",
+            "robustness:conclusions",
             "Which conclusions stand in other views",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
             conclusions_params(config),
             estimand=estimands_in_words([A, B, C]),
         ),
-        "gam_smooths": Figure(
-            "recuse.plot.scores:smooths",
-            "Expected rating by human score, a curve for each judge",
-            {"table": "tables/smooths"},
-            interval_of(config, "gam"),
+        "gam_smooths": of_table(
+            "scores:smooths", "Expected rating by human score, a curve for each judge", "smooths", interval_of(config, "gam")
         ),
     }
 
 
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     """Figures of what is computed of comparisons; and the scorecard, of these or of ratings."""
-    level = {"confidence": config["confidence"]}
-    verbosity, attacks = with_analysis("verbosity"), with_analysis("attacks")
-    return {
-        "verbosity_bias": Figure(
-            "recuse.plot.verbosity:verbosity_bias",
+    level, biases = {"confidence": config["confidence"]}, "cognitive_biases"
+    of_verbosity = {
+        "verbosity_bias": of_table(
+            "verbosity:verbosity_bias",
             "Verbosity bias of each judge",
-            {"table": "tables/verbosity"},
+            "verbosity",
             level,
-            applies=verbosity,
             published=f"{DATA}/comparisons_published.csv",
             # Values of the same judges on other data say nothing beside judges simulated, or a user's.
             beside=lambda config, study: kind(config, study) == "published",
         ),
-        "score_curves": Figure(
-            "recuse.plot.length_curves:score_curves",
-            "Score of an answer by its relative length, for each judge",
-            {"table": "tables/score_curves"},
-            applies=verbosity,
+        "score_curves": of_table(
+            "length_curves:score_curves", "Score of an answer by its relative length, for each judge", "score_curves"
         ),
-        "alignment_curves": Figure(
-            "recuse.plot.length_curves:alignment_curves",
+        "alignment_curves": of_table(
+            "length_curves:alignment_curves",
             "Agreement of each judge with the humans by relative length",
-            {"table": "tables/alignment_curves"},
+            "alignment_curves",
             level,
-            applies=verbosity,
         ),
-        "position": Figure(
-            "recuse.plot.verbosity:position",
-            "What the order of the answers does to each judge",
-            {"table": "tables/position"},
-            level,
-            applies=verbosity,
-        ),
+        "position": of_table("verbosity:position", "What the order of the answers does to each judge", "position", level),
+    }
+    of_biases = {
         "bias_jitter": Figure(
-            "recuse.plot.cobbler:bias_jitter",
+            "cobbler:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
             {"table": "tables/cognitive_biases", "random": "tables/random_thresholds"},
             {"seed": config["seed"], **level},
-            applies=with_cognitive_biases,
         ),
-        "bias_polygon": Figure(
-            "recuse.plot.cobbler:bias_polygon",
-            "Profile of cognitive biases by judge",
-            {"table": "tables/cognitive_biases"},
-            applies=with_cognitive_biases,
-        ),
-        "bias_by_size": Figure(
-            "recuse.plot.cobbler:bias_by_size",
-            "Average share of biased comparisons by size of the judge",
-            {"table": "tables/cognitive_biases"},
-            applies=with_cognitive_biases,
-        ),
-        "rbo": Figure(
-            "recuse.plot.cobbler:rank_overlap_bars",
-            "Rank-biased overlap of each judge with the annotators",
-            {"table": "tables/rbo", "valid": "tables/valid_rates"},
-            applies=from_source("cobbler"),
-        ),
+        "bias_polygon": of_table("cobbler:bias_polygon", "Profile of cognitive biases by judge", biases),
+        "bias_by_size": of_table("cobbler:bias_by_size", "Average share of biased comparisons by size of the judge", biases),
+    }
+    overlap = Figure(
+        "cobbler:rank_overlap_bars",
+        "Rank-biased overlap of each judge with the annotators",
+        {"table": "tables/rbo", "valid": "tables/valid_rates"},
+        applies=from_source("cobbler"),
+    )
+    of_attacks = {
         "attack_success": Figure(
-            "recuse.plot.attacks:attack_success",
+            "attacks:attack_success",
             "Attack success rate by perturbation and judge",
             {"rates": "tables/asr", "ranks": "tables/ranks"},
             level,
-            applies=attacks,
             published=f"{DATA}/judgement_bias_published.csv",
             beside=from_source("judgement_bias"),
         ),
-        "votes_by_position": Figure(
-            "recuse.plot.attacks:votes_by_position",
-            "Votes by the place of the answers",
-            {"table": "tables/votes_by_position"},
-            level,
-            applies=attacks,
+        "votes_by_position": of_table(
+            "attacks:votes_by_position", "Votes by the place of the answers", "votes_by_position", level
         ),
-        "length_bias_curve": Figure(
-            "recuse.plot.length_bias:length_bias_curve",
-            "Preference for the longer answer by difference of length",
-            {"table": "tables/length_curve"},
-            level,
-            applies=attacks,
+        "length_bias_curve": of_table(
+            "length_bias:length_bias_curve", "Preference for the longer answer by difference of length", "length_curve", level
         ),
-        "length_confound": Figure(
-            "recuse.plot.length_bias:length_confound",
-            "Change of the answers' length by perturbation and Bloom level",
-            {"table": "tables/length_confound"},
-            level,
-            applies=from_source("judgement_bias"),
-            subject=subject_of_texts,
-        ),
-        "scorecard": Figure(
-            "recuse.plot.scorecard:scorecard",
-            "Published values against this study's",
-            {"table": "tables/scorecard"},
-            applies=lambda config, study: is_of_the_paper(config, study) or source_of(config, study),
-            estimand=measured(config, "main", "llm_reference_as_coded"),
-        ),
+    }
+    texts = of_table(
+        "length_bias:length_confound",
+        "Change of the answers' length by perturbation and Bloom level",
+        "length_confound",
+        level,
+        applies=from_source("judgement_bias"),
+        subject=subject_of_texts,
+    )
+    scorecard = of_table(
+        "scorecard:scorecard",
+        "Published values against this study's",
+        "scorecard",
+        applies=lambda config, study: is_of_the_paper(config, study) or source_of(config, study),
+        estimand=measured(config, "main", "llm_reference_as_coded"),
+    )
+
+    def of(applies: Applies, figures: Mapping[str, Figure]) -> dict[str, Figure]:
+        return {name: replace(figure, applies=applies) for name, figure in figures.items()}
+
+    return {
+        **of(with_analysis("verbosity"), of_verbosity),
+        **of(with_cognitive_biases, of_biases),
+        "rbo": overlap,
+        **of(with_analysis("attacks"), of_attacks),
+        "length_confound": texts,
+        "scorecard": scorecard,
     }

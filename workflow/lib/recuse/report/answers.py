@@ -261,9 +261,12 @@ def _ranking(leaderboard: Rows, confidence: float) -> Iterator[Point]:
     else:
         who = capitalised(out_of(len(moved), len(models), "model", "models"))
         words += f"{who} {'moves' if len(moved) == 1 else 'move'} when the biases are taken off; {top}. "
-        is_known = not others and all(board[model]["rank_low"] for board in (raw, debiased) for model in moved)
-        apart = [model for model in moved if is_known and _apart(raw[model], debiased[model])]
-        words += _doubt(apart, confidence) if is_known else "How sure these ranks are cannot be told here."
+        if others or not all(board[model]["rank_low"] for board in (raw, debiased) for model in moved):
+            words += "How sure these ranks are cannot be told here."
+        elif apart := [model for model in moved if _apart(raw[model], debiased[model])]:
+            words += f"Of {enumerated(apart)} the ranks before and after exclude each other, at {level(confidence)}."
+        else:
+            words += f"But no rank is so sure that a move would be: the ranks before and after overlap, at {level(confidence)}."
     items = [(model, f"from {before[model]} to {ranks[model]}") for model in moved]
     yield Point("Does the ranking of models change?", words, items)
 
@@ -272,12 +275,6 @@ def _ranks(board: Mapping[str, Mapping[str, str]], models: Sequence[str]) -> dic
     """The rank of each of some models among them alone."""
     ranks = {model: int(board[model]["rank"]) for model in models}
     return {model: 1 + sum(other < rank for other in ranks.values()) for model, rank in ranks.items()}
-
-
-def _doubt(sure: Sequence[str], confidence: float) -> str:
-    if not sure:
-        return f"But no rank is so sure that a move would be: the ranks before and after overlap, at {level(confidence)}."
-    return f"Of {enumerated(sure)} the ranks before and after exclude each other, at {level(confidence)}."
 
 
 def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:

@@ -91,12 +91,20 @@ OVERLAP = (
 def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that the study has."""
     verbosity, intervals = tables.get("verbosity", ()), f"with {level(confidence)} intervals"
-    position = [row for row in _plain(tables.get("position", ()), verbosity) if row["value"]]
-    length = list(_length(verbosity, intervals))
+    of_length = "Verbosity bias: how much more often verdicts part from the humans where these prefer the shorter answer than "
+    of_length += f"where they prefer the longer, {intervals}."
+    debiased = [row for row in verbosity if (row["order"], row["draws"]) == ("debiased", "excluded") and row["verbosity_bias"]]
+    length = list(LONGER.points(debiased, of_length, "verbosity_bias"))
+    position: dict[str, list] = {}
+    for row in _plain(tables.get("position", ()), verbosity):
+        if row["value"]:
+            position.setdefault(row["statistic"], []).append(row)
+    of_verdicts = f"Share of verdicts for the answer shown first, {intervals}; 0.5 is no preference."
+    of_votes = f"Share of votes for the answer shown first, less those for the second, {intervals}."
     place = [
-        *_preference(position, intervals),
-        *_consistency(position, intervals),
-        *_votes(tables.get("votes_by_position", ()), intervals),
+        *FIRST.points(position.get("first_preference", ()), of_verdicts, "value", EVEN),
+        *_consistency(position.get("consistency", ()), intervals),
+        *FIRST.points(tables.get("votes_by_position", ()), of_votes, "difference"),
     ]
     single = list(_single(position, intervals, ", where only one order was judged" if place else ""))
     others = [
@@ -155,15 +163,6 @@ def verb(rows: Rows, one: str, many: str) -> str:
     return one if len(rows) == 1 else many
 
 
-def _length(rows: Rows, intervals: str) -> Iterator[Point]:
-    chosen = [row for row in rows if (row["order"], row["draws"]) == ("debiased", "excluded") and row["verbosity_bias"]]
-    words = (
-        "Verbosity bias: how much more often verdicts part from the humans where these prefer the shorter answer than where "
-        f"they prefer the longer, {intervals}."
-    )
-    return LONGER.points(chosen, words, "verbosity_bias")
-
-
 def _plain(position: Rows, verbosity: Rows) -> Rows:
     """The rows of the conditions that have a verbosity bias, for others may be made to sway a judge.
 
@@ -175,34 +174,21 @@ def _plain(position: Rows, verbosity: Rows) -> Rows:
     return [row for row in position if row["condition"] in PLAIN] or position
 
 
-def _preference(position: Rows, intervals: str) -> Iterator[Point]:
-    rows = [row for row in position if row["statistic"] == "first_preference"]
-    words = f"Share of verdicts for the answer shown first, {intervals}; 0.5 is no preference."
-    return FIRST.points(rows, words, "value", EVEN)
-
-
-def _consistency(position: Rows, intervals: str) -> Iterator[Point]:
+def _consistency(rows: Rows, intervals: str) -> Iterator[Point]:
     def described(group: Rows) -> tuple[str, Items]:
         values = [round(float(row["value"]), 2) for row in group]
         share = " to ".join(dict.fromkeys((level(min(values)), level(max(values)))))
         return f"Both orders get the same verdict in {share} of comparisons", named(largest(group, "value")[::-1], "value")
 
-    rows = [row for row in position if row["statistic"] == "consistency"]
     words = f"Consistency: share of comparisons whose verdict is the same in both orders, ties among them, {intervals}."
     return points(rows, words, described)
 
 
-def _votes(votes: Rows, intervals: str) -> Iterator[Point]:
-    words = f"Share of votes for the answer shown first, less those for the second, {intervals}."
-    return FIRST.points(votes, words, "difference")
-
-
-def _single(position: Rows, intervals: str, beside: str) -> Iterator[Point]:
+def _single(position: Mapping[str, Rows], intervals: str, beside: str) -> Iterator[Point]:
     """beside: words after each heading, where comparisons in both orders are spoken of, too."""
     for statistic, (leaning, whose, rests) in SINGLE.items():
-        rows = [row for row in position if row["statistic"] == statistic]
         words = f"Share of verdicts {whose}, ties left out, {intervals}; 0.5 is no preference. {rests}"
-        for point in leaning.points(rows, words, "value", EVEN):
+        for point in leaning.points(position.get(statistic, ()), words, "value", EVEN):
             yield Point(f"{point.heading}{beside}", point.words, point.items)
 
 

@@ -318,22 +318,19 @@ def of_term(conclusion: Conclusion, asked: Robustness) -> dict:
     """
     first, numbers = conclusion.first, {"confidence": asked.confidence}
     titles = {view.name: view.title for view in asked.checks}
-    again = [titles[row["view"]] for row in conclusion.kept]
+    again, views = [titles[row["view"]] for row in conclusion.kept], len(conclusion.others)
+    if len(again) <= FEW_VIEWS:
+        where = "; ".join(again)
+    else:
+        where = f"in all {views} other views" if len(again) == views else f"in the other {len(again)} views"
     others = [row for row in conclusion.others if row not in conclusion.kept]
     return {
         "first": first,
         "numbers": with_interval(first, **numbers) if is_known(first["estimate"]) else bare(first["words"]),
         "printed": with_interval(first, prefix="printed_", **numbers) if is_known(first.get("printed")) else "",
-        "again": _in_so_many(again, len(conclusion.others)),
+        "again": where,  # a few views by name, or all, or all but those that are named beside
         "changed": [(titles[row["view"]], _changed(row, asked)) for row in others],
     }
-
-
-def _in_so_many(titles: Sequence[str], views: int) -> str:
-    """The views in which a conclusion is found again: a few by name, or all, or all but those that are named beside."""
-    if len(titles) <= FEW_VIEWS:
-        return "; ".join(titles)
-    return f"in all {views} other views" if len(titles) == views else f"in the other {len(titles)} views"
 
 
 def _changed(row: Mapping, asked: Robustness) -> str:

@@ -1,7 +1,7 @@
 """The scorecard as a page to read: one HTML file that needs nothing else."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from recuse.base.tables import SCORECARD
@@ -20,6 +20,8 @@ def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind
     count of verdicts by figure, the claims with their evidence, and every value that differs with its cause.
     """
     values = [row for row in rows if row["item"] != "claim"]
+    verdicts = [claim["verdict"] for claim in claims]
+    notes = Counter(row["cause"] for row in values if row["verdict"] == MATCH and row["cause"])
     return rendered(
         template,
         label=label,
@@ -28,9 +30,9 @@ def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind
         verdicts=VERDICTS,
         figures=summary(values),
         claims=claims,
-        claim_counts=_counts(claims),
+        claim_counts={verdict: verdicts.count(verdict) for verdict in ("holds", "fails", ABSENT)},
         differing=[{**dict.fromkeys(SCORECARD, ""), **row} for row in values if row["verdict"] == DIFFERS],
-        noted=[(cause, len(list(group))) for cause, group in groupby(sorted(_notes(values)))],
+        noted=sorted(notes.items()),
     )
 
 
@@ -52,13 +54,3 @@ def summary(values: Iterable[Mapping]) -> list[dict]:
         for figure, group in by_figure.items()
         if group
     ]
-
-
-def _counts(claims: Iterable[Mapping]) -> dict[str, int]:
-    verdicts = [claim["verdict"] for claim in claims]
-    return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(("holds", "fails", ABSENT))}
-
-
-def _notes(values: Iterable[Mapping]) -> list[str]:
-    """Causes given for values that match."""
-    return [row["cause"] for row in values if row["verdict"] == MATCH and row["cause"]]

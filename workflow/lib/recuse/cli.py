@@ -55,9 +55,8 @@ def main() -> int:
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog="recuse", description="The library from the command line, without Snakemake: `python -m recuse <command>`."
-    )
+    description = "The library from the command line, without Snakemake: `python -m recuse <command>`."
+    parser = ArgumentParser(prog="recuse", description=description)
     commands = parser.add_subparsers(required=True, metavar="command")
     fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=FIT)
     check = commands.add_parser("check", help="say what files of ratings support", description=SUPPORT)
@@ -86,11 +85,12 @@ def run_fit(arguments: Namespace) -> None:
     with TemporaryDirectory() as folder, bounded_memory(config["memory_limit"], f"{folder}/spill"):
         fitted = _estimates(imported(inputs, folder), arguments.spec, folder)
     write_output(arguments.output, ESTIMATES, fitted.estimates)
-    for row in fitted.not_estimable:
-        what = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
-        print(f"{_fit_of(row)}not estimable: {what}: {row['reason'].removeprefix('not estimable: ')}", file=sys.stderr)
-    for row in fitted.remarks:
-        print(f"{_fit_of(row)}{row['remark']}", file=sys.stderr)
+    for row in (*fitted.not_estimable, *fitted.remarks):
+        words = row.get("remark")
+        if words is None:
+            what = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
+            words = f"not estimable: {what}: {row['reason'].removeprefix('not estimable: ')}"
+        print(": ".join(filter(None, (row["spec"], row["slice"], words))), file=sys.stderr)
 
 
 def _estimates(inputs: "Inputs", name: str, folder: str) -> "Estimated":
@@ -107,10 +107,6 @@ def _estimates(inputs: "Inputs", name: str, folder: str) -> "Estimated":
     else:
         study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
     return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
-
-
-def _fit_of(row: Mapping) -> str:
-    return f"{row['spec']}: " + (f"{row['slice']}: " if row["slice"] else "")
 
 
 def run_check(arguments: Namespace) -> None:
@@ -140,24 +136,20 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
     from recuse.check.check import check_study
     from recuse.check.facts import facts_of
 
-    study, config = _tables_or_names(inputs, folder), inputs.config
-    planner = {key: config["inference"]["planner"][key] for key in ("gamma", "power")}
-    of_config = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, _reliability(inputs, study, folder), **planner, confidence=config["confidence"])
-
-
-def _tables_or_names(inputs: "Inputs", folder: str) -> "Study":
-    """The tables of the study; where a name is not known, the error says what to write for all such names."""
+    config = inputs.config
     try:
-        return tables_of(inputs, folder)
-    except DataError as error:
+        study = tables_of(inputs, folder)
+    except DataError as error:  # where a name is not known, say what to write for all such names
         from recuse.check.names import unknown_names, what_to_write
 
         names = unknown_names(inputs.source())
         if not names:
             raise
-        raise DataError(f"{error}\n{what_to_write(names, inputs.config['models'])}") from error
+        raise DataError(f"{error}\n{what_to_write(names, config['models'])}") from error
+    planner = {key: config["inference"]["planner"][key] for key in ("gamma", "power")}
+    of_config = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
+    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
+    return check_study(facts, _reliability(inputs, study, folder), **planner, confidence=config["confidence"])
 
 
 def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Reliability]":
@@ -293,7 +285,13 @@ def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mappin
         elif os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
             write_table(path, columns, rows)
         else:
-            _write_whole(Path(path).resolve(), columns, rows)
+            whole = Path(path).resolve()
+            part = whole.with_name(f".{whole.name}.{os.getpid()}")
+            try:
+                write_table(part, columns, rows)
+                part.replace(whole)
+            finally:
+                part.unlink(missing_ok=True)
 
 
 def write_page(page: str) -> None:
@@ -314,12 +312,3 @@ def _writing(where: str, mend: str) -> Iterator[None]:
         return
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}; {mend}") from error
-
-
-def _write_whole(path: Path, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        write_table(beside, columns, rows)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

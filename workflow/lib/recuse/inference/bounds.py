@@ -36,8 +36,7 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
     for method, each in refits_by_method(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
         where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
         rows = coefficient_rows(each.terms, each.result, each.prompts, confidence=confidence)
-        for row, n_term in zip(rows, each.n_terms, strict=True):
-            yield where | row | {"n_term": n_term}
+        yield from (where | row | {"n_term": n_term} for row, n_term in zip(rows, each.n_terms, strict=True))
 
 
 def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
@@ -76,12 +75,9 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
 
     apart, judges: as of `complete_blocks`. blocks: the rows behind, read twice.
     """
-    rows, quantities = filled(apart, judges, own=own), ["self_bias"] if own else BIASES
-    slices = [
-        _Bounds(label, of_slice, design, rows, quantities)
-        for label, of_slice, design in designs_of(spec, rows.moments)
-        if design is not None
-    ]
+    rows, quantities = Filled.of(apart, judges, own=own), ["self_bias"] if own else BIASES
+    designs = designs_of(spec, rows.moments)
+    slices = [_Bounds(*of_slice, rows, quantities) for of_slice in designs if of_slice[-1] is not None]
     for add in (_Bounds.add, _Bounds.add_squares):
         for block in rows.blocks(blocks(apart.factors)) if slices else ():
             for each in slices:
@@ -96,6 +92,25 @@ class Filled:
     moments: Moments  # the groups before, then those that are put in
     added: np.ndarray  # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none
 
+    @classmethod
+    def of(cls, apart: Moments, judges: np.ndarray, *, own: bool) -> "Filled":
+        """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
+        factors = apart.factors
+        # The first judge that rated a completion lends the others its covariates.
+        lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
+        wanted = lends[:, None] & _missing(apart, judges)
+        if own:
+            wanted &= factors["model"][:, None] == judges
+        lender, judge = np.nonzero(wanted)
+        lent = apart.select(lender).with_rating(np.zeros((len(lender), apart.tensor.shape[1] - 1)))
+        family = dict(zip(factors["judge"], factors["judge_family"], strict=True))
+        families = np.array([family.get(name, "") for name in judges], dtype=factors["judge_family"].dtype)
+        names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
+        factors = {name: np.concatenate([values, names[name]]) for name, values in factors.items()}
+        added = np.full(wanted.shape, -1)
+        added[lender, judge] = len(lends) + np.arange(len(lender))
+        return cls(Moments(factors, np.concatenate([apart.tensor, lent.tensor])), added)
+
     def blocks(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
         """Add the rows to blocks whose groups are numbered as before."""
         for block in blocks:
@@ -106,26 +121,6 @@ class Filled:
             parts += [(block.rating, np.zeros(len(lent))), *((each, each[lent]) for each in block.covariates)]
             prompt, group, rating, *covariates = (np.concatenate(part)[order] for part in parts)
             yield RowBlock(prompt, group, rating, covariates)
-
-
-def filled(apart: Moments, judges: np.ndarray, *, own: bool) -> Filled:
-    """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
-    factors = apart.factors
-    # The first judge that rated a completion lends the others its covariates.
-    lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
-    wanted = lends[:, None] & _missing(apart, judges)
-    if own:
-        wanted &= factors["model"][:, None] == judges
-    lender, judge = np.nonzero(wanted)
-    lent = apart.select(lender).with_rating(np.zeros((len(lender), apart.tensor.shape[1] - 1)))
-    family = dict(zip(factors["judge"], factors["judge_family"], strict=True))
-    families = np.array([family.get(name, "") for name in judges], dtype=factors["judge_family"].dtype)
-    names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
-    factors = {name: np.concatenate([values, names[name]]) for name, values in factors.items()}
-    moments = Moments(factors, np.concatenate([apart.tensor, lent.tensor]))
-    added = np.full(wanted.shape, -1)
-    added[lender, judge] = len(lends) + np.arange(len(lender))
-    return Filled(moments, added)
 
 
 class _Bounds:
@@ -169,8 +164,8 @@ class _Bounds:
         layouts = self._design.layouts
         weights = [score_weights(layouts, self._solution.estimate)[:, :, :0]]
         for estimates in self._estimates():
-            for place, estimate in enumerate(estimates):
-                weights.append(score_weights(layouts, estimate) @ self._inverse[:, [place]])
+            columns = zip(estimates, self._inverse.T, strict=True)
+            weights += [score_weights(layouts, estimate) @ column[:, None] for estimate, column in columns]
         return np.concatenate(weights, axis=2)
 
     def add_squares(self, block: RowBlock) -> None:

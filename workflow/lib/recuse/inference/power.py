@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -128,11 +129,8 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
 
 
-Weights = tuple[np.ndarray, np.ndarray, float]  # k and l of each cell, (J, M) each, and degrees of freedom
-
-
-def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> Weights | None:
-    """Row of the judge's self-bias in (X'X)^-1 X'."""
+def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
     terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
     place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
     cells = len(plan.judges) * len(plan.models)
@@ -148,8 +146,8 @@ def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> Weights |
     return k, slant, math.inf
 
 
-def _of_cells(plan: BalancedStudy, judge: str) -> Weights | None:
-    """Own cell less the additive prediction, and what the slopes within cells add."""
+def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """The same of the own cell less the additive prediction, and what the slopes within cells add."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
     unrelated = factors["judge_family"] != factors["model_family"]
     fit = AdditiveFit.of(factors["judge"], factors["model"], unrelated)
@@ -187,27 +185,25 @@ def power_by_judge(
                 of_prompts = plan.prompts * (each.std_error**2 - each.floor**2)
                 needed[judge] = math.ceil(of_prompts / room) if room > 0 else math.inf
         most = max(needed.values(), default=math.inf)
-        for judge, each in of_judge.items():
-            for count in prompts:
-                row = {"estimand": estimand, "judge": judge, "prompts": count}
-                if judge in deltas:
-                    then = each.with_prompts(count / plan.prompts)
-                    row |= {"std_error": then.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
-                    row |= {"delta": deltas[judge], "detectable": deltas[judge] * then.std_error}
-                    row |= {"size": size(then, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
-                    if most < math.inf:
-                        row["size_needed"] = size(each.with_prompts(most / plan.prompts), confidence=confidence)
-                yield row
+        for judge, count in product(of_judge, prompts):
+            row, each = {"estimand": estimand, "judge": judge, "prompts": count}, of_judge[judge]
+            if judge in deltas:
+                then = each.with_prompts(count / plan.prompts)
+                row |= {"std_error": then.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
+                row |= {"delta": deltas[judge], "detectable": deltas[judge] * then.std_error}
+                row |= {"size": size(then, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
+                if most < math.inf:
+                    row["size_needed"] = size(each.with_prompts(most / plan.prompts), confidence=confidence)
+            yield row
 
 
 def repeated(plan: BalancedStudy, times: int) -> BalancedStudy:
     """Return the plan with every model, and judge, `times` times, of the same family: what more models would do."""
 
-    def copies(names: Sequence[str]) -> list[str]:
-        return [name if copy == 1 else f"{name} ({copy})" for copy in range(1, times + 1) for name in names]
-
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
-    return replace(plan, judges=copies(plan.judges), models=copies(plan.models), **again)
+    suffixes = ["", *(f" ({copy})" for copy in range(2, times + 1))]
+    judges, models = ([f"{name}{suffix}" for suffix in suffixes for name in names] for names in (plan.judges, plan.models))
+    return replace(plan, judges=judges, models=models, **again)
 
 
 @cache
@@ -283,17 +279,16 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     estimable = [row for row in rows if "std_error" in row]
     if not estimable:
         return {"note": NOT_ESTIMABLE}
-    detectable = [row["detectable"] for row in estimable]
-    numbers = {"detectable": max(detectable), "detectable_least": min(detectable)}
+    largest = {name: max(row[name] for row in estimable) for name in ("detectable", "size", "prompts_needed", "size_needed")}
+    numbers = {"detectable": largest["detectable"], "detectable_least": min(row["detectable"] for row in estimable)}
     numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
     if not preferences_known:
         return numbers | {"note": UNKNOWN_PREFERENCES}
-    numbers |= {"size": max(row["size"] for row in estimable), "floor": max(row["delta"] * row["floor"] for row in estimable)}
-    needed = max(row["prompts_needed"] for row in estimable)
-    if math.isinf(needed):
+    numbers |= {"size": largest["size"], "floor": max(row["delta"] * row["floor"] for row in estimable)}
+    if math.isinf(largest["prompts_needed"]):
         return numbers | {"note": NEVER}
-    too_often = max(row["size_needed"] for row in estimable) > TOO_OFTEN * level
-    return numbers | {"prompts_needed": needed} | ({"note": OVERSIZED} if too_often else {})
+    numbers["prompts_needed"] = largest["prompts_needed"]
+    return numbers | ({"note": OVERSIZED} if largest["size_needed"] > TOO_OFTEN * level else {})
 
 
 def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> BalancedStudy | None:
@@ -308,7 +303,7 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
     if not len(moments.n):
         return None
     factors, sums = moments.factors, moments.tensor[:, 0, 0]
-    models, model = np.unique(factors["model"], return_inverse=True)
+    models, first, model = np.unique(factors["model"], return_index=True, return_inverse=True)
     rows, total, squares = (np.bincount(model, sums[:, a, b]) for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE)))
     quality = total / rows
     variance = float((squares - rows * quality**2).sum() / rows.sum())
@@ -316,18 +311,23 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
     judges = [name for name in map(str, models) if name in slopes]
     if not judges or not variance > 0 or not noise:
         return None
-    first = [int(np.flatnonzero(model == place)[0]) for place in range(len(models))]
+    cells = cell_means(moments)
+    spread = IdiosyncrasyDesign(cells).spread(cells.mean)
+    if not math.isnan(spread):
+        unrelated = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
+        of_noise = float(np.mean([noise[judge] ** 2 / n for judge, n in unrelated]))
+        spread = math.sqrt(max(0.0, spread**2 - of_noise))
     return BalancedStudy(
         judges=judges,
         models=list(map(str, models)),
-        family=[str(factors["model_family"][at]) for at in first],
+        family=list(map(str, factors["model_family"][first])),
         quality=quality.tolist(),
         slope=[slopes[judge] / reliability for judge in judges],
         prompts=1,
         dimensions=len(np.unique(factors["dimension"])),
         raters=1,
         noise=[noise[judge] for judge in judges],
-        preference=_preference(moments, noise),
+        preference=spread,
         shared_preference=0.0,
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
@@ -336,10 +336,10 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
 
 def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
     """Means over dimensions of the reliability and the number of raters; None where no reliability is known."""
-    usable = [row for row in reliability if 0 < float(row["mean"]) <= 1]
+    usable = [(float(row["mean"]), float(row["raters"])) for row in reliability if 0 < float(row["mean"]) <= 1]
     if not usable:
         return None
-    mean, raters = (float(np.mean([float(row[key]) for row in usable])) for key in ("mean", "raters"))
+    mean, raters = (float(np.mean(values)) for values in zip(*usable, strict=True))
     return mean, raters
 
 
@@ -355,12 +355,3 @@ def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, f
     numbers = zip(terms, solution.estimate, solution.identified, strict=True)
     slopes = {term.term: float(value) for term, value, identified in numbers if term.quantity == "slope" and identified}
     return {str(name): float(value) for name, value in zip(judges, noise, strict=False)}, slopes
-
-
-def _preference(moments: Moments, noise: Mapping[str, float]) -> float:
-    """The standard deviation of unrelated cells about their additive fit, less what the noise gives them; NaN without any."""
-    cells = cell_means(moments)
-    spread = IdiosyncrasyDesign(cells).spread(cells.mean)
-    pairs = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
-    of_noise = [noise[judge] ** 2 / n for judge, n in pairs]
-    return spread if math.isnan(spread) else math.sqrt(max(0.0, spread**2 - float(np.mean(of_noise))))

@@ -94,7 +94,10 @@ def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, fol
     estimate = shares @ labels.mean + shares[part] @ (
         believed * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0)
     )
-    of_labels, of_shown, of_others = (each.added * _small_sample(each.count, folds) for each in (labels, shown, others))
+    of_labels, of_shown, of_others = (
+        each.added * (np.sqrt(each.count / np.maximum(each.count - 1, 1)) if folds > 1 else 1.0)
+        for each in (labels, shown, others)
+    )
     of_labelled, of_rest = of_labels @ shares - (of_shown * tuning) @ shares[part], of_others @ (shares[part] * believed)
     error = np.sqrt(of_labelled @ of_labelled + of_rest @ of_rest)
     reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
@@ -115,41 +118,28 @@ class _Weighed:
         self.share = weight / self.total  # of each row in the mean
 
 
-def _small_sample(count: np.ndarray, folds: int) -> np.ndarray:
-    """Root of n / (n - 1) by column, where the tuning is cross-fitted."""
-    return np.sqrt(count / np.maximum(count - 1, 1)) if folds > 1 else np.ones(len(count))
-
-
 def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds: int) -> np.ndarray:
     """Tune the strata for each labelled prompt by the labels of the other folds, (labelled, strata); with one fold, by all.
 
-    A fold is every so many-th of the labelled prompts, so that it has some of each stretch of the data.
+    A fold is every so many-th of the labelled prompts, so that it has some of each stretch of the data. moved: (prompts,
+    strata), whose sums of squares and products are the variance of f_U - f_L.
     """
-    fold = np.arange(len(labelled)) % folds
-    tuning = np.empty((len(labelled), len(scores.part)))
-    for number in range(folds) if len(scores.part) else ():
+    fold, part = np.arange(len(labelled)) % folds, scores.part
+    tuning, alone = np.empty((len(labelled), len(part))), (moved**2).sum(axis=0)
+    for number in range(folds) if len(part) else ():
         others = labelled[fold != number] if folds > 1 else labelled
-        human = _Weighed(scores.human[others], scores.completions[others].astype(float)).added * scores.shares
-        shown = _Weighed(scores.judged[others], scores.completions[others][:, scores.part].astype(float)).added
-        # Sums over these prompts of what all labelled ones would add to the means.
-        tuning[fold == number] = _tuning(scores, human, shown * scores.shares[scores.part] * len(others) / len(labelled), moved)
+        size = scores.completions[others].astype(float)
+        # What these prompts add to the means, as if they were all labelled ones.
+        human = _Weighed(scores.human[others], size).added * scores.shares
+        shown = _Weighed(scores.judged[others], size[:, part]).added * scores.shares[part] * len(others) / len(labelled)
+        explained = (shown * human[:, part]).sum(axis=0)
+        slopes = np.divide(explained, alone, out=np.zeros(len(alone)), where=alone > 0)
+        slopes = np.maximum(slopes, 0.0) * scores.shares_of_part
+        together = moved @ slopes
+        cost = together @ together
+        kappa = (shown @ slopes) @ human.sum(axis=1) / cost if cost > 0 else 0.0
+        tuning[fold == number] = np.clip(slopes * kappa, 0.0, 1.0)
     return tuning
-
-
-def _tuning(scores: Scores, human: np.ndarray, shown: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Tune the strata, (strata,).
-
-    human: (labelled, parts) and shown: (labelled, strata), what labelled prompts add to the means; moved: (prompts, strata),
-    whose sums of squares and products are the variance of f_U - f_L.
-    """
-    alone = (moved**2).sum(axis=0)
-    explained = (shown * human[:, scores.part]).sum(axis=0)
-    slopes = np.divide(explained, alone, out=np.zeros(len(alone)), where=alone > 0)
-    slopes = np.maximum(slopes, 0.0) * scores.shares_of_part
-    together = moved @ slopes
-    cost = together @ together
-    kappa = (shown @ slopes) @ human.sum(axis=1) / cost if cost > 0 else 0.0
-    return np.clip(slopes * kappa, 0.0, 1.0)
 
 
 SELF, FAMILY, OTHERS = range(3)  # whose ratings of a model: its own, those of its family's other judges, the rest
@@ -170,9 +160,8 @@ class PromptScores:
 
     def of(self, model: int) -> Mapping[str, Scores]:
         """Lay out the scores of a model for each way of using the judges."""
-        n, human, rating = (values[:, model] for values in (self.n, self.human, self.rating))  # (prompts, D, 3)
-        dimensions = n.any(axis=(0, 2))
-        n, human, rating = n[:, dimensions], human[:, dimensions], rating[:, dimensions]
+        dimensions = self.n[:, model].any(axis=(0, 2))
+        n, human, rating = (sums[:, model][:, dimensions] for sums in (self.n, self.human, self.rating))  # (prompts, D, 3)
         completions = n.any(axis=2)
         by_dimension = _quotient(human.sum(axis=2), n.sum(axis=2))
         # A completion counts once, however many judges rated it.
@@ -236,19 +225,21 @@ def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confi
             means = {way: [powered_mean(each, chosen, **how) for chosen in sets] for way, each in ways.items()}
             determined = [not any(np.isnan(mean.estimate) for mean in of_draw) for of_draw in zip(*means.values(), strict=True)]
             labels = [ways[HUMANS].completions[chosen].sum() for chosen in compress(sets, determined)]
+            of_count = {"model": str(model), "prompts": count, "draws": len(labels), "full_mean": full.estimate}
+            if not labels:
+                yield from ({**of_count, "method": way, "note": NO_DRAW} for way in ways)
+                continue
             rows = {way: _over_draws(list(compress(of_way, determined)), full) for way, of_way in means.items()}
-            alone = rows[HUMANS].get("std_error", 0.0)
+            alone = rows[HUMANS]["std_error"]
+            notes = [*([] if alone > 0 else [NO_SPREAD]), *([SMALL_SAMPLE] if count < FEW_LABELLED else [])]
             for way, row in rows.items():
-                about = {"model": str(model), "method": way, "prompts": count, "draws": len(labels), "full_mean": full.estimate}
-                about |= {"labels": float(np.mean(labels))} if labels else {}
-                about |= {"saved": 1 - (row["std_error"] / alone) ** 2} if alone > 0 else {}
-                yield about | row | {"note": _note(count, len(labels), alone)}
+                saved = {"saved": 1 - (row["std_error"] / alone) ** 2} if alone > 0 else {}
+                about = {**of_count, "method": way, "labels": float(np.mean(labels)), "note": "; ".join(notes)}
+                yield about | saved | row
 
 
 def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, float]:
-    """What estimates say together; nothing where there is none."""
-    if not means:
-        return {}
+    """What estimates say together."""
     estimate, error, width = np.array([(mean.estimate, mean.std_error, mean.ci_high - mean.ci_low) for mean in means]).T
     beyond = estimate - full.estimate
     reach = np.divide(width / 2, error, out=np.zeros(len(error)), where=error > 0)  # in standard errors
@@ -259,13 +250,6 @@ def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, fl
         "covered": float(covered.mean()),
         "rmse": float(np.sqrt((beyond**2).mean() + full.std_error**2)),
     }
-
-
-def _note(prompts: int, draws: int, alone: float) -> str:
-    if not draws:
-        return NO_DRAW
-    notes = [] if alone > 0 else [NO_SPREAD]
-    return "; ".join([*notes, SMALL_SAMPLE] if prompts < FEW_LABELLED else notes)
 
 
 def _quotient(total: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -13,7 +13,6 @@ from recuse.inference.reliability import (
     UNKNOWN,
     UNUSABLE,
     one_way,
-    published_alphas,
     reliability_of_alphas,
     reliability_of_raters,
     spearman_brown,
@@ -81,7 +80,7 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
 
 
 def test_published_alphas_by_spearman_brown():
-    found = reliability_of_alphas(published_alphas(str(DATA / "twin_facts.csv")), raters=3)
+    found = reliability_of_alphas(str(DATA / "twin_facts.csv"), raters=3)
     expected = {
         "Completeness": 1.41 / 1.94,
         "Conciseness": 0.45 / 1.30,

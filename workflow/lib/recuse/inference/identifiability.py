@@ -12,7 +12,7 @@ from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import CellMeans, ExcessPreference, idiosyncrasy_designs
 from recuse.model.design import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import IDENTIFIED, Solution, solve
+from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
 
 FEW = 2  # judges and models up to so many are named
@@ -35,8 +35,18 @@ class CellWords:
         sizes = Counter(phrases.values())
         # The largest group comes last, so that it can be `the other judges`.
         order = sorted(sizes, key=lambda phrase: named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values()))
-        of_all = len(phrases) == len(np.unique(self.judge))
-        return "; ".join(f"{self._judges(phrase, phrases, order, of_all, named)}: {phrase}" for phrase in order)
+        parts = []
+        for phrase in order:
+            judges = [judge for judge, words in phrases.items() if words == phrase]
+            rest = len(judges) > FEW and len(phrases) == len(np.unique(self.judge))  # all of them, or all others
+            if rest and len(order) == 1:
+                who = f"all {len(judges)} judges"
+            elif not named:
+                who = counted(len(judges), "judge")
+            else:
+                who = f"the other {len(judges)} judges" if rest and phrase == order[-1] else ", ".join(judges)
+            parts.append(f"{who}: {phrase}")
+        return "; ".join(parts)
 
     def _models(self, mine: np.ndarray, chosen: np.ndarray, named: bool) -> str:
         rated, taken = self.model[mine], chosen[mine]
@@ -50,17 +60,6 @@ class CellWords:
         if 0 < (~taken).sum() < taken.sum():
             return f"{count} but {', '.join(rated[~taken])}"
         return ", ".join(rated[taken])
-
-    @staticmethod
-    def _judges(phrase: str, phrases: dict[str, str], order: list[str], of_all: bool, named: bool) -> str:
-        judges = [judge for judge, words in phrases.items() if words == phrase]
-        if len(judges) > FEW and of_all and len(order) == 1:
-            return f"all {len(judges)} judges"
-        if not named:
-            return counted(len(judges), "judge")
-        if len(judges) > FEW and of_all and phrase == order[-1]:
-            return f"the other {len(judges)} judges"
-        return ", ".join(judges)
 
 
 NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell has hardly a part in it
@@ -101,13 +100,15 @@ def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
-    layout = layout_of(spec, terms, moments)
+    layout, factors = layout_of(spec, terms, moments), moments.factors
     solution = solve(moments, layout)
-    factors = moments.factors
     pairs = np.stack([factors["judge"], factors["model"]], axis=1)
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
-    squares = _squared_weights(moments, layout, solution, cell)
+    weights, others = layout @ solution.inverse, others_than_rating(moments)  # (groups, v - 1, terms)
+    squares = np.zeros((len(names), len(terms)))  # sums over the rows of each cell
+    gram = moments.tensor[:, 0, 0][:, others][:, :, others]
+    np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, gram @ weights))
     rows = np.bincount(cell, moments.n)
     for place, term in enumerate(terms):
         carried = np.bincount(cell, term.carried) > 0
@@ -119,16 +120,6 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
         else:
             row |= {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
             yield row | {"tied_to": _tied(terms, solution, place), "words": TIED}
-
-
-def _squared_weights(moments: Moments, layout: np.ndarray, solution: Solution, cell: np.ndarray) -> np.ndarray:
-    """Sum of the squared weights of the rows of each cell in each coefficient, (cells, terms)."""
-    others = [0, *range(2, moments.tensor.shape[1])]
-    gram = moments.tensor[:, 0, 0][:, others][:, :, others]
-    weights = layout @ solution.inverse  # (groups, v - 1, terms)
-    squares = np.zeros((cell.max() + 1, weights.shape[2]))
-    np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, gram @ weights))
-    return squares
 
 
 def _tied(terms: list[Term], solution: Solution, place: int) -> str:

@@ -1,6 +1,5 @@
 """Reliability of the human scores: the share of their variance that is of the completions, and not of who rated them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,9 +67,9 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
     """
     if raters:
         return reliability_of_raters(raters[0])
-    published = published_alphas(alphas[0]) if alphas else {}
+    published = reliability_of_alphas(alphas[0], raters=of_alpha) if alphas else {}
     dimensions = set(map(str, study.cells().factors["dimension"]))
-    return reliability_of_alphas({name: alpha for name, alpha in published.items() if name in dimensions}, raters=of_alpha)
+    return {name: reliability for name, reliability in published.items() if name in dimensions}
 
 
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
@@ -88,28 +87,20 @@ def reliability_of_raters(path: str) -> dict[str, Reliability]:
     return {level: reliability for level, reliability in by_level.items() if reliability is not None}
 
 
-def reliability_of_alphas(alphas: Mapping[str, float], *, raters: int) -> dict[str, Reliability]:
+def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
     """Take Krippendorff's alpha, at the interval level, for the reliability of one rater, by dimension.
 
     Both are 1 - (variance within completions) / (variance of all scores), but for terms of the order 1 / scores.
+    path: the table of facts on the published ratings (CSV).
     """
-    return {
-        dimension: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA) for dimension, alpha in alphas.items()
-    }
-
-
-def published_alphas(path: str) -> dict[str, float]:
-    """Read Krippendorff's alpha by dimension from the table of facts on the published ratings (CSV)."""
-    return {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
+    alphas = {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
+    return {name: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA) for name, alpha in alphas.items()}
 
 
 def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:
     """Why these reliabilities do not serve for a correction in all of `dimensions`, or ""."""
-    values = {str(dimension): reliability.get(str(dimension), math.nan) for dimension in np.unique(dimensions)}
-    for words, names in (
-        (UNKNOWN, [name for name, value in values.items() if math.isnan(value)]),
-        (UNUSABLE, [name for name, value in values.items() if not 0 < value <= 1]),
-    ):
-        if names:
-            return words.format(dimensions=", ".join(names))
-    return ""
+    names = list(map(str, np.unique(dimensions)))
+    if unknown := [name for name in names if name not in reliability]:
+        return UNKNOWN.format(dimensions=", ".join(unknown))
+    outside = [name for name in names if not 0 < reliability[name] <= 1]
+    return UNUSABLE.format(dimensions=", ".join(outside)) if outside else ""

@@ -11,7 +11,7 @@ from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, columns_by_prompt, refit
 from recuse.model.design import COLLINEAR, Term, layout_of
-from recuse.model.estimable import moments_of
+from recuse.model.estimable import moments_of, slices_of
 from recuse.model.least_squares import Solution, inverted, quantile, residuals_squared
 from recuse.model.spec import BIASES, Spec, estimand_of
 
@@ -69,8 +69,7 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     """
     if spec.selection.absorb is not None or spec.model.estimator != "least_squares":
         raise ConfigError(f"spec {spec.name}: found absorb or another estimator than least_squares; take another spec")
-    moments = moments_of(spec, study)
-    slices = {label: moments.select(mask) for label, mask in spec.selection.slices(moments.factors)}
+    moments, slices = moments_of(spec, study), dict(slices_of(spec, study))
     for each in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
         where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
         yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
@@ -95,19 +94,14 @@ def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iter
             continue
         classical = math.sqrt(solution.inverse[place, place] * residual / df)
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
-        row |= {"classical_std_error": classical, "df": df} | _robustness(estimate / classical, half / classical, df)
+        t, f = abs(estimate / classical), abs(estimate / classical) / math.sqrt(df)
+        row |= {"classical_std_error": classical, "df": df}
+        row |= {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
+        if not math.isnan(half):
+            row["robustness_value_significance"] = robustness_value((t - half / classical) / math.sqrt(df))
         if spec.selection.length is not None:
             row |= _as_length(_strength_of_length(rows, each.terms, place, solution, residual), estimate, half, classical, df)
         yield row
-
-
-def _robustness(estimate: float, half: float, df: int) -> dict:
-    """Columns of the robustness values; estimate and half the width of its interval (NaN: unknown) in classical errors."""
-    f = abs(estimate) / math.sqrt(df)
-    row = {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
-    if math.isnan(half):
-        return row
-    return row | {"robustness_value_significance": robustness_value((abs(estimate) - half) / math.sqrt(df))}
 
 
 def _as_length(length: Strength, estimate: float, half: float, classical: float, df: int) -> dict:

@@ -22,10 +22,8 @@ def estimands(
     outputs: Mapping[str, str],
 ) -> None:
     tables = Study(study, cells, ratings)
-    compared, fitted = (
-        sliced_by(specs, settings["placebo"], tables),
-        estimable_specs(specs, settings["identifiability"], tables),
-    )
+    compared = sliced_by(specs, settings["placebo"], tables)
+    fitted = estimable_specs(specs, settings["identifiability"], tables)
     drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
     placebo = [row for spec in compared for row in idiosyncrasy_rows(spec, tables, **drawn)]
     tastes = [row for spec in compared for row in residual_rows(spec, tables, confidence=confidence)]

@@ -10,14 +10,7 @@ from recuse.simulate.recovery import recovery as recovered
 
 
 def compare(
-    *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
-    specs: Mapping,
-    planted: str,
-    estimates: Sequence[str],
-    recovery: str,
+    *, study: str, cells: str, ratings: Sequence[str], specs: Mapping, planted: str, estimates: Sequence[str], recovery: str
 ) -> None:
     rows = {spec: read_table(path) for spec, path in zip(specs, estimates, strict=True)}
     tables = Study(study, cells, ratings)

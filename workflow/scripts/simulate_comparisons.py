@@ -11,13 +11,7 @@ from recuse.simulate.votes import published_votes, write_comparisons
 
 
 def simulate_study(
-    *,
-    study: str,
-    published: Sequence[str],
-    settings: Mapping,
-    worsening: Sequence[str],
-    seed: int,
-    outputs: Mapping[str, str],
+    *, study: str, published: Sequence[str], settings: Mapping, worsening: Sequence[str], seed: int, outputs: Mapping[str, str]
 ) -> None:
     if "votes" in settings:
         drawn, planted = published_votes(read_attacks(published[0]), seed=seed)

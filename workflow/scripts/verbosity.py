@@ -9,13 +9,7 @@ from recuse.pairwise.verbosity import agreement, alignment_curves, position, sco
 
 
 def tabulate(
-    *,
-    study: str,
-    comparisons: str,
-    pools: Mapping[str, list[str]],
-    confidence: float,
-    seed: int,
-    outputs: Mapping[str, str],
+    *, study: str, comparisons: str, pools: Mapping[str, list[str]], confidence: float, seed: int, outputs: Mapping[str, str]
 ) -> None:
     pairs, sampling = open_pairs(comparisons, pools), {"confidence": confidence, "seed": seed}
     curves = alignment_curves(pairs, confidence=confidence)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from recuse.inference.reliability import Reliability
     from recuse.model.estimates import Estimated
 
-FIT = "Fit a spec to raw files of ratings: they are checked, and the table of estimates is the workflow's, byte for byte."
-SUPPORT = "Say what files of ratings support before any fit: which biases they can tell, how small, and what is amiss."
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # what an import makes in a folder
 
 
@@ -58,8 +56,10 @@ def _parser() -> ArgumentParser:
     description = "The library from the command line, without Snakemake: `python -m recuse <command>`."
     parser = ArgumentParser(prog="recuse", description=description)
     commands = parser.add_subparsers(required=True, metavar="command")
-    fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=FIT)
-    check = commands.add_parser("check", help="say what files of ratings support", description=SUPPORT)
+    words = "Fit a spec to raw files of ratings: they are checked, and the table of estimates is the workflow's, byte for byte."
+    fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=words)
+    words = "Say what files of ratings support before any fit: which biases they can tell, how small, and what is amiss."
+    check = commands.add_parser("check", help="say what files of ratings support", description=words)
     for each, run in ((fit, run_fit), (check, run_check)):
         each.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or of what config imports")
         each.add_argument("--study", help="study of config whose scales and task types hold; default: the one with these files")

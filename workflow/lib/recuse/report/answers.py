@@ -111,7 +111,11 @@ def answer_of_ratings(
         points.append(Point("Which judges favour themselves?", GAP_TO_JUDGES if relative else GAP, gaps))
     if of_families:
         points.append(Point("And their families?", GAP_OF_FAMILY, _gaps(FAMILY, of_families)))
-    absent = [_absent(row) for row in tables["not_estimable"] if _is_of_equation_1(row, first)]
+    absent = []
+    for row in tables["not_estimable"]:  # of Equation 1, or of the spec in its place: biases in the whole study, or all of it
+        if row["spec"] in ("main", first) and not row["slice"] and row["quantity"] in ("", *BIASES):
+            name = f"{WHAT[row['quantity']]} of {row['term']}" if row["quantity"] else "Equation 1"
+            absent.append((name, bare(row["reason"])))
     if absent or not (of_judges or of_families):
         points.append(Point("What these ratings cannot tell", NO_TRUTH if relative else "" if absent else NOTHING, absent))
     if rows:
@@ -164,17 +168,6 @@ def _width_of(scales: Mapping[str, object]) -> float | None:
     """Width of the raw scale, if all dimensions have one of the same width, other than the unit scale."""
     widths = {None if scale == "observed" else scale[1] - scale[0] for scale in scales.values()}
     return widths.pop() if len(widths) == 1 and not widths & {None, 1} else None
-
-
-def _is_of_equation_1(row: Mapping[str, str], first: str) -> bool:
-    """Whether a row of what is not estimable is of Equation 1, or of the spec in its place: of a bias in the whole study."""
-    return row["spec"] in ("main", first) and not row["slice"] and row["quantity"] in ("", *BIASES)
-
-
-def _absent(row: Mapping[str, str]) -> tuple[str, str]:
-    """What has no estimate, as in `self-bias of GPT-4o`, and why; a row without a quantity is of the whole."""
-    name = f"{WHAT[row['quantity']]} of {row['term']}" if row["quantity"] else "Equation 1"
-    return name, bare(row["reason"])
 
 
 def _stand(conclusions: Sequence[Conclusion], views: Mapping[str, str]) -> str:

@@ -34,10 +34,10 @@ class Leaning:
         """
         toward, away = [row for row in group if above(row, even)], [row for row in group if below(row, even)]
         if toward:
-            words = f"{judges(toward, group)} {verb(toward, self.one, self.many)} {self.toward}"
+            words = f"{judges(toward, group)} {self.one if len(toward) == 1 else self.many} {self.toward}"
             words += f", {len(away)} {self.short}" if away else ""
         elif away:
-            words = f"{judges(away, group)} {verb(away, self.one, self.many)} {self.away}"
+            words = f"{judges(away, group)} {self.one if len(away) == 1 else self.many} {self.away}"
         elif len(group) == 1:
             words = f"The one judge is not shown to {self.bare} {self.toward}"
         else:
@@ -158,11 +158,6 @@ def judges(some: Rows, group: Rows) -> str:
     return capitalised(out_of(len(some), len(group), "judge", "judges"))
 
 
-def verb(rows: Rows, one: str, many: str) -> str:
-    """A verb of one judge, or of several."""
-    return one if len(rows) == 1 else many
-
-
 def _plain(position: Rows, verbosity: Rows) -> Rows:
     """The rows of the conditions that have a verbosity bias, for others may be made to sway a judge.
 
@@ -259,7 +254,9 @@ def _overlap(rows: Rows) -> Iterator[Point]:
     form = [row for row in rows if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated") and row["judge"]]
     group = [row for row in form if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])]
     less = [row for row in group if below(row)]
-    words = f"{judges(less, group)} {verb(less, 'agrees', 'agree')} less with the annotators than the listing order does"
+    words = (
+        f"{judges(less, group)} {'agrees' if len(less) == 1 else 'agree'} less with the annotators than the listing order does"
+    )
     items = [(row["judge"], f"{float(row['value']):.3f}") for row in largest(group, "value")[:NAMED]]
     if group:
         yield Point(words, OVERLAP, items)

@@ -270,6 +270,7 @@ def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, t
     label: title of the study; kind: simulated, published or user; template: path of the Jinja source.
     """
     labels = list(dict.fromkeys(row["slice"] for row in rows))
+    by_dimension = {row["view"] for row in rows if row["slice"]}
     return rendered(
         template,
         label=label,
@@ -281,7 +282,7 @@ def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, t
         slices=[_slice([row for row in rows if row["slice"] == name], asked, name) for name in labels],
         caution=" ".join([*([RELATIVE] if asked.relative else []), CAUTION, EACH_ITS_OWN]),
         of_the_paper=of_the_paper(rows, asked) if kind == "published" else "",
-        not_by_dimension=not_by_dimension(rows, asked.checks),
+        not_by_dimension=[view.title for view in asked.checks if by_dimension and view.name not in by_dimension],
         confidence=asked.confidence,
         power=asked.power,
     )
@@ -371,9 +372,3 @@ def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
         return f"{words} figures can be read. Its intervals are of {level}, so that conclusions are not compared."
     same = sum(row["printed_conclusion"] == row["conclusion"] for row in printed)
     return f"{words} figures can be read, and {same} lead to the same conclusion."
-
-
-def not_by_dimension(rows: Iterable[Mapping], views: Sequence[RobustnessCheck]) -> list[str]:
-    """Titles of the views that say nothing by dimension."""
-    present = {row["view"] for row in rows if row["slice"]}
-    return [view.title for view in views if view.name not in present] if present else []

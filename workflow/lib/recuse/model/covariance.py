@@ -1,13 +1,12 @@
 """Covariances of least-squares coefficients, one entry of COVARIANCES each: how it is computed, its needs, its words.
 
-White's errors, with those by leverage and the classical ones, are of group moments. Errors clustered by prompt need the rows of
-each prompt, as these may vary together: they share its difficulty and its human scores.
+Group moments are enough for White's errors, those by leverage and the classical ones. Errors clustered by prompt need the rows
+of each prompt, which share its difficulty and its human scores and so may vary together.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from recuse.model.least_squares import (
     solve,
     weighted_squares,
 )
-from recuse.model.prompt_sums import TakesPrompts, gram_and_score_weights, gram_places, mapped, score_weights, shifts_of
+from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, score_weights, shifts_of
 
 FEW = 30  # clusters: errors of fewer are too small, all the more where the clusters differ in size
 FEW_CLUSTERS = "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t distribution"
@@ -35,25 +34,22 @@ AT_ONCE = 250  # prompts that the jackknife leaves out, each by itself
 
 
 def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
-    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`, with errors of a kind.
+    """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`, with standard errors.
 
-    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
-    covariance: one of COVARIANCES that needs no rows of prompts. solution: what `solve` says, where it is known. Coefficients
-    that no combination of rows determines are NaN.
+    Arguments as of `solve`; covariance: one of COVARIANCES that needs no rows of prompts; solution: that of `solve`, where it
+    is there already. Coefficients that no combination of rows determines are NaN.
     """
     return COVARIANCES[covariance].of_moments(moments, regressors, solution or solve(moments, regressors))
 
 
-def white(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
-    """Errors HC0: A (sum x x' e^2) A, with A = (X'X)^-1 and the residuals e. Source: White (1980)."""
-    return solution.sandwich(_meat(regressors, weighted_squares(moments, regressors, solution)))
+def white(moments: Moments, regressors: np.ndarray, solution: Solution, *, corrected: bool = False) -> LeastSquares:
+    """Errors HC0: A (sum x x' e^2) A, with A = (X'X)^-1 and the residuals e. Source: White (1980).
 
-
-def scaled_white(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
-    """Errors HC1: HC0 * n / (n - rank), of n rows; NaN when n <= rank."""
+    corrected: HC1, HC0 * n / (n - rank), of n rows; NaN when n <= rank.
+    """
     n, rank = solution.n, solution.rank
-    meat = _meat(regressors, weighted_squares(moments, regressors, solution))
-    return solution.sandwich(meat, n / (n - rank) if n > rank else np.nan)
+    factor = (n / (n - rank) if n > rank else np.nan) if corrected else 1.0
+    return solution.sandwich(_meat(regressors, weighted_squares(moments, regressors, solution)), factor)
 
 
 def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
@@ -66,8 +62,8 @@ def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> L
 def by_leverage(moments: Moments, regressors: np.ndarray, solution: Solution, *, power: int) -> LeastSquares:
     """Errors HC2, of power 1, and HC3, of power 2: A (sum x x' e^2 / (1 - h)^power) A, h = x' A x.
 
-    Of groups of rows with one reference, as by moments.moments_by_cell: DesignError where they are others. NaN of coefficients
-    that some row alone determines. Source: MacKinnon and White (1985).
+    The rows of each group have one reference, as by moments.moments_by_cell, else DesignError. NaN for coefficients that a
+    single row determines. Source: MacKinnon and White (1985).
     """
     others = others_than_rating(moments)
     second = moments.tensor[:, 0, 0][:, others][:, :, others]  # (groups, v - 1, v - 1)
@@ -80,7 +76,7 @@ def by_leverage(moments: Moments, regressors: np.ndarray, solution: Solution, *,
     alone = room < ALONE
     squares = weighted_squares(moments, regressors, solution) / np.where(alone, np.inf, room)[:, None, None] ** power
     result = solution.sandwich(_meat(regressors, squares))
-    # Without a row of leverage 1, coefficients that have a part in A x are not determined: it has no residual that would count.
+    # Without a row of leverage 1, which has no residual, coefficients that have a part in A x are not determined.
     free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
     kept = determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
     return replace(result, covariance=np.where(np.outer(kept, kept), result.covariance, np.nan))
@@ -92,16 +88,26 @@ def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:
     return regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(groups * width, terms)
 
 
-class ByPrompt(TakesPrompts, Protocol):
+class ByPrompt:
     """Errors of one slice that are clustered by prompt: prompts come a few at a time, each with all its rows."""
 
-    prompts: int  # with rows in the slice, be it that they carry no term
+    def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice."""
+        self.prompts = 0  # with rows in the slice, even if these carry no term
+        self._layouts, self._solution = layouts, solution
+        self._meat = np.zeros(solution.gram.shape)
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        self.prompts += len(prompts)
+        self._take(sums)
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
+        return replace(self._result(), df=self.prompts - 1)
 
 
-class Clusters:
+class Clusters(ByPrompt):
     """Errors CR1: A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - rank), of P prompts and n rows.
 
     A = (X'X)^-1, and s = X'(y - X b) over the rows of a prompt. NaN with fewer than two prompts, and when n <= rank; t with
@@ -109,26 +115,19 @@ class Clusters:
     Conley and Hansen (2011) on the degrees of freedom.
     """
 
-    def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice."""
-        self.prompts = 0
-        self._solution = solution
-        self._meat = np.zeros(solution.gram.shape)
-        self._weights = score_weights(layouts, solution.estimate)
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return score_weights(self._layouts, self._solution.estimate)
 
-    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+    def _take(self, sums: np.ndarray) -> None:
         scores = mapped(sums, self._weights)
         self._meat += scores.T @ scores
-        self.prompts += len(prompts)
 
-    def result(self) -> LeastSquares:
-        """The errors, after the last prompt."""
-        factor = small_sample_factor(self.prompts, self._solution)
-        return replace(self._solution.sandwich(self._meat, factor), df=self.prompts - 1)
+    def _result(self) -> LeastSquares:
+        return self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution))
 
 
-class Jackknife:
+class Jackknife(ByPrompt):
     """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
 
     b_(-p) = b - (G - G_p)^-1 s_p is the fit without prompt p: G = X'X, and of the rows of p G_p = X'X and s_p = X'(y - X b).
@@ -139,21 +138,18 @@ class Jackknife:
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice."""
-        self.prompts = 0
-        self._solution, self._places = solution, gram_places(layouts)
-        self._squares = np.zeros(solution.gram.shape)  # sum of (b_(-p) - b)(b_(-p) - b)', NaN where b_(-p) is not known
+        super().__init__(layouts, solution)
+        self._places = gram_places(layouts)
         self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
 
-    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+    def _take(self, sums: np.ndarray) -> None:
         values = mapped(sums, self._weights)
-        self.prompts += len(prompts)
         for start in range(0, len(values), AT_ONCE):
             changes = self._changes(values[start : start + AT_ONCE])
-            self._squares += changes.T @ changes
+            self._meat += changes.T @ changes
 
     def _changes(self, values: np.ndarray) -> np.ndarray:
-        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p."""
+        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p; NaN where b_(-p) is not known."""
         row, column = self._places
         entries, scores = np.split(values, [len(row)], axis=1)
         entries = self._solution.gram[self._places] - entries
@@ -161,13 +157,12 @@ class Jackknife:
         entries *= left[:, row] & left[:, column]
         return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
 
-    def result(self) -> LeastSquares:
-        """The errors, after the last prompt."""
+    def _result(self) -> LeastSquares:
         factor = (self.prompts - 1) / self.prompts if self.prompts > 1 else np.nan
-        return replace(self._solution.with_covariance(self._squares * factor), df=self.prompts - 1)
+        return self._solution.with_covariance(self._meat * factor)
 
 
-class TwoWay:
+class TwoWay(ByPrompt):
     """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor of its own clusters.
 
     t with min(prompts, judges) - 1 degrees of freedom. The difference need not be positive semidefinite; where it is not, by
@@ -178,17 +173,15 @@ class TwoWay:
 
     def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str, the one of each cell."""
-        self.prompts = self._pairs = 0  # pairs: judges in prompts, with rows in the slice
-        self._solution, terms = solution, len(solution.gram)
-        self._meat, self._meat_of_pairs = np.zeros((2, terms, terms))
+        super().__init__(layouts, solution)
         weights = score_weights(layouts, solution.estimate)
         cells = [np.flatnonzero(judge == name) for name in np.unique(judge)]
         self._by_judge = [(of_judge, weights[:, of_judge]) for of_judge in cells]
-        self._scores = np.zeros((len(cells), terms))  # of each judge
+        self._scores = np.zeros((len(cells), len(solution.gram)))  # of each judge
+        self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)  # judges in prompts, with rows in the slice
 
-    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        total = np.zeros((len(prompts), self._scores.shape[1]))
+    def _take(self, sums: np.ndarray) -> None:
+        total = np.zeros((len(sums), self._scores.shape[1]))
         for place, (cells, weights) in enumerate(self._by_judge):
             of_judge = sums[:, :, cells]
             scores = mapped(of_judge, weights)
@@ -197,16 +190,11 @@ class TwoWay:
             self._scores[place] += scores.sum(axis=0)
             total += scores
         self._meat += total.T @ total
-        self.prompts += len(prompts)
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
-        judges = len(self._scores)
-        parts = (
-            (self._meat, self.prompts),
-            (self._scores.T @ self._scores, judges),
-            (-self._meat_of_pairs, self._pairs),
-        )
+        of_judges, judges = self._scores.T @ self._scores, len(self._scores)
+        parts = ((self._meat, self.prompts), (of_judges, judges), (-self._meat_of_pairs, self._pairs))
         result = self._solution.sandwich(sum(meat * small_sample_factor(number, self._solution) for meat, number in parts))
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
             result = replace(result, covariance=np.full_like(result.covariance, np.nan))
@@ -214,7 +202,7 @@ class TwoWay:
 
 
 def refused(covariance: np.ndarray) -> bool:
-    """Whether a matrix is no covariance: it has an eigenvalue below 0, by more than rounding, or none at all."""
+    """Whether a matrix is no covariance: it is not finite, or has an eigenvalue below 0, by more than rounding."""
     if not np.isfinite(covariance).all():
         return True
     values = np.linalg.eigvalsh(covariance)
@@ -235,14 +223,14 @@ class Covariance:
 
     @property
     def by_prompt_alone(self) -> bool:
-        """Whether the prompts alone are its clusters: in these are nested the effects of completions that a spec may absorb."""
+        """Whether its clusters are the prompts, in which the effects of completions that a spec may absorb are nested."""
         return self.of_prompts is not None and not self.by_judge
 
 
 EVERY = ("least_squares", "ordinal_logit", "gam")
 COVARIANCES = {
     "HC0": Covariance("White's", "HC0", white, estimators=EVERY),
-    "HC1": Covariance("White's with the n/(n-k) factor", "HC1", scaled_white, estimators=EVERY),
+    "HC1": Covariance("White's with the n/(n-k) factor", "HC1", partial(white, corrected=True), estimators=EVERY),
     "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
     "HC3": Covariance("White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True),
     "classical": Covariance(

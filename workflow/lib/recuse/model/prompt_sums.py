@@ -1,9 +1,6 @@
-"""Sums over the rows of each prompt: what errors clustered by prompt and the bootstrap by prompt need to know of the rows.
+"""Sums over the rows of each prompt, all that errors and bootstraps by prompt need of the rows, and what is made of them."""
 
-Pieces of a study's prompts: what is drawn for prompts is drawn for so many codes at a time, whatever prompts a slice has.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -17,7 +14,7 @@ ENTRIES = 2**20  # prompts x design cells summed at a time: bounds what is held,
 
 
 class TakesPrompts(Protocol):
-    """What sums of prompts are for: prompts come a few at a time, each with all its rows."""
+    """What takes the sums of prompts, which come a few at a time, each with all its rows."""
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
@@ -25,7 +22,7 @@ class TakesPrompts(Protocol):
 
 @dataclass(frozen=True)
 class SliceCells:
-    """Cells, which are sets of groups, of one slice: no more than a cell's number is held for each of its groups."""
+    """The cells of one slice, which are sets of groups."""
 
     group: np.ndarray  # (own groups,) places among all groups of the spec
     cell: np.ndarray  # (own groups,)
@@ -33,27 +30,23 @@ class SliceCells:
 
 
 def add_prompts(slices: Sequence[tuple[SliceCells, Sequence[TakesPrompts]]], blocks: Iterable[RowBlock], groups: int) -> None:
-    """Pass over the rows of a spec once: what takes the prompts of a slice gets their sums in the slice's cells.
-
-    blocks: the rows, of so many groups.
-    """
+    """Pass once over the rows of a spec, which are of so many groups, and hand each slice the sums of prompts in its cells."""
     for block in blocks:
-        for own, takers in slices:
+        for design, takers in slices:
             cell = np.full(groups, -1, dtype=np.int32)
-            cell[own.group] = own.cell
-            for prompts, sums in sum_by_prompt(block, cell, own.cells):
+            cell[design.group] = design.cell
+            for prompts, sums in sum_by_prompt(block, cell, design.cells):
                 for taker in takers:
                     taker.add(prompts, sums)
 
 
 def products(width: int) -> list[tuple[int, int]]:
-    """Places in (w, rating) of the factors of each product that is summed, (0, 0), the rows, first; `width` is the rating's."""
+    """Places in (w, rating) of the factors of each product that is summed, (0, 0), the rows, first; width: the rating's."""
     return [(a, b) for a in range(width) for b in range(a, width + 1)]
 
 
 def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield codes of prompts, (prompts,), and sums of the `products` over the rows of each in each design cell, (prompts,
-    products, cells).
+    """Yield codes of prompts, (prompts,), and the sums of `products` over their rows in each cell, (prompts, products, cells).
 
     Cells of a design are sets of groups with the same layout of terms, (w, terms); w numbers the regressors (1, reference[,
     length]). What is linear in a prompt's rows is linear in its sums. Prompts with a row in a cell come some at a time, in
@@ -65,23 +58,18 @@ def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Ite
     values = [None, *(covariate[kept] for covariate in block.covariates), block.rating[kept]]  # None: 1 in every row
     prompt = block.prompt[kept].astype(np.int64)
     begins = np.diff(prompt, prepend=-1) > 0
-    most = max(1, ENTRIES // max(1, cells))
-    bounds = [*np.flatnonzero(begins)[::most], len(cell)]
-    for start, end in pairwise(bounds):
-        number = np.cumsum(begins[start:end]) - 1
-        among = [None if column is None else column[start:end] for column in values]
-        sums = _summed(number * cells + cell[start:end], among, int(number[-1]) + 1, cells)
-        yield prompt[start:end][begins[start:end]], sums
-
-
-def _summed(key: np.ndarray, values: Sequence[np.ndarray | None], prompts: int, cells: int) -> np.ndarray:
-    """Sum the products of `values` by key = prompt * cells + cell."""
     pairs = products(len(values) - 1)
-    sums = np.empty((prompts, len(pairs), cells))
-    for place, (a, b) in enumerate(pairs):
-        weights = values[b] if a == 0 else values[a] * values[b]
-        sums[:, place] = np.bincount(key, weights, minlength=prompts * cells).reshape(prompts, cells)
-    return sums
+    most = max(1, ENTRIES // max(1, cells))
+    for start, end in pairwise([*np.flatnonzero(begins)[::most], len(cell)]):
+        number = np.cumsum(begins[start:end]) - 1
+        prompts = int(number[-1]) + 1
+        key = number * cells + cell[start:end]
+        among = [None if column is None else column[start:end] for column in values]
+        sums = np.empty((prompts, len(pairs), cells))
+        for place, (a, b) in enumerate(pairs):
+            weights = among[b] if a == 0 else among[a] * among[b]
+            sums[:, place] = np.bincount(key, weights, minlength=prompts * cells).reshape(prompts, cells)
+        yield prompt[start:end][begins[start:end]], sums
 
 
 def mapped(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -91,10 +79,7 @@ def mapped(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, terms), that make a prompt's score X'(y - X estimate) of its sums.
-
-    layouts: (cells, w, terms).
-    """
+    """Weights, (products, cells, terms), of a prompt's sums in its score X'(y - X estimate); layouts: (cells, w, terms)."""
     width = layouts.shape[1]
     fitted = layouts @ estimate  # (cells, w)
     weights = []
@@ -107,8 +92,8 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     return np.stack(weights)
 
 
-def gram_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Weights, (products, cells, entries), that make the entries of a prompt's Gram matrix X'X at `places` of its sums."""
+def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray) -> np.ndarray:
+    """Weights, (products, cells, entries + terms), of a prompt's sums in the entries of its X'X at `places`, then its score."""
     width, (row, column) = layouts.shape[1], places
     weights = []
     for a, b in products(width):
@@ -117,20 +102,12 @@ def gram_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> 
         else:
             weight = layouts[:, a][:, row] * layouts[:, b][:, column]
             weights.append(weight if a == b else weight + layouts[:, b][:, row] * layouts[:, a][:, column])
-    return np.stack(weights)
-
-
-def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, entries + terms), that make both of a prompt's sums, the entries of X'X first."""
-    return np.concatenate([gram_weights(layouts, places), score_weights(layouts, estimate)], axis=-1)
+    return np.concatenate([np.stack(weights), score_weights(layouts, estimate)], axis=-1)
 
 
 def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the entries on and above the diagonal of X'X that can differ from 0: of terms that share a cell.
-
-    The diagonal is there as a whole: what absorption leaves of a term may be 0 in all cells.
-    """
-    used = layouts.any(axis=1)  # (cells, terms)
+    """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell, and of the whole diagonal."""
+    used = layouts.any(axis=1)  # (cells, terms); with fixed effects, a term may be 0 in all cells
     return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
 
 
@@ -142,7 +119,7 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
-    directions) without information in any replicate: filling them up leaves what is determined as it is.
+    directions) without information in any replicate; filling them up does not change what is determined.
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
@@ -189,30 +166,31 @@ PROMPTS = 1024  # codes of a piece: of it depends what a seed gives, and how man
 
 
 class Pieces:
-    """Values of the prompts of a slice, which come a few at a time, rising by code, and are handed on by piece."""
+    """Hands on the values of a slice's prompts, which come a few at a time, rising by code, in whole pieces of the study's.
 
-    def __init__(self) -> None:
-        """Start without prompts."""
+    What is drawn for prompts is drawn for the codes of a piece at a time, whatever prompts a slice has.
+    """
+
+    def __init__(self, take: Callable[[int, np.ndarray, np.ndarray], None]) -> None:
+        """Start without prompts; `take` gets the number of a piece, the places in it of the prompts that came, their values."""
+        self._take = take
         self._held: list[tuple[np.ndarray, np.ndarray]] = []  # codes and values, all of one piece
 
-    def add(self, prompts: np.ndarray, values: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Take the next prompts, (prompts,) and (prompts, quantities), and yield the pieces that are whole.
-
-        Of each its number, the places in it of the prompts that came, and their values. The last piece is held until `rest`.
-        """
+    def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
+        """Take the next prompts, (prompts,) and (prompts, quantities); the last piece is held until `rest`."""
         bounds = np.flatnonzero(np.diff(prompts // PROMPTS)) + 1
         for codes, rows in zip(np.split(prompts, bounds), np.split(values, bounds), strict=True):
             if self._held and self._held[0][0][0] // PROMPTS != codes[0] // PROMPTS:
-                yield from self.rest()
+                self.rest()
             self._held.append((codes, rows))
 
-    def rest(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yield the last piece, of which no more prompts come, if there is one."""
+    def rest(self) -> None:
+        """Hand on the piece that is held, if there is one."""
         if self._held:
             codes, values = map(np.concatenate, zip(*self._held, strict=True))
             self._held = []
             piece = int(codes[0]) // PROMPTS
-            yield piece, codes - piece * PROMPTS, values
+            self._take(piece, codes - piece * PROMPTS, values)
 
 
 def size_of(piece: int, prompts: int) -> int:

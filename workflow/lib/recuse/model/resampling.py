@@ -1,6 +1,6 @@
 """Two bootstraps by prompt of a linear fit, from the sums of prompts instead of refits to resampled rows.
 
-The wild bootstrap tests single coefficients, and inverts the test, and holds up with few or unequal prompts; the bootstrap of
+The wild bootstrap tests single coefficients and inverts the tests; it holds up with few or unequal prompts. The bootstrap of
 prompts redraws these and refits.
 """
 
@@ -13,7 +13,7 @@ from recuse.base.log import steps
 from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
 from recuse.model.prompt_sums import Pieces, gram_and_score_weights, gram_places, mapped, shifts_of, size_of
 
-DRAWS = 250  # at a time: of it depends which weights a seed gives, and what memory they take
+DRAWS = 250  # at a time: which weights a seed gives, and the memory they take, depend on it
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
 APART = 2  # in the key of a seed: other draws than those of the bootstrap by prompt
 SAME = 1 - 1e-9  # |t*| from so much of |t| on counts as no smaller: for rounding
@@ -39,8 +39,8 @@ class WildTest:
         square = self.squares @ [1.0, delta, delta**2]
         # Without residuals that would vary there is no scale: such a draw counts as large.
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.numerators @ [1.0, delta] / np.sqrt(np.maximum(square, 0.0))
-        return np.where(np.isnan(found), np.inf, found)
+            drawn = self.numerators @ [1.0, delta] / np.sqrt(np.maximum(square, 0.0))
+        return np.where(np.isnan(drawn), np.inf, drawn)
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided: (1 + number of draws with |t*| >= |t|) / (1 + draws)."""
@@ -48,10 +48,9 @@ class WildTest:
         return float((1 + (np.abs(self.statistics(null)) >= SAME * own).sum()) / (1 + len(self.squares)))
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Values about the estimate that a test of level 1 - confidence does not reject, up to an end on either side.
+        """Values about the estimate that a test of level 1 - confidence does not reject, up to where it begins to reject.
 
-        At an end the test begins to reject. Where it rejects a value, and does not reject one further off, there are several
-        ends, and any of them may be found. NaN for an end that is further than WIDEST standard errors.
+        Where it rejects a value but not one further off, either end may be found. NaN for an end beyond WIDEST errors.
         """
         return self._end(-self.std_error, confidence), self._end(self.std_error, confidence)
 
@@ -73,57 +72,47 @@ class WildTest:
 class WildBootstrap:
     """Draws of t statistics of one slice, with the null hypothesis imposed.
 
-    Prompts come a few at a time, each with all its rows. For the coefficient k, a the row k of A = (X'X)^-1 and b_0 the null
-    hypothesis, the restricted fit is b - a' delta, delta = (b_k - b_0) / A_kk. With G_p = X'X and s_p = X'(y - X b) over the
-    rows of prompt p, and H_p = a G_p, the scores of the restricted fit are r_p = s_p + H_p' delta, and u_p = a r_p. A draw
-    gives each prompt one of Webb's six weights w_p, and with c, the small-sample factor of CR1,
+    For the coefficient k, a the row k of A = (X'X)^-1 and b_0 the null hypothesis, the restricted fit is b - a' delta, with
+    delta = (b_k - b_0) / A_kk. With G_p = X'X and s_p = X'(y - X b) over the rows of prompt p, and H_p = a G_p, the scores of
+    the restricted fit are r_p = s_p + H_p' delta, and u_p = a r_p. A draw gives each prompt of the study one of Webb's six
+    weights w_p, the same in all slices and specs. With c, the small-sample factor of CR1,
       t* = sum w_p u_p / sqrt(c sum (w_p u_p - H_p A sum_q w_q r_q)^2).
-    What is known of a draw is sums over prompts of w_p and w_p^2 times what the prompt sums up to: about three numbers for each
-    coefficient in question and each term that A joins to it, and one piece of the prompts. The weights of a draw belong to the
-    prompts of the study: they are the same in whatever slice of whatever spec.
+    Held are sums over prompts, by w_p and w_p^2: about three numbers for each tested coefficient and each term that A joins to
+    it, and one piece of the prompts.
     Source: Cameron, Gelbach and Miller (2008), the wild cluster restricted bootstrap; Webb (2014); Roodman et al. (2019).
     """
 
     def __init__(
         self, layouts: np.ndarray, solution: Solution, places: Sequence[int], *, prompts: int, draws: int, seed: int
     ) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice.
-
-        places: of the coefficients that are tested, among the terms. prompts: how many the study has, of which some will come.
-        """
+        """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the tested coefficients in the terms."""
         self._solution, self._of_study, self._seed = solution, prompts, seed
         self._rows = solution.inverse[places]  # (tested, terms)
         self._places = list(places)
         self._gram = gram_places(layouts)
         self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
         tested, terms = self._rows.shape
-        # What a coefficient is made of lies among the terms joined to it, of a slice by dimension those of its judges' family.
+        # A coefficient depends on the terms joined to it alone: in a slice by dimension, those of its judges' family.
         self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
         self._of, self._term = np.nonzero(self._joined)
         self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
         self._own = np.zeros(tested)  # sum over prompts of u^2, unweighted
-        self._pieces = Pieces()
+        self._pieces = Pieces(self._draw)
         self._prompts = 0  # with rows in the slice
         self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
-        self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums) each, as by `_weighed`
+        self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums by w, then by w^2) each
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
         self._prompts += len(prompts)
-        for piece in self._pieces.add(prompts, mapped(sums, self._weights)):
-            self._draw(*piece)
+        self._pieces.add(prompts, mapped(sums, self._weights))
 
     def tests(self) -> dict[int, WildTest]:
-        """The draws of each coefficient in question, by its place, after the last prompt.
-
-        There is none of a coefficient that the rows do not determine, or that has no error CR1.
-        """
-        for piece in self._pieces.rest():
-            self._draw(*piece)
+        """The draws of each tested coefficient that is determined and has an error CR1, by place, after the last prompt."""
+        self._pieces.rest()
         factor = small_sample_factor(self._prompts, self._solution)
-        known = self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE)
-        tested = np.flatnonzero(known)
-        found = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
+        tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE))
+        parts = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
         return {
             self._places[number]: WildTest(
                 estimate=float(self._solution.estimate[self._places[number]]),
@@ -132,16 +121,16 @@ class WildBootstrap:
                 numerators=np.concatenate([numerators for numerators, _ in of_parts]),
                 squares=factor * np.concatenate([squares for _, squares in of_parts]),
             )
-            for number, of_parts in zip(tested, zip(*found, strict=True), strict=True)
+            for number, of_parts in zip(tested, zip(*parts, strict=True), strict=True)
         }
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
         """Add the prompts at `places` of a piece to the sums of all draws."""
-        summands, size = self._summands(values), size_of(piece, self._of_study)
+        (linear, squared), size = self._summands(values), size_of(piece, self._of_study)
         shown = steps(self._parts, "wild bootstrap", unit="draws", each=DRAWS, total=self._parts[-1].stop)
         for number, part in enumerate(shown):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
-            self._sums[number] += _weighed(weights, *summands)
+            self._sums[number] += np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
 
     def _summands(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the draws weigh of some prompts, by w and by w^2, (prompts, sums) each.
@@ -180,21 +169,13 @@ class WildBootstrap:
         return np.stack([of_scores @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
 
 
-def _weighed(weights: np.ndarray, linear: np.ndarray, squared: np.ndarray) -> np.ndarray:
-    """Sums over prompts by weight and by squared weight, (draws, sums)."""
-    return np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
-
-
 def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Which terms X'X, of entries at `places`, joins directly or through others, (terms, terms) of bool: those of a block.
-
-    Between blocks its inverse is 0.
-    """
-    known = np.eye(terms, dtype=bool)
-    known[places] = known[places[::-1]] = True
-    while ((further := known @ known) != known).any():
-        known = further
-    return known
+    """Terms of one block of X'X, of entries at `places`, (terms, terms) of bool; between blocks its inverse is 0."""
+    block = np.eye(terms, dtype=bool)
+    block[places] = block[places[::-1]] = True
+    while ((larger := block @ block) != block).any():
+        block = larger
+    return block
 
 
 def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -> np.ndarray:
@@ -203,31 +184,28 @@ def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -
     return np.concatenate([WEBB, -WEBB])[random.integers(6, size=(draws, prompts))]
 
 
-REPLICATES = 250  # drawn at a time: of it depends which resamples a seed gives, and what memory they take
+REPLICATES = 250  # drawn at a time: which resamples a seed gives, and the memory they take, depend on it
 
 
 class ResampledTotals:
-    """Totals over resamples of prompts of what prompts sum up to, quantity by quantity: sum over p of c_p values_p.
+    """Totals over resamples of prompts, quantity by quantity: sum over p of c_p values_p.
 
-    In a replicate prompt p counts c_p times, by `Resamples`. What is held is a total for each replicate, and one piece of the
-    prompts.
+    In a replicate prompt p counts c_p times, by `Resamples`. Held are a total for each replicate, and one piece of the prompts.
     """
 
     def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
-        """Start without prompts; `prompts` is the number of all of the study, of which some will come."""
+        """Start without prompts; prompts: how many the study has, of which some will come."""
         self._totals = np.zeros((replicates, quantities))
         self._resamples = Resamples(prompts, replicates=replicates, seed=seed)
-        self._pieces = Pieces()
+        self._pieces = Pieces(self._draw)
 
     def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
         """Add the next prompts, with their codes and values, (prompts, quantities)."""
-        for piece in self._pieces.add(prompts, values):
-            self._draw(*piece)
+        self._pieces.add(prompts, values)
 
     def totals(self) -> np.ndarray:
         """Totals of each replicate after the last prompt, (replicates, quantities)."""
-        for piece in self._pieces.rest():
-            self._draw(*piece)
+        self._pieces.rest()
         return self._totals
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
@@ -235,27 +213,27 @@ class ResampledTotals:
             self._totals[number * REPLICATES :][: len(times)] += times[:, places] @ values
 
 
-class PromptBootstrap:
-    """Refits of one slice to resamples of its prompts, which come a few at a time, each with all its rows.
+class PromptBootstrap(ResampledTotals):
+    """Refits of one slice to resamples of its prompts.
 
     The coefficients of a replicate, in which prompt p counts c_p times, are b + (sum c_p G_p)^-1 (sum c_p s_p), with G_p = X'X
     and s_p = X'(y - X b) over the rows of p and b the fit to all rows.
     Source: Efron and Tibshirani (1993); Cameron, Gelbach and Miller (2008), the pairs cluster bootstrap.
     """
 
-    def __init__(self, layouts: np.ndarray, solution: Solution, *, prompts: int, replicates: int, seed: int) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice; prompts: how many the study has."""
+    def __init__(self, layouts: np.ndarray, solution: Solution, **resamples: int) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; resamples: prompts, replicates and seed."""
         self._solution, self._places = solution, gram_places(layouts)
         self._weights = gram_and_score_weights(layouts, self._places, solution.estimate)
-        self._resampled = ResampledTotals(self._weights.shape[-1], prompts=prompts, replicates=replicates, seed=seed)
+        super().__init__(self._weights.shape[-1], **resamples)
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        self._resampled.add(prompts, mapped(sums, self._weights))
+        super().add(prompts, mapped(sums, self._weights))
 
     def estimates(self) -> np.ndarray:
         """Coefficients of each replicate, (replicates, terms); NaN where its prompts do not determine one."""
-        totals = self._resampled.totals()
+        totals = self.totals()
         shifts = [
             shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
             for start in steps(range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), each=REPLICATES)
@@ -266,8 +244,8 @@ class PromptBootstrap:
 class Resamples:
     """How often each replicate draws each prompt of a study: as many as there are, with replacement.
 
-    A slice takes those of its prompts. So the same replicate is of the same prompts in all slices, and specs, of the study,
-    and what these say varies together as far as they share prompts.
+    A replicate has the same prompts in all slices and specs of the study, so that these vary together as far as they share
+    prompts.
     """
 
     def __init__(self, prompts: int, *, replicates: int, seed: int) -> None:
@@ -278,10 +256,7 @@ class Resamples:
         self._next = 0  # piece
 
     def of_piece(self, piece: int) -> Iterator[np.ndarray]:
-        """Yield the draws of a piece for all replicates, (at most REPLICATES, codes of the piece) each.
-
-        Pieces are asked for in rising order, some may be left out.
-        """
+        """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each; pieces in rising order, some left out."""
         totals = [self._totals_of_next() for _ in range(self._next, piece + 1)][-1]
         count = size_of(piece, self._prompts)
         for start in range(0, len(totals), REPLICATES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import cycle
 
@@ -15,6 +15,11 @@ from recuse.simulate.world import bias_matrix
 RATERS = 3  # whose mean is the reference
 MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
 LENGTHS = 0.3  # standard deviation of a normalised length within a model; the models' means go from -LENGTHS to LENGTHS
+
+
+def dial(words: str, default: object = MISSING):
+    """A dial of a world, with its name in figures; without a default every world sets it."""
+    return field(default=default, metadata={"words": words})
 
 
 @dataclass(frozen=True)
@@ -36,23 +41,23 @@ class ValidityWorld:
     """
 
     families: Sequence[int]  # models of each family
-    dimensions: int
-    prompts: int
-    intercept: float
-    slope: float
-    noise: float
-    self_bias: float = 0.0
-    family_bias: float = 0.0
-    taste: float = 0.0
-    shared_taste: float = 0.0
-    length_taste: float = 0.0
-    prompt_shock: float = 0.0
-    completion_shock: float = 0.0
-    judge_shock: float = 0.0
-    quality_gap: float = 0.0
-    reliability: float = 1.0
-    ceiling: bool = False
-    missing: float = 0.0
+    dimensions: int = dial("dimensions")
+    prompts: int = dial("prompts")
+    intercept: float = dial("judges' intercept")
+    slope: float = dial("judges' slope on the true score")
+    noise: float = dial("sd of the errors")
+    self_bias: float = dial("self-bias of every other judge", 0.0)
+    family_bias: float = dial("bias of every other family", 0.0)
+    taste: float = dial("sd of a judge's taste for a model", 0.0)
+    shared_taste: float = dial("sd of all judges' taste for a model", 0.0)
+    length_taste: float = dial("mean over judges of what a unit of length adds", 0.0)
+    prompt_shock: float = dial("sd of what a prompt's ratings in a dimension share", 0.0)
+    completion_shock: float = dial("sd of what a completion's ratings share", 0.0)
+    judge_shock: float = dial("sd of what a judge's ratings of a prompt share", 0.0)
+    quality_gap: float = dial("best model above the worst in true score by", 0.0)
+    reliability: float = dial("reliability of the human scores", 1.0)
+    ceiling: bool = dial("ratings above 1 are 1", False)
+    missing: float = dial("mean share missing of judges' ratings of themselves", 0.0)
 
     @cached_property
     def family_of(self) -> np.ndarray:
@@ -193,27 +198,8 @@ class Drawn:
         return RowBlock(prompt[kept], group[kept], rating, others)
 
 
-# Dials as a figure names them.
-DIALS = {
-    "dimensions": "dimensions",
-    "prompts": "prompts",
-    "intercept": "judges' intercept",
-    "slope": "judges' slope on the true score",
-    "noise": "sd of the errors",
-    "self_bias": "self-bias of every other judge",
-    "family_bias": "bias of every other family",
-    "taste": "sd of a judge's taste for a model",
-    "shared_taste": "sd of all judges' taste for a model",
-    "length_taste": "mean over judges of what a unit of length adds",
-    "prompt_shock": "sd of what a prompt's ratings in a dimension share",
-    "completion_shock": "sd of what a completion's ratings share",
-    "judge_shock": "sd of what a judge's ratings of a prompt share",
-    "quality_gap": "best model above the worst in true score by",
-    "reliability": "reliability of the human scores",
-    "ceiling": "ratings above 1 are 1",
-    "missing": "mean share missing of judges' ratings of themselves",
-}
-SIZE = ("families", "prompts", "dimensions", "intercept", "slope", "noise")  # that every world has
+DIALS = {each.name: each.metadata["words"] for each in fields(ValidityWorld) if each.metadata}  # as a figure names them
+SIZE = [each.name for each in fields(ValidityWorld) if each.default is MISSING]  # that every world has
 
 
 def dials_in_words(grid: Mapping) -> list[str]:

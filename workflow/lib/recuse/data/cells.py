@@ -43,8 +43,8 @@ class Levels:
         """Number of codes of groups: every combination, met in the rows or not."""
         return math.prod(self._sizes)
 
-    def places(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Places of dimension, judge, model and dataset of each code, (codes,) each."""
+    def places(self, group: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Places of the levels of AXES of each code, (codes,) each."""
         return np.unravel_index(group, self._sizes)
 
     def code(self, dimension: np.ndarray, judge: np.ndarray, model: np.ndarray, dataset: np.ndarray) -> np.ndarray:
@@ -83,7 +83,6 @@ class Levels:
         return tuple(len(getattr(self, axis)) for axis in AXES)
 
     def _stride(self, axis: str) -> int:
-        """How far apart the codes of two neighbouring levels are."""
         return math.prod(self._sizes[AXES.index(axis) + 1 :])
 
 
@@ -150,7 +149,7 @@ def build_cells(ratings: str, cells: str) -> None:
     One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
-    _build(_counting(), _counted(ratings), levels_of(ratings), cells)
+    _write(_counted(ratings), levels_of(ratings), cells)
 
 
 def count_shard(ratings: str, counts: str) -> None:
@@ -159,15 +158,15 @@ def count_shard(ratings: str, counts: str) -> None:
     The counts of all shards are additive, whatever shards the rows of a cell are in.
     """
     counted = f"{_counted(ratings)} order by all"
-    _counting().execute(f"copy ({counted}) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
+    _connect_to_count().execute(f"copy ({counted}) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
 
 
 def gather_cells(counts: Sequence[str], cells: str) -> None:
     """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of all ratings together."""
-    _build(connect(), f"select * from {files(counts)}", levels_of(counts[0]), cells)
+    _write(f"select * from {files(counts)}", levels_of(counts[0]), cells)
 
 
-def _counting() -> duckdb.DuckDBPyConnection:
+def _connect_to_count() -> duckdb.DuckDBPyConnection:
     """Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that."""
     connection = connect()
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
@@ -178,11 +177,16 @@ def _counted(ratings: str) -> str:
     return f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
 
 
-def _build(connection: duckdb.DuckDBPyConnection, counted: str, levels: Levels, cells: str) -> None:
-    counts = connection.execute(counted).fetchnumpy()
+def _write(counted: str, levels: Levels, path: str) -> None:
+    counts = _connect_to_count().execute(counted).fetchnumpy()
     if not len(counts["n"]):
-        raise DataError(f"{cells}: no complete row is left for it; see completeness.csv for what is missing")
-    _write(cells_of_counts(levels, counts), cells)
+        raise DataError(f"{path}: no complete row is left for it; see completeness.csv for what is missing")
+    cells = cells_of_counts(levels, counts)
+    scale = cells.scale.astype(np.int32)
+    columns = {"group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS}}
+    columns |= {"gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1]}
+    columns |= {"n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)}}
+    write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)
 
 
 def read_cells(path: str) -> Cells:
@@ -250,11 +254,3 @@ def cells_of_counts(
         ratings=np.arange(low, high + 1),
         scale=scale,
     )
-
-
-def _write(cells: Cells, path: str) -> None:
-    scale = cells.scale.astype(np.int32)
-    columns = {"group": cells.group + 1, **{factor: cells.factor(factor).astype(object) for factor in FACTORS}}
-    columns |= {"gt": cells.reference_raw, "gt_unit": cells.reference, "scale_low": scale[:, 0], "scale_high": scale[:, 1]}
-    columns |= {"n": cells.n, **{f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)}}
-    write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)

@@ -29,7 +29,8 @@ def pearson(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 
 def spearman(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Spearman's rank correlation with ties, (...,): Pearson's correlation of the mid-ranks of the levels."""
-    return pearson(tables, _midranks(tables.sum(axis=-1)), _midranks(tables.sum(axis=-2)))
+    midranks = (np.cumsum(margin, axis=-1) - (margin - 1) / 2 for margin in (tables.sum(axis=-1), tables.sum(axis=-2)))
+    return pearson(tables, *midranks)
 
 
 def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -63,11 +64,6 @@ def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, co
     n = weights.sum()
     mean = (weights * values).sum() / n
     return float(np.sqrt((n - 1) / n * (weights * (values - mean) ** 2).sum()))
-
-
-def _midranks(margin: np.ndarray) -> np.ndarray:
-    """Mean rank of the observations of each level, from the counts by level, (..., levels)."""
-    return np.cumsum(margin, axis=-1) - (margin - 1) / 2
 
 
 def _below(tables: np.ndarray) -> np.ndarray:

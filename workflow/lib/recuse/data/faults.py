@@ -29,10 +29,12 @@ class Check:
 
 
 # Of files of several kinds.
-NAMES_JUDGE = Check("judge", "judge is null", "which names no judge", "'write the id of the judge'")
-NAMES_MODEL = Check("model", "model is null", "which names no model", "'write the id of the model that was rated'")
-NAMES_PROMPT = Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'")
-NAMES_RATER = Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'")
+NAMED = {
+    "judge": Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
+    "model": Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
+    "prompt": Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
+    "rater": Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
+}
 KNOWN_MODEL = Check(
     "model",
     "model_name is null",

@@ -13,13 +13,14 @@ from typing import IO
 
 import duckdb
 
-from recuse.base.database import files, footer, literal_path, name, read_footer, text
+from recuse.base.database import files, literal_path, name, read_footer, text
 from recuse.base.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
+CSV = {"encoding": "utf-8-sig", "newline": ""}
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 SOURCE = ("source_file", "source_record")  # columns of an imported table: where each row comes from
@@ -46,7 +47,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequenc
         with reading(path):
             return list(connection.execute(f"select * from {files([path])} limit 0").fetchnumpy())
     try:
-        with _open_csv(path) as file:
+        with _open(path, "rt", **CSV) as file:
             header = next(csv.reader(file), [])
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
         problem = "it is UTF-16" if isinstance(error, UnicodeDecodeError) and is_utf16(path) else error
@@ -171,7 +172,7 @@ def place_of(path: str, record: int) -> str:
     if not isfile(path):
         return f"{path}, row {record}"
     line, passed = 0, -1  # the header is record 0
-    with _open_csv(path) as file:
+    with _open(path, "rt", **CSV) as file:
         reader = csv.reader(file)
         for row in reader:
             passed += bool(row)  # blank lines are no records
@@ -193,23 +194,14 @@ def families_in(paths: Iterable[str]) -> dict[str, str]:
     return families
 
 
-def with_families(families: Mapping[str, str]) -> str:
-    """SQL for the option of `copy` that puts families into the footer of a parquet file."""
-    return footer(FAMILIES, dict(families))
-
-
 def is_utf16(path: str) -> bool:
     """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading raises."""
-    with _opener(path)(path, "rb") as file:
+    with _open(path, "rb") as file:
         return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-def _open_csv(path: str) -> IO[str]:
-    return _opener(path)(path, "rt", encoding="utf-8-sig", newline="")
-
-
-def _opener(path: str) -> Callable[..., IO]:
-    return gzip.open if path.endswith(".gz") else open
+def _open(path: str, mode: str, **options: str) -> IO:
+    return (gzip.open if path.endswith(".gz") else open)(path, mode, **options)
 
 
 def _wrong_in_table(path: str, complaint: str) -> str:

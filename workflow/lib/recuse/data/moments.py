@@ -149,23 +149,21 @@ class Moments:
         return replace(self, tensor=tensor)
 
 
-def moments_of_cells(cells: Cells) -> Moments:
+def moments_of_cells(cells: Cells, *, by_cell: bool = False) -> Moments:
     """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts.
 
-    A reference that is not known counts as 0: then none is, and no term is on it.
+    by_cell: a group for each cell, so that the rows of a group have one reference, hence one leverage. A reference that is not
+    known counts as 0: then none is, and no term is on it.
     """
+    if by_cell:
+        factors = {name: cells.factor(name) for name in cells.factors}
+        cells = replace(cells, factors=factors, group=np.arange(len(cells.group)))
     unit = cells.ratings_unit
     # (cells, a): sum of rating^a over the rows of a cell; (cells, b): reference^b
     rating_sums = np.stack([(cells.counts * unit**a).sum(axis=1) for a in range(ORDER + 1)], axis=1)
     references = np.nan_to_num(cells.reference)[:, None] ** np.arange(ORDER + 1)
     sums = {(a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)}
     return Moments(cells.factors, tensor_of(sums, variables=3))
-
-
-def moments_by_cell(cells: Cells) -> Moments:
-    """Make a group of each cell, so that the rows of a group have one reference, hence one leverage."""
-    factors = {name: cells.factor(name) for name in cells.factors}
-    return moments_of_cells(replace(cells, factors=factors, group=np.arange(len(cells.group))))
 
 
 def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:

@@ -8,25 +8,16 @@ import numpy as np
 from recuse.base.database import connect, create_table, files, text
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
-from recuse.data.faults import (
-    KNOWN_MODEL,
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    NAMES_RATER,
-    RATING_ON_SCALE,
-    Check,
-    first_twice,
-    raise_first_fault,
-)
+from recuse.data.faults import KNOWN_MODEL, NAMED, RATING_ON_SCALE, Check, first_twice, raise_first_fault
 from recuse.data.files import check_columns, columns_of, read_as_texts, reading, texts_of
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
 KEY = ("model_name", "dimension", "prompt_id", "team", "rater")
 CHECKS = (
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    NAMES_RATER,
+    NAMED["model"],
+    NAMED["prompt"],
+    NAMED["rater"],
     KNOWN_MODEL,
     Check(
         "dimension",

@@ -14,26 +14,16 @@ from recuse.base.database import connect, create_table, empty_folder, files, tex
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
-from recuse.data.faults import (
-    IS_LENGTH,
-    KNOWN_MODEL,
-    NAMES_JUDGE,
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    RATING_ON_SCALE,
-    Check,
-    fault_number,
-    raise_first_fault,
-)
+from recuse.data.faults import IS_LENGTH, KNOWN_MODEL, NAMED, RATING_ON_SCALE, Check, fault_number, raise_first_fault
 from recuse.data.files import RatingsFile, checked_columns, families_in, place_of, reading, select_rows
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_shards, sort_rows, summarise, write_sorted
 
 CHECKS = (
-    NAMES_JUDGE,
-    NAMES_MODEL,
+    NAMED["judge"],
+    NAMED["model"],
     Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
-    NAMES_PROMPT,
+    NAMED["prompt"],
     Check(
         "judge",
         "judge_name is null",

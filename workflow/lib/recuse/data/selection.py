@@ -16,8 +16,7 @@ NORMALISATIONS = {
     "global": ([], True),  # all completions of the study (the alternative that section 6.2 mentions)
 }
 REFERENCE_FAMILY = "reference_family"  # the factor that tells references apart, where they are the mean ratings of families
-DROPPED = "models_dropped"
-FACTOR_OF = {DROPPED: "model"}  # key of a subset -> factor, where they differ
+DROPPED = "models_dropped"  # the one key of a subset that is no factor
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,9 @@ class Selection:
 
     def absent_from(self, factors: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
         """What the subset names and a study does not hold, by key of the subset."""
-        missing = {
-            key: [value for value in values if value not in factors[FACTOR_OF.get(key, key)]]
-            for key, values in self.subset.items()
-        }
+        missing = {}
+        for key, values in self.subset.items():
+            missing[key] = [value for value in values if value not in factors["model" if key == DROPPED else key]]
         return {key: values for key, values in missing.items() if values}
 
     def rows(self, ratings: Sequence[str], *, prompts: tuple[int, int] | None = None) -> str:

@@ -12,7 +12,6 @@ from recuse.data.moments import (
     PromptRange,
     RowBlock,
     blocks_by_judges,
-    moments_by_cell,
     moments_by_judges,
     moments_of_cells,
     moments_of_rows,
@@ -61,7 +60,7 @@ class Study:
         With the human score they are those of all rows.
         """
         if selection.reference is not None:
-            rows = self._blocks_of(selection)
+            rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, by=REFERENCE_FAMILY))
         if isinstance(self.cells_from, Cells):
             return self.cells_from
@@ -78,12 +77,10 @@ class Study:
             covariates = 1 if selection.length is None else 2
             return self._once(key, lambda: moments_by_judges(*self._not_absorbed(selection), covariates=covariates))
         if selection.length is not None:
-            rows = self._blocks_of(selection)
+            rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("moments", *rows), lambda: moments_of_rows(rows, self._levels))
         cells = self.cells(selection)
-        if by_cell:
-            return self._once(("moments by cell", id(cells)), lambda: moments_by_cell(cells))
-        return self._once(("moments", id(cells)), lambda: moments_of_cells(cells))
+        return self._once(("moments", id(cells), by_cell), lambda: moments_of_cells(cells, by_cell=by_cell))
 
     def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
         """Yield the rows behind `moments`, some prompts at a time; their groups are numbered as in `factors`, of these."""
@@ -112,9 +109,6 @@ class Study:
             return with_normalised_length(rows, selection.length, sets=self._length_sets(selection))
         return rows
 
-    def _blocks_of(self, selection: Selection) -> list[str]:
-        return [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
-
     @property
     def _levels(self) -> Levels:
         return self._once(("levels",), lambda: levels_of(self.ratings[0]))
@@ -131,15 +125,12 @@ class Study:
         if "prompt" in keys:
             return None
         query = length_sets(selection.rows(self.ratings), selection.length)
-        mean, sd = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
-        return f"select {_double(mean)} as mean, {_double(sd)} as sd"
+        lengths = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
+        # As a literal, a number would be a decimal first, which may round it.
+        mean, sd = ("null" if value is None else f"{text(repr(value))}::double" for value in lengths)
+        return f"select {mean} as mean, {sd} as sd"
 
     def _once(self, key, read):
         if key not in self._read:
             self._read[key] = read()
         return self._read[key]
-
-
-def _double(value: float | None) -> str:
-    """SQL for a number as it is; as a literal it would be a decimal first, which may round it."""
-    return "null" if value is None else f"{text(repr(value))}::double"

@@ -62,7 +62,7 @@ def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> L
 def by_leverage(moments: Moments, regressors: np.ndarray, solution: Solution, *, power: int) -> LeastSquares:
     """Errors HC2, of power 1, and HC3, of power 2: A (sum x x' e^2 / (1 - h)^power) A, h = x' A x.
 
-    The rows of each group have one reference, as by moments.moments_by_cell, else DesignError. NaN for coefficients that a
+    The rows of each group have one reference, as by moments_of_cells by cell, else DesignError. NaN for coefficients that a
     single row determines. Source: MacKinnon and White (1985).
     """
     others = others_than_rating(moments)

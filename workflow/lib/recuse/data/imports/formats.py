@@ -12,15 +12,7 @@ from recuse.base.database import text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import place_of
-from recuse.data.imports.rows import (
-    RATING_COLUMNS,
-    VERDICT_COLUMNS,
-    Rows,
-    case_of,
-    create_objects,
-    rows_of,
-    there,
-)
+from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, rows_of, there
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"

@@ -8,21 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb
 
-from recuse.base.database import connect, create_table, files, text
+from recuse.base.database import connect, create_table, files, footer, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
-from recuse.data.faults import (
-    IS_LENGTH,
-    NAMES_JUDGE,
-    NAMES_MODEL,
-    NAMES_PROMPT,
-    NAMES_RATER,
-    Check,
-    first_twice,
-    raise_first_fault,
-)
-from recuse.data.files import SOURCE, header_of, place_of, reading, with_families
+from recuse.data.faults import IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
+from recuse.data.files import FAMILIES, SOURCE, header_of, place_of, reading
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import (
@@ -40,10 +31,10 @@ from recuse.data.imports.rows import (
 from recuse.data.registry import HUMAN, RATED, Registry
 
 CHECKS = (
-    NAMES_JUDGE,
+    NAMED["judge"],
     Check("judge", f"judge = {text(HUMAN)}", "which stands for the human scores in tables and figures", "'write another name'"),
-    NAMES_MODEL,
-    NAMES_PROMPT,
+    NAMED["model"],
+    NAMED["prompt"],
     Check(
         "dimension",
         "scale_high is null and not observed",
@@ -55,15 +46,15 @@ CHECKS = (
     IS_LENGTH,
 )
 OF_SCORES = (
-    NAMES_MODEL,
-    NAMES_PROMPT,
+    NAMED["model"],
+    NAMED["prompt"],
     Check(
         "dimension",
         "scale_high is null and not observed",
         "a dimension that the study does not have",
         "'write one that stands under `scales:` of the study in config'",
     ),
-    NAMES_RATER,
+    NAMED["rater"],
 )
 NO_SCORES = (
     "no human score stands beside any rating: judges are compared with the other judges alone; if there are any, name their "
@@ -118,7 +109,7 @@ def import_ratings(
     names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
     taken = {model["family"] for model in models.values()}
     families = {name: f"{name} (alone)" if name in taken else name for (name,) in names if name not in models}
-    footer = with_families(families)
+    metadata = footer(FAMILIES, families)
     connection.execute(f"""
         copy (select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
                      dataset, {PROMPT} as prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
@@ -126,9 +117,9 @@ def import_ratings(
               from (select *, {whole("rating_number", step)}::integer as rating_step,
                            {in_steps("gt_number", step)} as gt_step from typed) as typed
               left join human_scores using ({", ".join(key)}))
-        to {text(outputs["ratings"])} (format parquet, compression zstd, {footer})""")
+        to {text(outputs["ratings"])} (format parquet, compression zstd, {metadata})""")
     if raters:
-        _write_raters(connection, outputs["raters"], key=key, step=step, footer=footer)
+        _write_raters(connection, outputs["raters"], key=key, step=step, metadata=metadata)
     rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
     for stranger, family in families.items():
@@ -181,12 +172,7 @@ def _check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None
 
 
 def _create_human_scores(
-    connection: duckdb.DuckDBPyConnection,
-    paths: Sequence[str],
-    references: Mapping,
-    *,
-    scales: Sequence[str],
-    raters: bool,
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping, *, scales: Sequence[str], raters: bool
 ) -> tuple[str, ...]:
     """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
 
@@ -295,7 +281,7 @@ def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], k
         )
 
 
-def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, footer: str) -> None:
+def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
     """Write the scores of single raters of completions that are rated (parquet), as `recuse.data.raters` reads them.
 
     key: of a completion. The scores are whole numbers of steps, the nearest ones.
@@ -307,7 +293,7 @@ def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequ
               from (select scores.* exclude (dataset), rated.dataset
                     from (select *, row_number() over () as place from scored where score is not null) as scores
                     join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
-              order by place) to {text(path)} (format parquet, compression zstd, {footer})""")
+              order by place) to {text(path)} (format parquet, compression zstd, {metadata})""")
 
 
 def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dict]:

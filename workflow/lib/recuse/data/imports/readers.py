@@ -18,16 +18,7 @@ from recuse.data.imports.formats import (
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.rows import (
-    ALL,
-    RATING_COLUMNS,
-    VERDICT_COLUMNS,
-    Rows,
-    Table,
-    failure_of,
-    first_object,
-    rows_of,
-)
+from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_object, rows_of
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # What config calls the columns of ratings -> (column of the table, other names that a file may give it).

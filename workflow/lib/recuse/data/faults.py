@@ -12,7 +12,7 @@ from recuse.data.files import place_of
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values in a line for config
-LONGEST = 40  # characters of a value that is shown whole beside others
+LONGEST = 40  # characters of a value that is shown whole beside others: a conversation would hide the rest
 LONGEST_ALONE = 200
 LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
 
@@ -102,7 +102,7 @@ def raise_first_fault(
 
 
 def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
-    """The first `key` that rows of `table` (columns file, record) share: its values and where the first two rows are."""
+    """The values of the first `key` that two rows of `table` (columns file, record) share, and where these are."""
     columns = ", ".join(map(name, key))
     twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"
     values = connection.execute(twice).fetchone()
@@ -115,17 +115,13 @@ def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence
 
 
 def _shortened(value: str, longest: int) -> str:
-    """A value as a message shows it: a whole conversation would hide the rest."""
     return value if len(value) <= longest else f"{value[:longest]}..."
 
 
 def _other_values(
     connection: duckdb.DuckDBPyConnection, rows: str, check: Check, number: int, first: str | None
 ) -> tuple[str, str]:
-    """Words for the other values of rows that break check `number`, most frequent first, and the line of config with them all.
-
-    first: the value that is named already.
-    """
+    """Words for the values but the `first` of rows that break a check, most frequent first, and the line of config with all."""
     column = name(check.column)
     values = connection.execute(f"""
         select value, count(*) over ()
@@ -141,9 +137,9 @@ def _other_values(
 
 
 def _line_of_config(key: str, values: list[str]) -> str:
-    """The line that lists these values, upper and lower case being one there; empty where they are too many or too long.
+    """The line that lists these values, regardless of case; empty where they are too many or too long, or one holds a digit.
 
-    So it is where a digit is in one: it may hold a number, such as 7,5.
+    With a digit, a value may be a number, such as 7,5.
     """
     unlike: dict[str, str] = {}
     for value in map(str.strip, values):

@@ -5,7 +5,7 @@ import gzip
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os.path import exists, isfile
 from pathlib import Path
@@ -69,11 +69,11 @@ def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], opti
 
 
 def _mend_of_columns(missing: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str]) -> str:
-    alike = next((other for other in columns if other.strip().lower() == missing), None)
     if separated := with_commas(columns[0]):
         return separated
-    if alike is not None:
-        return f"rename '{alike}' to '{missing}'"
+    for other in columns:
+        if other.strip().lower() == missing:
+            return f"rename '{other}' to '{missing}'"
     if missing == "dimension":
         return "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config"
     if missing == "gt":
@@ -105,13 +105,11 @@ def checked_columns(connection: duckdb.DuckDBPyConnection, source: RatingsFile) 
 def select_rows(source: RatingsFile, columns: Sequence[str]) -> str:
     """SQL for the rows of a file as text: file, record (from 1), the required columns, pred_length, dimension, named.
 
-    `named` is the dimension that config gives the file, or NULL. A missing number, however spelled, is NULL, and so is an empty
-    name.
+    `named` is the dimension that config gives the file, or NULL. Missing numbers, however spelled, and empty names are NULL.
     """
     relation, expressions = read_as_texts(source.path, columns)
     named = "null::varchar" if source.dimension is None else text(source.dimension)
-    texts = texts_of(expressions, (*REQUIRED, *OPTIONAL), NUMBERED)
-    texts = {"dimension": named, "pred_length": "null::varchar"} | texts
+    texts = {"dimension": named, "pred_length": "null::varchar"} | texts_of(expressions, (*REQUIRED, *OPTIONAL), NUMBERED)
     picked = ", ".join(f"{texts[column]} as {column}" for column in (*REQUIRED, *OPTIONAL))
     return f"select {place_in(source.path, columns)}, {named} as named, {picked} from {relation}"
 
@@ -137,10 +135,7 @@ def whole_as_text(column: str) -> str:
 
 
 def texts_of(expressions: Mapping[str, str], columns: Iterable[str], numbered: Collection[str]) -> dict[str, str]:
-    """SQL for those of `columns` that are there, as texts: NULL where empty, and, of `numbered` ones, where missing.
-
-    expressions: SQL for each column of a file, as by `read_as_texts`.
-    """
+    """SQL for those of `columns` in `expressions` (by `read_as_texts`): NULL where empty, and, of `numbered` ones, missing."""
     present = (column for column in columns if column in expressions)
     return {column: missing_as_null(expressions[column], MISSING if column in numbered else ("",)) for column in present}
 
@@ -162,15 +157,11 @@ def place_in(path: str, columns: Collection[str]) -> str:
 
 
 def place_of(path: str, record: int) -> str:
-    """Where a record is: the line of a CSV file that it begins in, the line of a JSON Lines file, else the row or entry.
-
-    A file that an imported table comes from may be gone: its rows are counted then.
-    """
-    if Path(path).suffix in UNITS:
-        return f"{path}, {UNITS[Path(path).suffix]} {record}"
+    """Where a record is: the line of a CSV or JSON Lines file that it begins in, else the row or entry."""
+    suffix = Path(path).suffix
+    if suffix in UNITS or not isfile(path):  # what an imported table comes from may be gone
+        return f"{path}, {UNITS.get(suffix, 'row')} {record}"
     csv.field_size_limit(LONGEST_FIELD)
-    if not isfile(path):
-        return f"{path}, row {record}"
     line, passed = 0, -1  # the header is record 0
     with _open(path, "rt", **CSV) as file:
         reader = csv.reader(file)
@@ -187,10 +178,8 @@ def families_in(paths: Iterable[str]) -> dict[str, str]:
     families: dict[str, str] = {}
     for path in paths:
         if path.endswith(".parquet") and isfile(path):
-            try:
+            with suppress(duckdb.Error):  # its reader says what is wrong with it
                 families |= read_footer(path, FAMILIES) or {}
-            except duckdb.Error:  # its reader says what is wrong with it
-                continue
     return families
 
 
@@ -207,7 +196,6 @@ def _open(path: str, mode: str, **options: str) -> IO:
 def _wrong_in_table(path: str, complaint: str) -> str:
     """What DuckDB found in a CSV file, in which line, and the mend; the first line of what it says of another."""
     line = re.search(r"Line: (\d+)", complaint)
-    where = f"{path}, line {line.group(1)}" if line else path
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
     problem = complaint.strip().splitlines()[0]
     if fields:
@@ -215,7 +203,7 @@ def _wrong_in_table(path: str, complaint: str) -> str:
         problem = problem.format(*fields.groups())
     elif "unterminated quote" in complaint:
         problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
-    return f"{where}: cannot be read: {problem}"
+    return f"{path}{f', line {line.group(1)}' if line else ''}: cannot be read: {problem}"
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """From files of judge ratings to the canonical ratings, checked row by row, and their completeness: in one go, or by shards.
 
-A study of many rows is scattered over jobs and gathered: `check_files` for each group of its raw files, `plan_study` for all
-of them together, `write_shard` for each shard of the canonical table. `normalise` is the same for one group and one shard.
+By shards: `check_files` for each group of raw files, `plan_study` for all of them together, `write_shard` for each shard.
 """
 
 import math
@@ -98,8 +97,7 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
     row of the study has one, is left out and counted; where no row has a gt it is NULL.
 
-    The rows pass by way of files in a folder beside `ratings`, gone afterwards, so that there may be more of them than memory
-    holds.
+    The rows pass through files in a folder beside `ratings`, gone afterwards, so that memory need not hold them all.
 
     Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, text in a
     number, a value off its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that
@@ -130,7 +128,7 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
-    """The error about files in which each row lacks something."""
+    """Return the error about files in which each row lacks something."""
     named = ", ".join(file.path for file in files)
     return DataError(f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
 
@@ -160,7 +158,7 @@ def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shar
 def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
     """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
 
-    The shards one after the other are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
+    The shards in turn are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)

@@ -1,7 +1,6 @@
 """From checked rows in any order to the canonical ratings, sorted by prompt, in one shard or many: no step holds all rows.
 
-A study of many rows is scattered over jobs and gathered: summaries of groups of files are additive, and the plan made of them
-says all that has to be known of the whole study to write the ratings of one shard of prompts.
+Summaries of groups of files are additive, and the plan made of them says all that one shard of prompts needs of the study.
 """
 
 import json
@@ -82,7 +81,6 @@ class Summary:
         return f"{'rated' if self._any('gt') else 'judged'}{'_with_length' if self._any('length') else ''}"
 
     def _any(self, column: str) -> bool:
-        """Whether any row has it."""
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
     def completeness(self) -> Iterator[dict]:
@@ -93,17 +91,11 @@ class Summary:
             judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
-                yield {
-                    "dimension": dimension,
-                    "judge": judge,
-                    "model": model,
-                    "prompts": prompts,
-                    "absent": prompts - count["present"],
-                    "missing_rating": count["missing_rating"],
-                    "missing_gt": count["missing_gt"] if self._any("gt") else 0,
-                    "missing_length": count["missing_length"] if self._any("length") else 0,
-                    "used": count[self.complete],
-                }
+                row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
+                row |= {"absent": prompts - count["present"], "missing_rating": count["missing_rating"]}
+                for column in ("gt", "length"):
+                    row[f"missing_{column}"] = count[f"missing_{column}"] if self._any(column) else 0
+                yield row | {"used": count[self.complete]}
 
 
 @dataclass(frozen=True)
@@ -245,7 +237,7 @@ def _with_last(path: str, condition: str = "true") -> str:
 
 
 def _name(levels: Levels, factor: str) -> str:
-    """SQL for the name of a factor, from the code of the group; of a type that is written as fast as numbers are."""
+    """SQL for the name of a factor, from the code of the group; an enum is written as fast as numbers are."""
     names = [text(name) for name in getattr(levels, factor)]
     return _element(names, levels.sql_place(AXIS.get(factor, factor)), f"enum({', '.join(dict.fromkeys(names))})")
 
@@ -256,5 +248,4 @@ def _element(values: Sequence, place: str, kind: str = "integer") -> str:
 
 
 def _type_of(codes: int) -> str:
-    """The type of a column of so many codes."""
     return next(kind for kind, most in LARGEST.items() if codes <= most)

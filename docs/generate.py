@@ -15,9 +15,12 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 sys.path.insert(0, str(LIBRARY.parent))
 
-from recuse.config.declared.faults import of_any_name, resolved  # noqa: E402
 from recuse.config.declared.montecarlo import MonteCarlo  # noqa: E402
-from recuse.config.declared.sections import Section  # noqa: E402
+from recuse.config.declared.sections import (  # noqa: E402
+    Section,
+    of_any_name,
+    resolved,
+)
 from recuse.config.declared.settings import Settings  # noqa: E402
 
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}", "exclusiveMaximum": "below {}"}

@@ -9,7 +9,7 @@ from conftest import ROOT
 from recuse.catalogue.figures import captions_of, figure_params, figures, figures_of, files_of, pictures_of, simultaneous_of
 from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
-from recuse.config.origins import with_stand_ins
+from recuse.config.studies import with_stand_ins
 from recuse.model.spec import A_OF_REFERENCE, MEANINGS, A, C
 
 PROJECT = project_settings()

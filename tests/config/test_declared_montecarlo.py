@@ -6,8 +6,8 @@ from dataclasses import fields
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.declared.faults import validated
 from recuse.config.declared.montecarlo import MonteCarlo, World
+from recuse.config.declared.sections import validated
 from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.estimators import dials_of, estimators_of
 from recuse.montecarlo.world import ValidityWorld

@@ -7,8 +7,8 @@ import pytest
 from conftest import CONFIG
 from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError
+from recuse.config.declared.inference import check_redefined
 from recuse.config.declared.settings import check
-from recuse.config.declared.specs import check_redefined
 
 
 def place(config, path, value):

@@ -10,7 +10,7 @@ from mutations import SEEDED, bytes_like, documents_like, done_or_refused
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
-from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, with_stand_ins
+from recuse.config.studies import analyses, kind, with_stand_ins
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_object
 from recuse.data.registry import Registry, models_with, named_files, raw_files, scales_in_steps
@@ -69,15 +69,16 @@ def start(path):
     """Read a configuration, and what the workflow makes of it before any job."""
     config = load(str(path))
     assert Spec.from_config(config["specs"])
-    for study in with_stand_ins(config["studies"], os.path.exists).values():
-        kind_of(study)
+    config = {**config, **{section: with_stand_ins(config[section], os.path.exists) for section in ("studies", "comparisons")}}
+    for name, study in config["studies"].items():
+        kind(config, name)
         Registry.from_config(models_with(study.get("families", {}), config["models"]))
         scales_in_steps(study["scales"], study.get("import", {}))
         raw_files(named_files(study.get("files", ())))
         Subject.from_config(label=study["title"], kind="user", models=config["models"], families=config["families"])
-    for study in with_stand_ins(config["comparisons"], os.path.exists).values():
-        kind_of_verdicts(study)
-        analyses_of(study)
+    for name in config["comparisons"]:
+        kind(config, name)
+        analyses(config, name)
 
 
 @pytest.fixture

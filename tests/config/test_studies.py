@@ -9,16 +9,20 @@ from recuse.base.errors import ConfigError
 from recuse.config import studies
 from recuse.config.studies import (
     check_names,
+    conclusions_params,
     families_of,
     files_of_user,
     has_alphas,
     has_raters,
+    inference_params,
     is_of_the_paper,
     is_sharded,
     kind,
+    main_and_stand_in,
     models_of,
     order_of,
     origin_of,
+    origin_of_verdicts,
     part_dimensions,
     part_files,
     part_megabytes,
@@ -38,8 +42,11 @@ from recuse.config.studies import (
     shard_files,
     shard_megabytes,
     shards_of,
+    specs_of_views,
+    tables_of_views,
     verdict_files,
     verdict_format,
+    with_stand_ins,
 )
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
@@ -234,3 +241,77 @@ def test_a_study_with_the_name_of_a_rule():
     check_names(CONFIGURED, frozenset({"fit", "page"}))
     with pytest.raises(ConfigError, match="config: studies: whole: the name of a rule of this workflow; choose another"):
         check_names(CONFIGURED, frozenset({"fit", "whole"}))
+
+
+def with_study(study, section="studies"):
+    return {"comparisons": {}, section: {"mine": study}}
+
+
+def test_kind_of_a_study_is_where_its_ratings_come_from():
+    kinds = {name: kind(CONFIG, name) for name in CONFIG["studies"]}
+    published = {"play_favorites": "published", "play_favorites_2d": "published"}
+    assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
+    assert kind(with_study({"files": "mine.csv"}), "mine") == "user"
+
+
+@pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
+def test_stand_in_stands_in_for_files_that_are_not_there(files):
+    study = {"title": "my ratings", "files": files, "simulate": {"prompts": 12}, "scales": {}}
+    others = {"twin": CONFIG["studies"]["twin"]}
+    paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
+    settled = with_stand_ins({**others, "mine": study}, paths.__contains__)
+    assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
+    if isinstance(files, dict):  # one of them there: the other is missed when the study is built, not simulated
+        assert kind(with_study(with_stand_ins({"mine": study}, {"b.csv"}.__contains__)["mine"]), "mine") == "user"
+    stand_in = with_stand_ins({"mine": study}, set().__contains__)["mine"]
+    assert stand_in["title"] == "simulated stand-in for my ratings"
+    assert (kind(with_study(stand_in), "mine"), "files" in stand_in) == ("simulated", False)
+
+
+@pytest.mark.parametrize(
+    ("study", "origin", "of_kind"),
+    [
+        ({"files": "v.csv"}, "files", "user"),
+        ({"source": "judgement_bias", "files": "v.csv"}, "files", "user"),
+        ({"source": "judgement_bias", "simulate": {}}, "simulate", "simulated"),
+        ({"source": "prd"}, "source", "published"),
+        ({"source": "cobbler"}, None, "published"),
+    ],
+)
+def test_origin_and_kind_of_verdicts(study, origin, of_kind):
+    assert (origin_of_verdicts(study), kind(with_study(study, section="comparisons"), "mine")) == (origin, of_kind)
+
+
+@pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
+def test_any_file_of_the_users_takes_the_stand_ins_place(there):
+    study = {"title": "votes", "source": "judgement_bias", "files": ["a.csv", "b.csv"], "simulate": {}}
+    settled = with_stand_ins({"s": study}, lambda path: path == there)["s"]
+    assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
+    assert settled["title"] == ("simulated stand-in for votes" if there is None else "votes")
+
+
+def test_specs_of_tables_are_told_with_those_in_their_place():
+    told = inference_params(CONFIG, ["placebo", "sensitivity"], "assignments")
+    assert told["settings"] == {key: CONFIG["inference"][key] for key in ("placebo", "sensitivity", "assignments")}
+    assert set(told["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
+    assert told["specs"]["length_control"] == CONFIG["specs"]["length_control"]
+    told = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
+    assert set(told["specs"]) == {"gam", *CONFIG["inference"]["sensitivity"], "model_effects", "model_effects_by_dimension"}
+
+
+def test_main_and_what_stands_in_its_place():
+    assert main_and_stand_in(CONFIG) == ["main", "model_effects"]
+    alone = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {}}}
+    assert main_and_stand_in(alone) == ["main"]
+
+
+def test_views_of_the_conclusions_read_these_tables_and_specs():
+    assert tables_of_views(CONFIG) == ["missingness", "multiplicity", "noisy_reference", "placebo", "sensitivity"]
+    specs = specs_of_views(CONFIG)
+    assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
+    assert len(specs) == len(set(specs))
+    told = conclusions_params(CONFIG)
+    assert list(told["views"]) == list(CONFIG["inference"]["conclusions"])
+    assert {view["table"] for view in told["views"].values()} == {"estimates", *tables_of_views(CONFIG)}
+    assert set(specs) <= set(told["specs"])
+    assert (told["confidence"], told["power"]) == (0.9, 0.8)

@@ -10,8 +10,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.rules import asks, asks_by_size, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
-from recuse.config.origins import with_stand_ins
-from recuse.config.studies import DATA
+from recuse.config.studies import DATA, with_stand_ins
 
 
 @cache

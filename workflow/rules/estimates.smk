@@ -1,5 +1,4 @@
 # From cells to tables: what the ratings support, estimates of every spec, and what these rest on.
-from recuse.config.specs import conclusions_params, inference_params, main_and_stand_in, specs_of_views, tables_of_views
 
 
 # Before any fit: what the ratings support.
@@ -183,7 +182,7 @@ rule estimands:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference_params(config, ["placebo", "identifiability"], "assignments"),
+        **studies.inference_params(config, ["placebo", "identifiability"], "assignments"),
         **SAMPLING,
     message:
         "Hold the biases of {wildcards.study} against ordinary taste, and say which cells identify them."
@@ -210,7 +209,7 @@ rule sensitivity:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference_params(config, ["noisy_reference", "sensitivity", "missingness"], "raters", "without_human_scores"),
+        **studies.inference_params(config, ["noisy_reference", "sensitivity", "missingness"], "raters", "without_human_scores"),
         confidence=lookup("confidence", within=config),
     message:
         "Tabulate what errors, omitted variables and missing ratings would make of the biases of {wildcards.study}."
@@ -221,7 +220,7 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates(main_and_stand_in(config)),
+        estimates=estimates(studies.main_and_stand_in(config)),
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:
@@ -238,7 +237,7 @@ rule leaderboard:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **inference_params(
+        **studies.inference_params(
             config, ["leaderboard"], "replicates", "few_labels", "planner", "without_human_scores", also=["main"]
         ),
         **SAMPLING,
@@ -250,8 +249,8 @@ rule leaderboard:
 
 rule conclusions:
     input:
-        **tables(*tables_of_views(config)),
-        estimates=estimates(specs_of_views(config)),
+        **tables(*studies.tables_of_views(config)),
+        estimates=estimates(studies.specs_of_views(config)),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
@@ -272,7 +271,7 @@ rule conclusions:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        **conclusions_params(config),
+        **studies.conclusions_params(config),
         instead=config["inference"]["without_human_scores"],
         order=of_study(studies.order_of),  # as in the figures
         label=lookup("studies/{study}/title", within=config),

@@ -14,8 +14,7 @@ from recuse.catalogue.tables import (
     with_analysis,
     with_cognitive_biases,
 )
-from recuse.config.specs import conclusions_params
-from recuse.config.studies import DATA, is_of_the_paper, kind, models_of, settings_of, source_of
+from recuse.config.studies import DATA, conclusions_params, is_of_the_paper, kind, models_of, settings_of, source_of
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
     BIASES,

@@ -19,8 +19,8 @@ def project_settings() -> dict:
 
 def montecarlo_settings() -> dict:
     """The simulated worlds of montecarlo.yaml; ConfigError about a setting that does not fit."""
-    from recuse.config.declared.faults import validated
     from recuse.config.declared.montecarlo import MonteCarlo
+    from recuse.config.declared.sections import validated
 
     settings = _read(PROJECT / "montecarlo.yaml")
     validated(MonteCarlo, settings, name="montecarlo.yaml")

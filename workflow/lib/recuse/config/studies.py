@@ -1,20 +1,51 @@
-"""What a study of the configuration is: where its data come from, which files hold them, which models it may have.
+"""What the configuration says to the rules: of a study, where its data come from, which files hold them and which models it
+may have; of the tables beside the estimates, their specs and settings.
 
-Functions of `config`, in which every study has one origin (recuse.config.origins.with_stand_ins), and of `study`, a name under
-`studies` or `comparisons`. A file that is missing is a ConfigError.
+Functions of `config`, in which every study has one origin (see `with_stand_ins`), and of `study`, a name under `studies` or
+`comparisons`. A file that is missing is a ConfigError.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.errors import ConfigError
 from recuse.base.rules import WORKFLOW, megabytes_of
 from recuse.base.tables import read_table
-from recuse.config.origins import analyses_of, kind_of, kind_of_verdicts, origin_of_verdicts
 from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
+from recuse.model.spec import in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # what papers print, and the lists of their files
+# Where data come from -> what they are, the first that a study has.
+KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
+STAND_IN = {"files", "simulate"}  # a simulation in the place of files that are not there
+# The published sources that there is a reader for -> whether they hold single verdicts, or what was made of them, or texts.
+VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
+SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
+
+
+def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
+    """Return `studies` with one origin each: of `files` and `simulate` the files if they exist, else the stand-in, so named."""
+    settled = {name: dict(study) for name, study in studies.items()}
+    for study in (study for study in settled.values() if study.keys() >= STAND_IN):
+        # A file that is not there beside others is missed when the study is built.
+        if any(exists(path) for path, _ in named_files(study["files"])):
+            del study["simulate"]
+        else:
+            del study["files"]
+            study["title"] = f"simulated stand-in for {study['title']}"
+    return settled
+
+
+def origin_of_verdicts(settings: Mapping) -> str | None:
+    """Where the verdicts of a study come from, one of KINDS; None where only what was made of them is published."""
+    origin = next(origin for origin in KINDS if origin in settings)
+    return None if origin == "source" and SOURCES[settings["source"]] != VERDICTS else origin
+
+
+def analyses_of(settings: Mapping) -> list[str]:
+    """What is computed of the verdicts of a study; nothing where it has none."""
+    return list(settings.get("analyses", ["verbosity"])) if origin_of_verdicts(settings) else []
 
 
 def settings_of(config: Mapping, study: str) -> Mapping:
@@ -37,7 +68,7 @@ def check_names(config: Mapping, rules: set[str]) -> None:
 def kind(config: Mapping, study: str) -> str:
     """What the data of a study are: simulated, published or user."""
     settings = settings_of(config, study)
-    return kind_of_verdicts(settings) if study in config["comparisons"] else kind_of(settings)
+    return next(kind for origin, kind in KINDS.items() if origin in settings)
 
 
 def is_simulated(config: Mapping, study: str) -> bool:
@@ -92,9 +123,8 @@ def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
     settings = config["studies"][study]
     if "simulate" not in settings:
         return models_with(settings.get("families", {}), config["models"])
-    if "quality" in settings["simulate"]:
-        simulated = settings["simulate"]["quality"]
-    else:
+    simulated = settings["simulate"].get("quality")
+    if simulated is None:
         simulated = {row["model"] for row in read_table(f"{DATA}/play_favorites_mean_scores.csv")}
     return {name: model for name, model in config["models"].items() if name in simulated}
 
@@ -125,12 +155,10 @@ def raw_of(config: Mapping, study: str) -> list[tuple[str, str | None]]:
     try:
         raw = raw_files(named_files(settings["files"]))
     except ConfigError as error:
-        raise ConfigError(f"config: studies: {study}: files: {error}") from None
+        raise _refused(config, study, "files", error) from None
     for path, _ in raw:
         if "{" in path or "}" in path:  # of a part: what config names is checked
-            raise ConfigError(
-                f"config: studies: {study}: files: '{path}': braces mean a wildcard to Snakemake; rename the file"
-            )
+            raise _refused(config, study, "files", f"'{path}': braces mean a wildcard to Snakemake; rename the file")
         _existing(config, study, "files", path)
     return raw
 
@@ -223,8 +251,8 @@ def files_of_user(config: Mapping, study: str) -> list[str]:
 def origin_of(config: Mapping, study: str) -> dict[str, object]:
     """Where the data of a study come from: a repository, commit and git blob ids, or what is simulated, or both."""
     settings = settings_of(config, study)
-    origin = {"simulate": settings["simulate"]} if "simulate" in settings else {}
-    if "source" in settings:
+    origin = {key: settings[key] for key in ("simulate", "source") if key in settings}
+    if "source" in origin:
         origin["source"] = {**repository_of(config, study), "files": published_files(config, study)}
     return origin
 
@@ -313,12 +341,59 @@ def _files_named(config: Mapping, study: str, settings: Mapping, *, key: str) ->
     try:
         paths = [path for name, _ in named_files(settings.get("files", ())) for path in files_in(name)]
     except ConfigError as error:
-        raise ConfigError(f"config: {section_of(config, study)}: {study}: {key}: {error}") from None
+        raise _refused(config, study, key, error) from None
     return [_existing(config, study, key, path) for path in paths]
 
 
 def _existing(config: Mapping, study: str, key: str, path: str) -> str:
     """The path of a user's file; ConfigError if it is not there."""
     if not os.path.isfile(path):
-        raise ConfigError(f"config: {section_of(config, study)}: {study}: {key}: '{path}': no such file in {Path.cwd()}")
+        raise _refused(config, study, key, f"'{path}': no such file in {Path.cwd()}")
     return path
+
+
+def _refused(config: Mapping, study: str, key: str, why: object) -> ConfigError:
+    return ConfigError(f"config: {section_of(config, study)}: {study}: {key}: {why}")
+
+
+def inference_params(config: Mapping, tables: Sequence[str], *keys: str, also: Iterable[str] = ()) -> dict[str, Mapping]:
+    """Settings of `inference`, and specs, those that it names for these `tables`, `also`, and those that stand in their place.
+
+    keys: of further settings. Stand-ins are told where `without_human_scores` is one of them.
+    """
+    settings = {key: config["inference"][key] for key in (*tables, *keys)}
+    names = [*also, *(name for table in tables for name in settings[table])]
+    names += in_place(names, settings.get("without_human_scores", {}))
+    return {"settings": settings, "specs": {name: config["specs"][name] for name in names}}
+
+
+def main_and_stand_in(config: Mapping) -> list[str]:
+    """The spec main, and the one that stands in its place in a study without human scores."""
+    return list(dict.fromkeys(["main", *in_place(["main"], config["inference"]["without_human_scores"])]))
+
+
+def conclusions_params(config: Mapping) -> dict[str, object]:
+    """The views of the conclusions, their specs with those that stand in their place, and by what they are judged."""
+    views, instead = _views(config), config["inference"]["without_human_scores"]
+    names = [spec for view in views.values() for spec in (*view["specs"], *in_place(view["specs"], instead))]
+    return {
+        "views": views,
+        "specs": {name: config["specs"][name] for name in names},
+        "confidence": config["confidence"],
+        "power": config["inference"]["planner"]["power"],
+    }
+
+
+def specs_of_views(config: Mapping) -> list[str]:
+    """The specs whose estimates the views of the conclusions read, each once."""
+    views = (view for view in _views(config).values() if view["table"] == "estimates")
+    return list(dict.fromkeys(spec for view in views for spec in view["specs"]))
+
+
+def tables_of_views(config: Mapping) -> list[str]:
+    """The tables that the views of the conclusions read beside the estimates."""
+    return sorted({view["table"] for view in _views(config).values()} - {"estimates"})
+
+
+def _views(config: Mapping) -> dict[str, dict]:
+    return {name: {"table": "estimates", **view} for name, view in config["inference"]["conclusions"].items()}

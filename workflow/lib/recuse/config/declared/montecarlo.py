@@ -3,7 +3,7 @@
 from dataclasses import MISSING, fields
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from recuse.config.declared.sections import Key, Name, Section, Some, optional, required
 from recuse.montecarlo.estimators import ESTIMATORS
@@ -52,11 +52,10 @@ class Grid(Section):
     world: World = optional("Dials that are set otherwise than in the world that grids start from.")
     estimators: Estimators = optional("What is tried in these worlds.")
 
-    @model_validator(mode="after")
-    def _sets_its_dial_once(self) -> "Grid":
+    def check_together(self) -> None:
+        """Refuse a dial that is set twice."""
         if self.world is not None and self.dial in self.world.model_fields_set:
             raise ValueError(f"world: found {self.dial}, which is the dial that differs; leave it out")
-        return self
 
 
 class MonteCarlo(Section):
@@ -70,8 +69,7 @@ class MonteCarlo(Section):
     estimators: Estimators = required("What is tried in the worlds of a grid that names none.")
     grids: dict[Key, Grid] = required("Sets of worlds that differ in one dial.", min_length=1)
 
-    @model_validator(mode="after")
-    def _whole_world(self) -> "MonteCarlo":
+    def check_together(self) -> None:
+        """Refuse a world without one of its dials."""
         for dial in sorted(OF_EVERY_WORLD - self.world.model_fields_set):
             raise ValueError(f"world: '{dial}' is a required property")
-        return self

@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError, check_known
-from recuse.config.declared.comparisons import Comparisons
-from recuse.config.declared.faults import validated
-from recuse.config.declared.inference import Inference, check_inference
-from recuse.config.declared.ratings import Study
-from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required
-from recuse.config.declared.specs import SpecSettings, Subset, check_redefined
+from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
+from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
+from recuse.config.declared.studies import Comparisons, Study
 from recuse.data.registry import HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -57,11 +54,10 @@ class Source(Section):
         "One file of ratings for each dimension.", min_length=1
     )
 
-    @model_validator(mode="after")
-    def _files_or_manifest(self) -> "Source":
+    def check_together(self) -> None:
+        """Refuse both ways to name files, and none."""
         if (self.files is None) == (self.manifest is None):
             raise ValueError("write either `files` or `manifest`")
-        return self
 
 
 class Settings(Section):
@@ -98,12 +94,11 @@ class Settings(Section):
         "Sets of verdicts on pairs of answers. Each has `source`, `files`, `import` or `simulate`."
     )
 
-    @model_validator(mode="after")
-    def _specs_of_the_workflow(self) -> "Settings":
+    def check_together(self) -> None:
+        """Refuse settings without the specs that the workflow itself fits."""
         for name in ("main", "by_dimension"):
             if name not in self.specs:
                 raise ValueError(f"specs: '{name}' is a required property")
-        return self
 
 
 def check(config: Mapping, own: Mapping[str, Mapping] = MappingProxyType({})) -> None:

@@ -9,8 +9,8 @@ from recuse.plot.style import Subject, read, save
 
 def figure(*, inputs: Mapping, outputs: Mapping, draw: str, title: str, subject: Mapping, settings: Mapping) -> None:
     module, _, name = draw.partition(":")
-    given = {argument: paths if argument == "published" else _tables(paths) for argument, paths in inputs.items()}
-    drawn = getattr(import_module(module), name)(**given, subject=Subject.from_config(**subject), **settings)
+    arguments = {argument: paths if argument == "published" else _tables(paths) for argument, paths in inputs.items()}
+    drawn = getattr(import_module(module), name)(**arguments, subject=Subject.from_config(**subject), **settings)
     save(drawn, outputs.values(), title=title)
 
 

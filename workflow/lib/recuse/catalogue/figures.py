@@ -97,7 +97,7 @@ class Figure:
 
 
 def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
-    """What the job of a figure is told, and its caption reads."""
+    """The params of the job of a figure, which its caption reads, too."""
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
         "draw": f"recuse.plot.{figure.draw}",

@@ -1,6 +1,6 @@
 """Every table of a study once, and which studies have it; the columns are those of recuse.base.tables.
 
-Also what the report is told beside the tables and figures: origin and kind of the data, and the settings that differ.
+Also the rest of what the report reads: origin and kind of the data, and the settings that differ.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -11,7 +11,7 @@ from recuse.report.robustness import WHAT, WHO, Conclusion, bare, conclusions_in
 
 Rows = Sequence[Mapping[str, str]]
 SEVERAL = 3  # decimals of a gap in words
-MOST = 5  # topics of a check that are told: the table has the others
+MOST = 5  # topics of a check that the answer names; the table has the others
 OF_TESTS = ("ordinary taste", "reliability")  # topics of a check that say how far the tests of Equation 1 can be believed
 WHERE = "in the table “What the ratings support”"
 RAW, DEBIASED = "raw", "debiased"
@@ -44,7 +44,7 @@ OTHER_VIEWS_OF_JUDGES = (
 
 @dataclass(frozen=True)
 class Point:
-    """One question that the answer speaks to: its heading, what is said, and what is said of each judge, family or model."""
+    """One question that the answer speaks to: its heading, the words, and an item for each judge, family or model."""
 
     heading: str
     words: str
@@ -53,7 +53,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader is told first."""
+    """What a reader sees first."""
 
     question: str
     headline: str
@@ -135,7 +135,7 @@ def answer_of_ratings(
 
 
 def _headline(rows: Rows, judges: int, *, against: str) -> str:
-    """How many of so many judges favour themselves, how many are harsher, and of how many it cannot be told."""
+    """How many of the judges favour themselves, how many are harsher on themselves, and how many have no test."""
     tested = [row for row in rows if row["ci_low"]]
     if not tested:
         return "These ratings cannot say whether their judges favour themselves."
@@ -149,12 +149,12 @@ def _headline(rows: Rows, judges: int, *, against: str) -> str:
         words = f"{who} is shown to favour itself{against}"
     if harsher:
         words += f"; {harsher} {'is harsher on itself' if harsher == 1 else 'are harsher on themselves'}"
-    untold = judges - len(tested)
-    return f"{words}; of {untold} it cannot be told." if untold else f"{words}."
+    untested = judges - len(tested)
+    return f"{words}; of {untested} it cannot be told." if untested else f"{words}."
 
 
 def _gaps(quantity: str, rows: Rows, width: float | None = None) -> list[tuple[str, str]]:
-    """Of each judge, or family, the gap, on the raw scale, too, if that has a `width`, and what its interval says."""
+    """The gap of each judge or family, also on the raw scale if that has a `width`, and what its interval says."""
     items = []
     for row in largest(rows, "estimate"):
         raw = f", or {signed(float(row['estimate']) * width, 2)} on the raw scale" if width else ""
@@ -177,12 +177,12 @@ def _stand(conclusions: Sequence[Conclusion], views: Mapping[str, str]) -> str:
     estimates, count = reach(conclusions), len(conclusions)
     telling = sum(number > 0 for number, _ in estimates.values())
     part = {name: f" (for {without} of {count})" if number else "" for name, (number, without) in estimates.items() if without}
-    untold = "; ".join(views.get(name, name) + some for name, some in part.items())
-    unknown = f"; not known: {untold}" if untold else ""
+    silent = "; ".join(views.get(name, name) + some for name, some in part.items())
+    unknown = f"; not known: {silent}" if silent else ""
     if not telling:
         return f" No other view can be told here{unknown}."
     several = f"each of the {telling} other views" if telling > 1 else "the one other view"
-    every = f"{several} that can be told here" if untold else "every other view"
+    every = f"{several} that can be told here" if silent else "every other view"
     standing = sum(each.stands for each in conclusions)
     if count == 1:
         words = f"This {'stands' if standing else 'does not stand'} in {every}"
@@ -208,8 +208,7 @@ def _standing(conclusion: Conclusion, views: Mapping[str, str]) -> str:
 def _doubts(check: Rows) -> str:
     """What the check says of the tests of Equation 1 beside chance, as sentences to follow another; "" of an empty check.
 
-    How often ordinary taste and errors of the human scores look like a self-bias is said whatever it is; of reliability what it
-    warns of.
+    How often ordinary taste and errors of the human scores look like a self-bias is always said; of reliability only warnings.
     """
     taste = [[row] for row in check if row["topic"] == "ordinary taste"]
     unreliable = [row for row in check if row["topic"] == "reliability" and row["level"] != FINE]
@@ -217,7 +216,7 @@ def _doubts(check: Rows) -> str:
 
 
 def _to_mind(check: Rows) -> Iterator[Point]:
-    """A point with the other warnings of a check, an item for each topic, of the first MOST topics; none without a warning."""
+    """A point with the other warnings of a check, an item for each of the first MOST topics; none without a warning."""
     topics: dict[str, list] = {}  # in their order, which is that of how much they matter
     for row in check:
         if row["level"] in (STOP, WARNING) and row["topic"] not in (*OF_TESTS, "verdict"):
@@ -229,7 +228,7 @@ def _to_mind(check: Rows) -> Iterator[Point]:
 
 
 def _warning(rows: Rows) -> str:
-    """The first of the rows of a topic with its advice, and whom the others are about."""
+    """The first warning of a topic with its advice, and whom the others are about."""
     first, *others = rows
     words = "; ".join(filter(None, (first["words"], first["advice"])))
     subjects = enumerated([row["subject"] or "the whole study" for row in others], most=5)
@@ -237,7 +236,7 @@ def _warning(rows: Rows) -> str:
 
 
 def _ranking(leaderboard: Rows, confidence: float) -> Iterator[Point]:
-    """What taking the biases off does to the ranks."""
+    """How the ranks change when the biases are taken off."""
     rows = [row for row in leaderboard if not row["slice"] and row["rank"]]
     raw, debiased = ({row["model"]: row for row in rows if row["scores"] == kind} for kind in (RAW, DEBIASED))
     models = sorted(raw.keys() & debiased.keys(), key=lambda model: int(debiased[model]["rank"]))

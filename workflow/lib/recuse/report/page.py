@@ -49,7 +49,7 @@ def report(
         first, excerpts, leads = about["stand_in"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS_WITHOUT_HUMAN_SCORES
         tables, links["main"] = _with_main(tables, first), f"estimates/{first}.csv"
         figures = {name: _with_views_of(tables["conclusions"], figure) for name, figure in figures.items()}
-    errors = about["specs"].get(first, {}).get("covariance", "HC0")  # of comparisons, which have none, it is not said
+    errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
     if about["specs"]:
         settings = {key: about[key] for key in ("confidence", "scales", "views")}
         answer = answer_of_ratings(tables, errors=errors, first=first, relative=relative, **settings)
@@ -109,7 +109,7 @@ def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequ
 
 
 def _with_views_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
-    """What the report is told of a figure, in its `params` those views of the conclusions alone that the table has rows of."""
+    """The figure with only those views of the conclusions in its `params` that the table has rows of."""
     settings = figure["params"]["settings"]
     if "views" not in settings:
         return figure

@@ -13,24 +13,24 @@ QUESTION = "What sways these judges?"
 EVEN = 0.5  # share of verdicts for one of two answers that is no preference
 PLAIN = ("", "order")  # conditions that are not made to sway a judge
 
-Items = list[tuple[str, str]]  # judges and what is said of each
+Items = list[tuple[str, str]]  # judge, words
 
 
 @dataclass(frozen=True)
 class Leaning:
-    """Words of a preference for one side: what one judge does, several do, and a judge is shown to do; then for which side."""
+    """Words of a preference for one side: the verb of one judge, of several, and in the infinitive; then the two sides."""
 
     one: str
     many: str
     bare: str
     toward: str
     away: str
-    short: str  # `away` after `toward`
+    short: str  # `away`, where it follows `toward`
 
     def described(self, group: Rows, value: str, even: float) -> tuple[str, Items]:
-        """How many judges of a group lean to a side, by intervals that leave out `even`, and those that lean most.
+        """How many judges of a group lean to a side, by intervals that exclude `even`, and those that lean most.
 
-        Where none does to the first side, those that lean to the other are named, and where none leans, the group.
+        If none leans to the first side, those that lean to the other are named; if none leans at all, the group.
         """
         toward, away = [row for row in group if above(row, even)], [row for row in group if below(row, even)]
         if toward:
@@ -46,7 +46,7 @@ class Leaning:
         return words, named(most, value, gap=even == 0)
 
     def points(self, rows: Rows, words: str, value: str, even: float = 0.0) -> Iterator[Point]:
-        """The point on the judges of these rows; words: what `value` is."""
+        """The point on the judges of these rows; words: what the column `value` holds."""
         return points(rows, words, lambda group: self.described(group, value, even))
 
 
@@ -112,7 +112,7 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         *_attacks(tables.get("asr", ()), intervals),
         *_overlap(tables.get("rbo", ())),
     ]
-    # Where nothing is known of the length, the place is told more of.
+    # Without anything on the length, the headline says more about the place.
     first = [*length, *place[: 1 if length or others else 2], *([] if place else single), *others][:HEADLINE]
     headline = " ".join(f"{point.heading}." for point in first) or "These comparisons say nothing of their judges."
     return Answer(QUESTION, headline, [*length, *place, *single, *others])
@@ -121,8 +121,8 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
 def points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, Items]]) -> Iterator[Point]:
     """A point on these rows, by experiment and condition; none without rows.
 
-    described: the sentence, without its end, and the judges of one group. Of several groups the heading is of one with most
-    judges, the last, as pools are.
+    described: the sentence, without its full stop, and the judges of one group. The heading is that of the group with most
+    judges; of several such groups the last, since pools come last.
     """
     groups = groups_of(rows)
     each = {place: described(group) for place, group in groups.items()}
@@ -143,7 +143,7 @@ def groups_of(rows: Rows) -> dict[str, list[Mapping[str, str]]]:
 
 
 def with_judges(words: str, items: Items) -> str:
-    """What is said of a group, then the judges named in it."""
+    """The sentence on a group, then the judges named in it."""
     return ": ".join(filter(None, (words, "; ".join(" ".join(filter(None, item)) for item in items))))
 
 
@@ -154,14 +154,14 @@ def named(rows: Rows, value: str, *, gap: bool = False) -> Items:
 
 
 def judges(some: Rows, group: Rows) -> str:
-    """How many judges of a group are found to do something, to begin a sentence."""
+    """How many judges of a group do something, at the beginning of a sentence."""
     return capitalised(out_of(len(some), len(group), "judge", "judges"))
 
 
 def _plain(position: Rows, verbosity: Rows) -> Rows:
-    """The rows of the conditions that have a verbosity bias, for others may be made to sway a judge.
+    """The rows of the conditions that have a verbosity bias: others may be designed to sway a judge.
 
-    Without human labels none has: then those of the conditions that have no name, or are plain by it, or of all.
+    Without human labels none has one: then the conditions without a name or with a plain one, or else all.
     """
     labelled = {(row["experiment"], row["condition"]) for row in verbosity}
     if labelled:
@@ -180,7 +180,7 @@ def _consistency(rows: Rows, intervals: str) -> Iterator[Point]:
 
 
 def _single(position: Mapping[str, Rows], intervals: str, beside: str) -> Iterator[Point]:
-    """beside: words after each heading, where comparisons in both orders are spoken of, too."""
+    """beside: words after each heading where the page also speaks of comparisons in both orders."""
     for statistic, (leaning, whose, rests) in SINGLE.items():
         words = f"Share of verdicts {whose}, ties left out, {intervals}; 0.5 is no preference. {rests}"
         for point in leaning.points(position.get(statistic, ()), words, "value", EVEN):
@@ -205,7 +205,7 @@ def _cognitive(rows: Rows) -> Iterator[Point]:
 
 
 def _beside_chance(group: Rows, does: str, what: str) -> tuple[str, Items]:
-    """How many judges of a group have a bias more often than by chance, with its share if that is one number, and which."""
+    """How many judges of a group show a bias more often than chance does, with that chance if it is one number; and which."""
     more = [row for row in group if _is_above_chance(row)]
     if len(more) > 1:
         words = f"{judges(more, group)} {does} {what}"
@@ -222,7 +222,7 @@ def _beside_chance(group: Rows, does: str, what: str) -> tuple[str, Items]:
 
 
 def _is_above_chance(row: Mapping[str, str]) -> bool:
-    """Whether the interval of a share is above what chance gives; without an interval, whether the share is."""
+    """Whether the interval of a share, or the share if it has none, is above chance."""
     return above(row, float(row["chance"] or row["random"])) if row["ci_low"] else row["above_random"] == "yes"
 
 
@@ -232,7 +232,7 @@ def _with_ties(row: Mapping[str, str]) -> bool:
 
 
 def _attacks(rows: Rows, intervals: str) -> Iterator[Point]:
-    """Success of each perturbation; none has a value that it would be tested against."""
+    """Success of each perturbation; there is no value to test it against."""
     groups = groups_of([row for row in rows if row["asr"]])
     means = {place: sum(float(row["asr"]) for row in group) / len(group) for place, group in groups.items()}
     shares = {place: level(round(mean, 2)) for place, mean in means.items()}

@@ -19,7 +19,7 @@ class Excerpt:
     words: str
     columns: str
     rows: Callable[[Row], bool] = lambda row: True
-    row: Callable[[Row], Row] = lambda row: row  # what is told of a row, where not all of it is
+    row: Callable[[Row], Row] = lambda row: row  # the part of a row that is shown, if not all of it
 
 
 def of_whole(row: Row) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import CellMeans, ExcessPreference, idiosyncrasy_designs
+from recuse.inference.idiosyncrasy import idiosyncrasy_designs
 from recuse.model.design import NO_SLICE, NO_TERM, Term, absent_terms, estimable_terms, layout_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
@@ -95,8 +95,17 @@ def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
         if design is None:
             yield {**where, "words": NO_SLICE}
             continue
+        cells = design.cells
+        words = CellWords(cells.judge, cells.model, ~cells.is_unrelated)
         for target in design.targets:
-            yield {**where, "quantity": target.quantity, "term": target.term, **_of_target(design.cells, target)}
+            row = {**where, "quantity": target.quantity, "term": target.term}
+            if target.reason:
+                yield row | {"words": target.reason, "cells": target.cells}
+                continue
+            carried = target.contrast > 0  # of the unrelated cells, some have a weight above 0 too
+            carried &= cells.is_self if target.quantity == "self_bias" else cells.is_family
+            row |= {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum())}
+            yield row | _described(words, carried, target.contrast**2, cells.n, named=True)
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
@@ -135,16 +144,6 @@ def _tied(terms: list[Term], solution: Solution, place: int) -> str:
         else:
             names += [f"{quantity} of {name}" for name in tied]
     return "; ".join(names)
-
-
-def _of_target(cells: CellMeans, target: ExcessPreference) -> dict:
-    if target.reason:
-        return {"words": target.reason, "cells": target.cells}
-    words = CellWords(cells.judge, cells.model, ~cells.is_unrelated)
-    carried = target.contrast > 0  # of the unrelated cells, some have a weight above 0 too
-    carried &= cells.is_self if target.quantity == "self_bias" else cells.is_family
-    described = _described(words, carried, target.contrast**2, cells.n, named=True)
-    return {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum()), **described}
 
 
 def _described(cells: CellWords, carried: np.ndarray, squares: np.ndarray, rows: np.ndarray, *, named: bool) -> dict:

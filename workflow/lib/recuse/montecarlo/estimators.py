@@ -149,10 +149,8 @@ def _fit_by_prompt(spec: Spec, trial: Trial, clusters: type[ByPrompt] = Clusters
 def _wild(spec: Spec, trial: Trial) -> Answers:
     """p-values alone: where nothing is planted, an interval by inversion covers as often as the test does not reject."""
     terms = trial.design(spec).terms
-    return {
-        (terms[place].quantity, terms[place].term): Answer(test.estimate, nan, nan, test.p_value())
-        for place, test in _wild_tests(spec, trial).items()
-    }
+    tests = [(terms[place], test) for place, test in _wild_tests(spec, trial).items()]
+    return {(term.quantity, term.term): Answer(test.estimate, nan, nan, test.p_value()) for term, test in tests}
 
 
 def _wild_tests(spec: Spec, trial: Trial) -> dict[int, WildTest]:
@@ -188,10 +186,6 @@ def _corrected(extrapolation: Extrapolation, trial: Trial, *, of_raters: bool = 
     return _with_noise(KnownReliability.of(drawn.moments, reliability), extrapolation, trial)
 
 
-def _split_raters(trial: Trial) -> Answers:
-    return _with_noise(SplitRaters(), MOMENTS, trial.with_rater_errors())
-
-
 def _with_noise(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:
     """Corrected fit of Equation 1, whose terms of dimensions tell its design cells apart by dimension."""
     design, moments = trial.design(EQUATION), trial.drawn.moments
@@ -221,18 +215,13 @@ def _completion_effects(trial: Trial) -> Answers:
 
 
 def _placebo(trial: Trial, *, length: bool = False) -> Answers:
-    return {
-        (excess.quantity, excess.term): _answer(excess.estimate, excess.std_error, excess.df, trial.confidence)
-        for excess in _placebos(trial, length)
-    }
+    tests = _placebos(trial, length)
+    return {(each.quantity, each.term): _answer(each.estimate, each.std_error, each.df, trial.confidence) for each in tests}
 
 
 def _randomised(trial: Trial) -> Answers:
-    return {
-        (excess.quantity, excess.term): Answer(excess.estimate, nan, nan, excess.randomisation_p_value)
-        for excess in _placebos(trial, length=False)
-        if excess.term == ALL_JUDGES
-    }
+    tests = [each for each in _placebos(trial, length=False) if each.term == ALL_JUDGES]
+    return {(each.quantity, each.term): Answer(each.estimate, nan, nan, each.randomisation_p_value) for each in tests}
 
 
 def _placebos(trial: Trial, length: bool) -> list[ExcessPreference]:
@@ -265,7 +254,9 @@ ESTIMATORS: dict[str, Estimator] = {
     "A_moments": Estimator(A, "corrected, known reliability", partial(_corrected, MOMENTS)),
     "A_moments_of_raters": Estimator(A, "corrected, reliability from raters", partial(_corrected, MOMENTS, of_raters=True)),
     "A_simex": Estimator(A, "SIMEX, known reliability", partial(_corrected, SIMEX)),
-    "A_split_raters": Estimator(A, "corrected by split raters", _split_raters),
+    "A_split_raters": Estimator(
+        A, "corrected by split raters", lambda trial: _with_noise(SplitRaters(), MOMENTS, trial.with_rater_errors())
+    ),
     "A_complete_blocks": Estimator(A, "completions that all judges rated, CR1", _complete_blocks),
     "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _bounds),
     "A_length_CR1": Estimator(A, "Equation 1 with length, CR1", partial(_clustered, WITH_LENGTH)),

@@ -23,10 +23,7 @@ from recuse.config.studies import (
     order_of,
     origin_of,
     origin_of_verdicts,
-    part_dimensions,
     part_files,
-    part_megabytes,
-    part_paths,
     parts_of,
     plants_published_attacks,
     published_files,
@@ -191,11 +188,11 @@ def test_raw_files_are_dealt_to_checks_in_turn():
     ]
     Path("parts/f.parquet").touch()
     assert [part == before for part, before in zip(parts_of(few, "scattered"), dealt, strict=True)] == [True, False]
-    assert of(part_paths, "few_files", "2") == ["b.csv"]
-    assert of(part_dimensions, "few_files", "2") == [None]
+    assert of(raw_paths, "few_files", "2") == ["b.csv"]
+    assert of(raw_dimensions, "few_files", "2") == [None]
     assert of(part_files, "few_files", "rows") == [f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)]
     with pytest.raises(ConfigError, match="checked/3: the raw files of few_files are checked by 2 jobs; ask for 1 to 2"):
-        of(part_paths, "few_files", "3")
+        of(raw_paths, "few_files", "3")
 
 
 def test_megabytes_are_those_of_the_files_that_are_there():
@@ -207,7 +204,7 @@ def test_megabytes_are_those_of_the_files_that_are_there():
         "twin": 0,
     }
     assert of(raw_megabytes, "imported") == 0.5 * 8 + 0.25 * 8 + 3
-    assert of(part_megabytes, "few_files", "2") == 2
+    assert of(raw_megabytes, "few_files", "2") == 2
     assert of(shard_megabytes, "few_files") == pytest.approx(5 / 3)
 
 

@@ -176,7 +176,7 @@ use rule simulate as simulate_for_shards with:
 
 rule check_part:
     input:
-        raw=of_study(studies.part_paths, "part"),
+        raw=of_study(studies.raw_paths, "part"),
         code=code_of("check_part.py"),
     output:
         checked=temp("results/{study}/checked/{part}.rows.parquet"),
@@ -190,10 +190,10 @@ rule check_part:
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.part_megabytes, "part")),
+        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
     params:
         **OF_RATINGS,
-        dimensions=of_study(studies.part_dimensions, "part"),
+        dimensions=of_study(studies.raw_dimensions, "part"),
     message:
         "Check part {wildcards.part} of the ratings of {wildcards.study}."
     script:

@@ -53,8 +53,8 @@ def load(path: str | None) -> Mapping:
     project's own, which its tests check.
     """
     here = Path("config.yaml")
-    own = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
-    added = [*own, *([] if path is None else [Path(path)])]
+    added = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
+    added += [] if path is None else [Path(path)]
     project = config = project_settings()
     for each in added:
         config = _merged(config, _read(each))
@@ -79,14 +79,20 @@ def study_of(
         name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
     if name is None:
         added = [study for study in config["studies"] if study not in project_settings()["studies"]]
-        mend = (
-            f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
-            if added
-            else "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
-        )
+        mend = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
+        if added:
+            mend = f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
         raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {mend}")
-    in_config = _files_of(config, name)
-    return name, [(path, _dimension(config, name, path, stated, in_config.get(normpath(path)))) for path, stated in files]
+    where, declared, dimensions = f"studies: {name}", _files_of(config, name), []
+    for path, stated in files:
+        dimension = declared.get(normpath(path))
+        if stated is not None:
+            check_known(f"{where}: {stated}={path}", [stated], config["studies"][name]["scales"], "its scales")
+        if stated is not None and dimension not in (None, stated):
+            other = f"found {stated}={path}, write {dimension}={path}"
+            raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
+        dimensions.append((path, dimension if stated is None else stated))
+    return name, dimensions
 
 
 def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
@@ -94,25 +100,13 @@ def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> Non
     for study, settings in config.get("comparisons", {}).items():
         named = [*named_files(settings.get("files", ())), *named_files(settings.get("import", {}).get("files", ()))]
         places = [normpath(path) for path, _ in named]  # of files, or of folders of files
-        its_own = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
-        if study == name or (name is None and its_own):
-            where = ": ".join(["config: comparisons", study, *its_own[:1]])
+        verdicts = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
+        if study == name or (name is None and verdicts):
             raise ConfigError(
-                f"{where}: these are verdicts on pairs of answers, and this command is for ratings; what there is for "
-                f"verdicts, tables and a report, the workflow makes (`snakemake {study}`), see docs/comparisons.md"
+                f"config: comparisons: {': '.join([study, *verdicts[:1]])}: these are verdicts on pairs of answers, and this "
+                "command is for ratings; what there is for verdicts, tables and a report, the workflow makes "
+                f"(`snakemake {study}`), see docs/comparisons.md"
             )
-
-
-def _dimension(config: Mapping, study: str, path: str, stated: str | None, declared: str | None) -> str | None:
-    """The dimension of a file, `stated` on the command line or `declared` in config."""
-    if stated is None:
-        return declared
-    check_known(f"studies: {study}: {stated}={path}", [stated], config["studies"][study]["scales"], "its scales")
-    if declared not in (None, stated):
-        raise ConfigError(
-            f"config: studies: {study}: files: {path} is of {declared}; found {stated}={path}, write {declared}={path}"
-        )
-    return stated
 
 
 def _files_of(config: Mapping, study: str) -> dict[str, str | None]:

@@ -60,9 +60,8 @@ def section_of(config: Mapping, study: str) -> str:
 
 def check_names(config: Mapping, rules: set[str]) -> None:
     """A study has a rule of its name; ConfigError if another of `rules` has it."""
-    for section in ("studies", "comparisons"):
-        for study in set(config[section]) & rules:
-            raise ConfigError(f"config: {section}: {study}: the name of a rule of this workflow; choose another")
+    for study in {*config["studies"], *config["comparisons"]} & rules:
+        raise ConfigError(f"config: {section_of(config, study)}: {study}: the name of a rule of this workflow; choose another")
 
 
 def kind(config: Mapping, study: str) -> str:
@@ -163,14 +162,21 @@ def raw_of(config: Mapping, study: str) -> list[tuple[str, str | None]]:
     return raw
 
 
-def raw_paths(config: Mapping, study: str) -> list[str]:
-    """The raw files of a study of ratings."""
-    return [path for path, _ in raw_of(config, study)]
+def raw_paths(config: Mapping, study: str, part: str | None = None) -> list[str]:
+    """The raw files of a study of ratings, or those that the job of that number checks; as do the next."""
+    return [path for path, _ in (raw_of(config, study) if part is None else part_of(config, study, part))]
 
 
-def raw_dimensions(config: Mapping, study: str) -> list[str | None]:
-    """The dimension of each raw file of a study of ratings."""
-    return [dimension for _, dimension in raw_of(config, study)]
+def raw_dimensions(config: Mapping, study: str, part: str | None = None) -> list[str | None]:
+    """The dimension of each of them."""
+    return [dimension for _, dimension in (raw_of(config, study) if part is None else part_of(config, study, part))]
+
+
+def raw_megabytes(config: Mapping, study: str, part: str | None = None) -> float:
+    """What the files take that a study is read from, or would as CSV; nothing for those still to be fetched or simulated."""
+    if is_imported(config, study):
+        return megabytes_of(imported_files(config, study))
+    return megabytes_of(verdict_files(config, study) if study in config["comparisons"] else raw_paths(config, study, part))
 
 
 def raters_of(config: Mapping, study: str) -> list[str]:
@@ -199,10 +205,10 @@ def repository_of(config: Mapping, study: str) -> dict[str, str]:
 
 def published_files(config: Mapping, study: str, *dimensions: str) -> list[tuple[str, str]]:
     """(path, git blob id) of each published file of a study; of one of ratings, of these dimensions, by default of all."""
-    name, settings = source_of(config, study), settings_of(config, study)
+    name = source_of(config, study)
     source = config["sources"][name]
     if "manifest" not in source:
-        wanted = dimensions or settings["scales"]
+        wanted = dimensions or config["studies"][study]["scales"]
         return [(file["path"], file["blob"]) for dimension, file in source["files"].items() if dimension in wanted]
     manifest = Path(DATA, "sources", source["manifest"])
     if not manifest.is_file():
@@ -257,13 +263,6 @@ def origin_of(config: Mapping, study: str) -> dict[str, object]:
     return origin
 
 
-def raw_megabytes(config: Mapping, study: str) -> float:
-    """What the files take that a study is read from, or would as CSV; nothing for those still to be fetched or simulated."""
-    if is_imported(config, study):
-        return megabytes_of(imported_files(config, study))
-    return megabytes_of(verdict_files(config, study) if study in config["comparisons"] else raw_paths(config, study))
-
-
 def shards_of(config: Mapping, study: str) -> list[str]:
     """The names of a study's shards, with their number in each: of another number are other files; [] if it has none."""
     shards = config["studies"][study].get("shards", 0)
@@ -309,21 +308,6 @@ def part_of(config: Mapping, study: str, part: str) -> list[tuple[str, str | Non
             f"ask for 1 to {len(parts)}"
         )
     return parts[int(part) - 1]
-
-
-def part_paths(config: Mapping, study: str, part: str) -> list[str]:
-    """The raw files that one job checks."""
-    return [path for path, _ in part_of(config, study, part)]
-
-
-def part_dimensions(config: Mapping, study: str, part: str) -> list[str | None]:
-    """The dimension of each raw file that one job checks."""
-    return [dimension for _, dimension in part_of(config, study, part)]
-
-
-def part_megabytes(config: Mapping, study: str, part: str) -> float:
-    """What the raw files take that one job checks."""
-    return megabytes_of(part_paths(config, study, part))
 
 
 def shard_megabytes(config: Mapping, study: str) -> float:

@@ -1,8 +1,7 @@
-"""Bounds on biases by ratings that judges did not give: each of them at the end of the scale that makes the bias extreme.
+"""Worst-case bounds on biases: every missing rating at the end of the scale that makes the bias extreme.
 
 A rating is missing where a judge did not rate a completion that another judge rated, in a dimension of which it rated others.
-Completions that no judge rated are not known of. What judges rated is told from moments that are apart by the judges that rated
-a completion, by recuse.data.moments.
+Completions that no judge rated leave no trace. Moments by judges (recuse.data.moments) show who rated what.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,10 +41,8 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
 def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
     """Yield the refits of a spec to all rows and to complete blocks, and the bounds on its biases, by slice.
 
-    Complete blocks mend what is missing because of the completion; not what is missing because of the rating itself. For that
-    are the bounds: the bias would be between them whatever the missing ratings were, and could be either. They are of OWN
-    missing ratings, for self-biases, and of ANY, for all biases.
-    Source: Manski (1990) for worst-case bounds.
+    Complete blocks correct for ratings that are missing because of the completion, not because of the rating itself. Whatever
+    the missing ratings were, the bias lies between the bounds: by OWN missing ratings for self-biases, by ANY for all biases.
     """
     yield from ((ALL_ROWS, each) for each in refit(spec, apart, blocks(apart.factors)))
     whole = complete_blocks(apart, judges)
@@ -67,10 +64,9 @@ def complete_blocks(apart: Moments, judges: np.ndarray) -> Moments:
 def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
     """Find the lowest and highest self-biases by missing ratings of judges' own, or biases by all missing ones, by slice.
 
-    With A = (X'X)^-1 over all rows, the missing ones too, a coefficient is the sum over rows of w y, w = A_k x. For the lowest
-    value a missing rating is at 1 where w < 0 and else at 0, for the highest at 1 where w > 0: no other ratings give a lower
-    or a higher one. So each bound has ratings of its own, and the error CR1 of the fit to them; of two bounds there
-    is no covariance. A slice without rows, or without a term that they carry, is left out.
+    With A = (X'X)^-1 over all rows, the missing ones too, a coefficient is the sum over rows of w y, w = A_k x. Its lowest
+    value has the missing ratings at 1 where w < 0 and else at 0, its highest at 1 where w > 0. Each bound thus has ratings of
+    its own, with the error CR1 of the fit to them, and no covariance with others. Slices without rows or terms are left out.
     Source: Manski (1990), for a coefficient that is linear in the ratings.
 
     apart, judges: as of `complete_blocks`. blocks: the rows behind, read twice.

@@ -143,12 +143,8 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
     """Weights w, (M, J, M), that make the scores of the means of pairs, sum of w[m] mean for model m; NaN if it has none.
 
     The score is c_m + mean of a_j over the judges that are left, of the least-squares fit mean_jm = a_j + c_m to the kept
-    pairs, each as one observation: a pair that is not kept counts as the fit says. Where a model's judges are all kept for all
-    models it is the mean over judges of the mean over rows. Without this, a model whose severe judges are left out would rise.
-    The same holds of a model all of whose judges are kept. It is not estimable where no chain of kept pairs leads from model to
-    model.
-
-    kept: (J, M) of bool.
+    pairs, each as one observation: otherwise a model whose severe judges are left out would rise. Where all judges are kept for
+    a model, it is their mean. It is not estimable where no chain of kept pairs links the models. kept: (J, M) of bool.
     """
     judges, models = kept.shape
     judge, model = np.indices(kept.shape)
@@ -173,18 +169,17 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
     """Yield the rows of the leaderboard table: for each slice of the spec with a term, kind of score and model.
 
     The score of a model is the mean over judges of the mean over rows, on the unit scale, in the pairs of judge and model that
-    the kind keeps (see additive_scores for pairs that are left out, and so is one whose bias the rows do not determine):
+    the kind keeps (see score_weights_of_pairs for those left out, and so is one whose bias is not determined):
       raw               rating
       debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F, not the judge], of the spec
       leave_self_out    rating, without judges' ratings of themselves
       leave_family_out  rating, without judges' ratings of their families
       human             human score, if the study has any
     Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so that
-    they carry what is unsure of the biases; `tail` of the replicates is beyond each end. std_error is their
-    standard deviation (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out
-    and counted. `change` is score - raw score, empty for the raw ones. Ranks and their sets: see rank_sets; a model without
-    score has none. What is taken off is all that the spec calls bias: under estimand A also what errors of the human scores put
-    in (see noisy_reference).
+    they hold the uncertainty of the biases; `tail` of the replicates is beyond each end. std_error is their standard deviation
+    (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out; `replicates`
+    counts the others. `change` is score - raw score. Ranks and their sets: see rank_sets. What is taken off is all that the
+    spec calls bias: under estimand A also what errors of the human scores put in (see noisy_reference).
 
     Raises ConfigError for a spec without terms of bias.
     """

@@ -122,10 +122,9 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
 def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
     """Yield a row for each bias of a curve, going down from reliability 1: when its interval begins or ceases to hold 0.
 
-    sign_at_1 and sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it holds it; lowest: the lowest
+    sign_at_1, sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it holds 0. lowest: the lowest
     reliability at which the bias is estimable. breakdown: the highest reliability at which this sign changes; reversal: the
-    highest at which the interval is on the other side of 0 than at 1. Both are where the end of the interval that crosses 0
-    meets it, on the line between two neighbours on the curve, and missing where there is no such reliability.
+    highest at which it is the opposite of that at 1. Both are interpolated linearly between two points of the curve.
     """
     curves: dict[tuple, list[Mapping]] = {}
     for row in rows:

@@ -1,7 +1,6 @@
-"""What a study can find before it is made: the error of a self-bias by design, and the part that prompts do not lower.
+"""Power of a planned study: the error of a self-bias by design, and the part of it that more prompts do not lower.
 
-A study that there is lends its noise, preferences and slopes to others of its kind, with other numbers of prompts, raters and
-models.
+An existing study lends its noise, preferences and slopes to plans with other numbers of prompts, raters and models.
 """
 
 import math
@@ -82,7 +81,7 @@ class Expected:
     """What to expect of one judge's self-bias under one estimand; NaN throughout where it is not estimable."""
 
     std_error: float  # of the estimate
-    floor: float  # what is left of it with ever so many prompts
+    floor: float  # its limit as prompts increase
     bias: float  # mean of the estimate less the planted bias
     nominal: float  # the error that a study would report, on average
     df: float  # of its t; infinite for a normal
@@ -168,12 +167,11 @@ def power_by_judge(
 ) -> Iterator[dict]:
     """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
 
-    size: probability that the study's own test at 1 - confidence rejects where there is no self-bias. detectable: the smallest
-    self-bias that a test of the right size finds with probability `power`, delta std_error, delta the noncentrality at which t
-    with df degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed: with which gamma is
-    detectable, ceil(prompts (std_error^2 - floor^2) / ((gamma / delta)^2 - floor^2)); infinite where the floor is above it.
-    size_needed: of the study's own test, with so many that gamma is detectable whichever judge it is of; NaN with infinitely
-    many. What is not estimable has no numbers.
+    size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
+    self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
+    degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed to detect gamma:
+    ceil(prompts (std_error^2 - floor^2) / ((gamma / delta)^2 - floor^2)), infinite where the floor is above gamma. size_needed:
+    size with as many prompts as detect gamma for every judge; NaN if infinite. What is not estimable has no numbers.
     """
     for estimand in (*TERMS, C):
         of_judge = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
@@ -244,12 +242,12 @@ def power_rows(
 ) -> Iterator[dict]:
     """Yield the rows of the table of power, for each number of copies of the models, of raters and of prompts, and estimand.
 
-    Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one that
-    is farthest from 0; detectable_least is the smallest. floor is what is detectable with ever so many prompts. prompts_needed
-    is of a test of the right size. The note says where it is empty as the floor is above gamma, and where the study's own test
-    with that many prompts rejects TOO_OFTEN. Where the preferences are not known, floor, size and prompts_needed are empty, and
-    what is detectable without them is the least that can be. Nothing where no judge with a slope of its own is rated itself.
-    reliability: rows of the study's table; without rows the human scores are without error, and raters, of no matter, empty.
+    Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one
+    farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is of
+    a test of the right size; the note says where the floor is above gamma, or the study's own test with so many prompts rejects
+    TOO_OFTEN. Where preferences are unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
+    where no judge with a slope of its own is rated itself.
+    reliability: rows of the study's table; without any, the human scores are taken as exact, and raters is empty.
     """
     if not study.has_human_scores:
         return
@@ -292,13 +290,11 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
 
 
 def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> BalancedStudy | None:
-    """Take all that a plan asks for from the rows behind `moments`; None where no judge with a slope is a model.
+    """Take a plan's numbers from the rows behind `moments`; None where no judge with a slope is a model.
 
-    The noise is what the spec's fit leaves of a judge's ratings; the preference is what the spread of the unrelated cells holds
-    beyond it, NaN where they leave no residual. Slopes are those of the fit over the reliability, which is too much where
-    models differ in quality. No preference is taken to be shared, as no data tell it from quality that the human scores miss.
-
-    reliability: of the human scores, the mean of so many raters.
+    noise: residuals of the spec's fit, by judge. preference: the spread of the unrelated cells beyond the noise, NaN where they
+    leave no residual. slope: that of the fit over the reliability, too much where models differ in quality. shared_preference:
+    0, as no data tell it from quality that the human scores miss. reliability: of the human scores, means of so many raters.
     """
     if not len(moments.n):
         return None

@@ -143,7 +143,7 @@ def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds
 
 
 SELF, FAMILY, OTHERS = range(3)  # whose ratings of a model: its own, those of its family's other judges, the rest
-FOLDS = 5  # of the labelled prompts: how far to believe the judges is told by the others
+FOLDS = 5  # of the labelled prompts: the others say how far to believe the judges
 SMALL_SAMPLE = f"fewer than {FEW_LABELLED} labelled prompts"
 NO_DRAW = "no draw has two labelled prompts in each dimension"
 NO_SPREAD = "nothing to save: the human scores of the labelled prompts are all equal"
@@ -206,13 +206,12 @@ def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confi
     """Yield the rows of the table of few labels: for each model, way of using the judges and number of labelled prompts.
 
     Prompts are drawn at random, `draws` times, the same for all models and ways; a larger set holds the smaller ones. Estimates
-    are cross-fitted, with FOLDS, and all ways have the draws in which each of them determines one, which are `draws`. Columns:
-    prompts; means over draws of labels (completions that humans score) and of the width of the interval; the root mean squares
-    of std_error and, as rmse, of the error; covered, the share of draws whose interval holds the truth; and saved, the share of
-    labels that the judges save, 1 - (std_error / that of humans alone)^2, below 0 where they cost some.
-    A draw is of the study's own prompts, and its error is known about their mean, `full_mean`, alone. An interval is about the
-    mean of ever so many prompts. So rmse^2 has the variance of full_mean added, and what `covered` counts has it taken from
-    std_error^2. Numbers of prompts beyond half of all are left out.
+    are cross-fitted, with FOLDS. draws: those in which every way determines an estimate. labels, width: means over draws of the
+    completions that humans score and of the interval's width. std_error, rmse: root mean squares. covered: share of draws whose
+    interval holds the truth. saved: share of labels that the judges save, 1 - (std_error / that of humans alone)^2, below 0
+    where they cost some. Errors of draws are known about the mean of the study's own prompts, full_mean, while intervals are
+    for the population mean: rmse^2 has the variance of full_mean added, and `covered` has it taken from std_error^2. Numbers of
+    prompts beyond half of all are left out.
     """
     prompts, how = len(scores.n), {"confidence": confidence, "folds": FOLDS}
     generator = np.random.default_rng(seed)

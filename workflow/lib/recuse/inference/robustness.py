@@ -1,6 +1,6 @@
-"""Robustness checks: what is concluded of each judge and family in several views, and whether the first conclusions stand.
+"""Robustness checks: what several views conclude of each judge and family, and whether the first conclusions stand.
 
-A check, or view, is a table with the specs, the methods and the columns of it that decide. Which there are, config says.
+A check, or view, is a table with the specs, the methods and the columns of it that decide; config lists them.
 """
 
 import math
@@ -29,15 +29,11 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """What a view may ask of a table. by: key of config -> what decides.
+    """What a view may ask of a table."""
 
-    methods: method -> the biases that it has rows of; none where the table has one row of each bias. errors: the kind that all
-    its rows have; "" where it is that of the spec.
-    """
-
-    by: Mapping[str, Decision]
-    methods: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    errors: str = ""
+    by: Mapping[str, Decision]  # key of config -> what decides
+    methods: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its biases; none: one row of each bias
+    errors: str = ""  # the kind that all its rows have; "": that of the spec
 
 
 INTERVAL = Decision("ci_low", "ci_high", "p_value")
@@ -215,7 +211,7 @@ class Tables:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
     def knows(self, table: str, spec: str) -> bool:
-        """Whether a table has a row of a spec, be it a reason, but that there are no human scores."""
+        """Whether a table has a row of a spec, or a reason other than that there are no human scores."""
         reasons = {reason for key, reason in self._reasons.items() if key[:2] == (table, spec)}
         return bool(reasons - {NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
 
@@ -314,13 +310,12 @@ def conclusions(
 ) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
-    Judges and families are in `order`, by quantity, then by alphabet. A check that has no spec of a slice, or no tests of such
-    a bias, has no rows of it. `first` is the conclusion of the first check and `verdict` what becomes of it in the check.
-    `words`: why a bias is not estimable, what it means that a conclusion is lost, or that it is new by the errors alone.
-    detectable: the size of a bias that the check's t test finds with probability `power`, its standard error times the
-    noncentrality that it takes. printed: of the first check, the paper's estimate of the same, with what its interval says and
-    the verdict of the scorecard; scorecard: its rows, for a study that is compared with the paper. note: that its prompts are
-    few.
+    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without tests of
+    such a bias, has no rows. `first` is the conclusion of the first check and `verdict` what becomes of it in this one.
+    words: why a bias is not estimable, what a lost conclusion means, or that a new one is due to the errors alone. detectable:
+    the bias that the check's t test finds with probability `power`, its standard error times the noncentrality needed. printed:
+    of the first check, the paper's estimate, what its interval says, and the verdict of the scorecard. note: of few prompts.
+    scorecard: its rows, for a study that is compared with the paper.
     """
     printed = _printed(scorecard) if robustness.first.table == ESTIMATES else {}
     specs = [name for check in robustness.checks for name in check.specs]

@@ -287,12 +287,11 @@ def try_estimators(
     value, mc_error, replicates.
 
     Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval holds
-    what is planted; `bias`, mean estimate less what is planted; `spread`, standard deviation of the estimates. For all judges,
-    or families, with the same planted value there is a row with the term ALL: the mean over them; and `any_rejected`, the share
-    of replicates in which one of them at least is rejected, with the quantity BOTH of judges or families; and `answered`, the
-    share of tests that there were, as an estimator may refuse. The term ALL_JUDGES is a test of the mean self-bias.
-    mc_error is the standard error of the value over replicates, for the mean over coefficients that of the replicates' means,
-    since coefficients of one draw are not independent.
+    the planted value; `bias`, mean estimate less the planted value; `spread`, standard deviation of the estimates. The term ALL
+    is the mean over all judges or families with the same planted value; for these, `any_rejected` is the share of replicates
+    that reject at least one (of both, with the quantity BOTH), and `answered` the share of tests that an estimator did not
+    refuse. The term ALL_JUDGES is a test of the mean self-bias. mc_error is the standard error over replicates; for a mean over
+    coefficients it is that of the replicates' means, since coefficients of one draw are not independent.
     Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)): another world, or more
     replicates, changes none.
     """

@@ -13,7 +13,7 @@ from drawings import artists, drawn_twice, filled, on_paper, texts
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success, votes_by_position
-from recuse.plot.length_bias import ABOVE, HEIGHT, length_bias_curve, length_confound
+from recuse.plot.length import ABOVE, HEIGHT, length_bias_curve, length_confound
 from recuse.plot.style import LINE, Subject, language, read
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
@@ -23,8 +23,8 @@ LONG = "A judge with a name that is longer than most of them"
 READ = {
     "attacks:attack_success": {"rates": "asr", "ranks": "ranks"},
     "attacks:votes_by_position": {"table": "votes_by_position"},
-    "length_bias:length_bias_curve": {"table": "length_curve"},
-    "length_bias:length_confound": {"table": "length_confound"},
+    "length:length_bias_curve": {"table": "length_curve"},
+    "length:length_confound": {"table": "length_confound"},
 }
 
 

@@ -13,15 +13,15 @@ from drawings import artists, drawn_twice, filled, on_paper, subject, texts
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.length_curves import alignment_curves, score_curves
+from recuse.plot.length import alignment_curves, score_curves
 from recuse.plot.style import read
 from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
     "verbosity": ("verbosity:verbosity_bias", {"confidence": 0.9}),
-    "score_curves": ("length_curves:score_curves", {}),
-    "alignment_curves": ("length_curves:alignment_curves", {"confidence": 0.9}),
+    "score_curves": ("length:score_curves", {}),
+    "alignment_curves": ("length:alignment_curves", {"confidence": 0.9}),
     "position": ("verbosity:position", {"confidence": 0.9}),
 }
 

@@ -209,7 +209,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     """
     table, words = _drawable(table)
     judges = table[table["judge"] != HUMAN]
-    sizes = judges["size"].fillna(NO_SIZE if judges["size"].notna().any() else ALL)
+    sizes = judges["size"].astype(object).fillna(NO_SIZE if judges["size"].notna().any() else ALL)
     order = sorted(dict.fromkeys(sizes), key=lambda name: name == NO_SIZE)
     groups = {size: judges[sizes == size] for size in order}
     biases = [bias for bias in _biases(judges) if all(bias in set(group["bias"]) for group in groups.values())]

@@ -22,7 +22,7 @@ from drawings import (
 from recuse.base import tables
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import PLACEBO
-from recuse.plot.compare_specs import (
+from recuse.plot.biases import (
     GAPS,
     Variant,
     beside_the_first,
@@ -220,7 +220,7 @@ def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path)
     reasons = gaps(("length", None, "the ratings have no lengths"))
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
     inputs = {"estimates": list(tables.values()), "not_estimable": reasons, "placebo": []}
-    drawn_twice("compare_specs:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
+    drawn_twice("biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
     assert "Not estimated: length (the ratings have no lengths)." in " ".join(texts(figure))

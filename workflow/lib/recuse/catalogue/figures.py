@@ -156,7 +156,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str], *, placebo:
     with_placebo = bool(placebo) and next(iter(labels)) in config["inference"]["placebo"]
     variants += [{"spec": PLACEBO, "label": placebo}] * with_placebo
     return Figure(
-        "compare_specs:compare_specs",
+        "biases:compare_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in labels],
@@ -365,7 +365,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "leaderboard": of_table(
             "leaderboard:leaderboard", "Models ranked before and after the biases are taken off", "leaderboard", level
         ),
-        "few_labels": of_table("ppi:few_labels", "Human means of models from few labels", "few_labels", level),
+        "few_labels": of_table("power:few_labels", "Human means of models from few labels", "few_labels", level),
         "planner": of_table(
             "power:planner",
             "Self-bias that studies like this one would detect",
@@ -400,10 +400,10 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             beside=lambda config, study: kind(config, study) == "published",
         ),
         "score_curves": of_table(
-            "length_curves:score_curves", "Score of an answer by its relative length, for each judge", "score_curves"
+            "length:score_curves", "Score of an answer by its relative length, for each judge", "score_curves"
         ),
         "alignment_curves": of_table(
-            "length_curves:alignment_curves",
+            "length:alignment_curves",
             "Agreement of each judge with the humans by relative length",
             "alignment_curves",
             level,
@@ -439,11 +439,11 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             "attacks:votes_by_position", "Votes by the place of the answers", "votes_by_position", level
         ),
         "length_bias_curve": of_table(
-            "length_bias:length_bias_curve", "Preference for the longer answer by difference of length", "length_curve", level
+            "length:length_bias_curve", "Preference for the longer answer by difference of length", "length_curve", level
         ),
     }
     texts = of_table(
-        "length_bias:length_confound",
+        "length:length_confound",
         "Change of the answers' length by perturbation and Bloom level",
         "length_confound",
         level,

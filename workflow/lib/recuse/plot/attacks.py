@@ -27,7 +27,7 @@ from recuse.plot.intervals import (
     write_instead,
 )
 from recuse.plot.page import NO_EXPERIMENT, Entry, Page, grid, page_of_words, page_width, with_names
-from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language, widest, wrap
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language, percent, widest, wrap
 from recuse.published.attacks import key_of_attack, read_attacks
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
@@ -47,14 +47,14 @@ NOTE_OF_RATES = (
     "ASR."
 )
 VOTES_ROW = 0.22
-BAR = 0.7  # of a row
 VOTES_TITLE = 0.28  # inches for the title of a panel
 VOTES_GUTTER = 0.3  # inches between the panels
 SHARE = 0.55  # of the width of both panels: the bars
+EDGING = {"edgecolor": "white", "lw": 0.4}
 PLACES = {
-    "first": ("shown first", {"facecolor": BLUE, "edgecolor": "white", "lw": 0.4}),
-    "tie": ("tie", {"facecolor": "#D9D9D9", "edgecolor": "white", "lw": 0.4}),
-    "second": ("shown second", {"facecolor": ORANGE, "edgecolor": "white", "lw": 0.4, "hatch": "//////"}),
+    "first": ("shown first", {"facecolor": BLUE, **EDGING}),
+    "tie": ("tie", {"facecolor": "#D9D9D9", **EDGING}),
+    "second": ("shown second", {"facecolor": ORANGE, "hatch": "//////", **EDGING}),
 }
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
 NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, errors left out. Judges by the size of the difference."
@@ -76,11 +76,6 @@ class Block:
         """Inches of a panel."""
         return len(self.judges) * ROW
 
-    @property
-    def heights(self) -> list[float]:
-        """Inches from the bottom of a panel to the middle of each row."""
-        return [self.height - (place + 0.5) * ROW for place in range(len(self.judges))]
-
     def above(self, panel: float) -> float:
         """Inches for the title and the n of a panel of this width."""
         return LINE * (2.2 + max(wrap(title, BOLD_TITLE * panel, TEXT).count("\n") for title in self.titles))
@@ -99,7 +94,13 @@ def attack_success(
     if rates.empty:
         return page_of_words(subject, NO_RATES)
     rates, ranks = (with_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
-    rates = rates.assign(printed=_printed(rates, [row for path in published for row in read_attacks(path)]))
+    rows, quoted = (
+        rates.to_dict("records"),
+        [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"],
+    )
+    key = key_of_attack(quoted, rows)
+    values = {key(row): float(row["value"]) for row in quoted}
+    rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])
     blocks = [_block(own, ranks[ranks["experiment"] == name]) for name, own in rates.groupby("experiment", sort=False)]
     columns = max(grid(len(block.panels), 4)[1] for block in blocks)
     label = widest(judge for block in blocks for judge in block.judges) + 0.1
@@ -108,7 +109,7 @@ def attack_success(
     panel = max(LEAST_PANEL, room / columns)
     heights = [grid(len(block.panels), columns)[0] * (block.height + block.above(panel)) for block in blocks]
     body = BELOW_RATES + sum(heights) + (len(blocks) - 1) * TICKS + len(blocks) * HEADING * LINE
-    counted = Entry(f"of these votes, exact {100 * confidence:g} % interval", line={"color": BLUE, "lw": STROKE, **POINT})
+    counted = Entry(f"of these votes, exact {percent(confidence)} interval", line={"color": BLUE, "lw": STROKE, **POINT})
     printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
     width, legend = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + beside, [[counted, *printed]]
     page = Page(subject=subject, width=width, body=body, legend=legend, note=NOTE_OF_RATES)
@@ -123,12 +124,9 @@ def attack_success(
     return page.figure
 
 
-def _printed(rates: pd.DataFrame, published: Sequence[Mapping]) -> list[float]:
-    """The printed rate of each row of `rates`; NaN where there is none."""
-    published, own = [row for row in published if row["quantity"] == "asr"], rates.to_dict("records")
-    key = key_of_attack(published, own)
-    values = {key(row): float(row["value"]) for row in published}
-    return [values.get(key(row), np.nan) for row in own]
+def _natural(names: Sequence[str]) -> list:
+    """Key that sorts names by their numbers where these are what differs: 7B, 13B, 70B."""
+    return [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)] for name in names]
 
 
 def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
@@ -149,11 +147,6 @@ def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     return Block(": ".join(filter(None, [experiment, pair])), rates, panels, titles, judges, texts)
 
 
-def _natural(names: Sequence[str]) -> list:
-    """Key that sorts names by their numbers where these are what differs: 7B, 13B, 70B."""
-    return [[int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)] for name in names]
-
-
 def _draw_block(page: Page, block: Block, corner: tuple[float, float], panel: float, columns: int) -> None:
     """Panels of `panel` inches, the lowest row's first at `corner`; average ranks beside the last of each line."""
     step = panel + GUTTER, block.height + block.above(panel)
@@ -166,23 +159,20 @@ def _draw_block(page: Page, block: Block, corner: tuple[float, float], panel: fl
         samples = sorted({rates["n"].min(), rates["n"].max()})
         where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center_baseline"}
         each.axes.annotate("n = " + "–".join(map(str, samples)), (0, 1), (0, 36 * LINE), **where)
-        _draw_panel(each.axes, rates, block.judges)
+        write_absent(each.axes, block.judges, rates["judge"], "not judged")
+        for row in rates.to_dict("records"):
+            place = block.judges.index(row["judge"])
+            if np.isnan(row["asr"]):
+                write_instead(each.axes, place, "no sample")
+                continue
+            draw_bar(each.axes, place, row, BLUE)
+            draw_point(each.axes, place, row["asr"], BLUE)
+            if not np.isnan(row["printed"]):
+                each.axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
         if each.last:
-            for text, up in ((AVERAGE, block.height + LINE / 2), *zip(block.averages, block.heights, strict=True)):
-                page.text(each.left + panel + 0.08, each.bottom + up, text)
-
-
-def _draw_panel(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
-    write_absent(axes, judges, rates["judge"], "not judged")
-    for row in rates.to_dict("records"):
-        place = judges.index(row["judge"])
-        if np.isnan(row["asr"]):
-            write_instead(axes, place, "no sample")
-            continue
-        draw_bar(axes, place, row, BLUE)
-        draw_point(axes, place, row["asr"], BLUE)
-        if not np.isnan(row["printed"]):
-            axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
+            page.text(each.left + panel + 0.08, each.bottom + block.height + LINE / 2, AVERAGE)
+            for place, text in enumerate(block.averages):
+                page.text(each.left + panel + 0.08, each.bottom + (block.height - (place + 0.5) * ROW), text)
 
 
 @language()
@@ -194,18 +184,20 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     """
     if table.empty:
         return page_of_words(subject, NO_VOTES)
-    rows = _rows(with_names(table, "experiment"))
+    table = with_names(table, "experiment")
+    rows: list[tuple[str, Mapping | None]] = []  # from the top down: an experiment, if any has a name, then its judges
+    for experiment, votes in table.groupby("experiment", sort=False):
+        rows += [(experiment or NO_EXPERIMENT, None)] if (table["experiment"] != "").any() else []
+        ordered = votes.sort_values("difference", key=abs, kind="stable", na_position="last")
+        rows += [(row["judge"], row) for row in ordered.to_dict("records")]
     headings = widest((name for name, row in rows if row is None), weight="bold")
     label = max(widest(table["judge"]), headings) + 0.1
     beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * VOTES_ROW
     panels = DOUBLE_COLUMN - 2 * EDGE - label - VOTES_GUTTER - beside
     width, other = SHARE * panels, (1 - SHARE) * panels
-    legend = [
-        [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()],
-        interval_entries(
-            f"difference, {100 * confidence:g} % bootstrap interval over questions", "interval includes 0, or none"
-        ),
-    ]
+    drawn = f"difference, {percent(confidence)} bootstrap interval over questions"
+    places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
+    legend = [places, interval_entries(drawn, "interval includes 0, or none")]
     body = BELOW + height + VOTES_TITLE
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=NOTE_OF_VOTES)
     bars = page.axes(EDGE + label, BELOW, width, height)
@@ -219,11 +211,12 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     frame_rows(points, limits=readable(limits, other), rows=len(rows))
     points.set_yticks(range(len(rows)), [])
     points.set_title("First minus second")
-    _draw_rows(bars, points, rows)
     right = DOUBLE_COLUMN - EDGE
     page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
     for place, (_, row) in enumerate(rows):
         page.text(right, BELOW + height - (place + 0.5) * VOTES_ROW, "" if row is None else str(row["n"]), ha="right")
+        if row is not None:
+            _draw_votes(bars, points, place, row)
     page.centred(EDGE + label + width / 2, 1.2 * LINE, "share of votes")
     middle = EDGE + label + width + VOTES_GUTTER + other / 2
     page.centred(middle, 1.2 * LINE, "← prefers second   prefers first →")
@@ -231,26 +224,15 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     return page.figure
 
 
-def _rows(table: pd.DataFrame) -> list[tuple[str, Mapping | None]]:
-    """From the top down: an experiment with None, if any has a name, then its judges with their rows of the table."""
-    named, rows = (table["experiment"] != "").any(), []
-    for experiment, own in table.groupby("experiment", sort=False):
-        rows += [(experiment or NO_EXPERIMENT, None)] if named else []
-        ordered = own.sort_values("difference", key=abs, kind="stable", na_position="last")
-        rows += [(row["judge"], row) for row in ordered.to_dict("records")]
-    return rows
-
-
-def _draw_rows(bars: Axes, points: Axes, rows: Sequence[tuple[str, Mapping | None]]) -> None:
+def _draw_votes(bars: Axes, points: Axes, place: int, row: Mapping) -> None:
     """An interval of a difference may have no width: votes of all questions may be balanced."""
-    for place, row in ((place, row) for place, (_, row) in enumerate(rows) if row is not None):
-        if not row["n"]:
-            write_instead(bars, place, "errors only")
-            write_instead(points, place, "errors only")
-            continue
-        left = 0.0
-        for name, (_, swatch) in PLACES.items():
-            bars.barh([place], [row[name]], BAR, left=left, zorder=3, gid=name, **swatch)
-            left += row[name]
-        draw_bar(points, place, row, INK)
-        draw_point(points, place, row["difference"], INK, filled=excludes(row, 0))
+    if not row["n"]:
+        write_instead(bars, place, "errors only")
+        write_instead(points, place, "errors only")
+        return
+    left = 0.0
+    for name, (_, swatch) in PLACES.items():
+        bars.barh([place], [row[name]], 0.7, left=left, zorder=3, gid=name, **swatch)
+        left += row[name]
+    draw_bar(points, place, row, INK)
+    draw_point(points, place, row["difference"], INK, filled=excludes(row, 0))

@@ -1,22 +1,30 @@
-"""Self- and family-bias as panels on one axis: Figure 3 of Play Favorites, and what a study has no estimates of."""
+"""Self- and family-bias on one axis, by one spec or several: Figures 3, 7, 9 and 10 of Play Favorites, and any ablation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import signed
-from recuse.model.spec import BIASES
+from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.model.design import ALL_JUDGES
+from recuse.model.spec import BIASES, PLACEBO
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable
-from recuse.plot.colours import GRID, INK, Palette
+from recuse.plot.colours import FAINT, GRID, INK, Palette
 from recuse.plot.intervals import (
     BELOW,
+    BETWEEN,
     NUMBER,
+    ORDER,
+    PITCH,
     POINT,
+    POINTS,
     ROW,
+    STROKE,
     WHISKER,
     draw_interval,
     family_breaks,
@@ -29,13 +37,16 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, Subject, interval_text, language, widest
+from recuse.plot.style import EDGE, Subject, interval_text, language, percent, widest
 
 GUTTER = 0.16  # inches between panels
 RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
 LEAST_PANEL = 1.2  # inches
 SIDES = ("Self-bias", "Family-bias")
 KEYS = ["slice", "quantity", "term"]
+GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
+USE_OF_SCALE = "Without human scores, B and C hold also how differently judges use the scale."
+SLICE = "{slice}"  # in a label: one variant for each slice of the table
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ def self_family_bias(
     return bias_page(sides, subject, [legend, beside], note=note)
 
 
-def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> tuple[Side, Side]:
+def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> list[Side]:
     """Self-bias by judge and family-bias by family; the rows of one term in several tables stand `step` below one another.
 
     A table without an estimate of a term leaves a gap; where all are, one row without estimate stands in the middle.
@@ -85,23 +96,20 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
     columns = ["quantity", "term", "estimate", *ENDS]
     numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
     rows = pd.concat(numbered, ignore_index=True)
-    rows["shift"] = step * (rows["number"] - (len(tables) - 1) / 2)
-    by_judge, by_family = (rows[rows["quantity"] == quantity] for quantity in BIASES)
-    judges, families = palette.order(by_judge["term"]), palette.order_families(by_family["term"])
-    at_judge = {judge: float(place) for place, judge in enumerate(judges)}
-    at_family = dict(zip(families, family_places(judges, families, palette), strict=True))
-    return (
-        _side("Self-bias", "itself", by_judge, at_judge, palette.colour),
-        _side("Family-bias", "its family", by_family, at_family, palette.family_colour),
-    )
-
-
-def _side(title: str, target: str, rows: pd.DataFrame, places: Mapping[str, float], colour: Callable[[str], str]) -> Side:
-    estimated = rows["estimate"].notna()
-    nowhere = ~rows["term"].isin(rows.loc[estimated, "term"]) & ~rows.duplicated("term")
-    rows = rows.assign(shift=rows["shift"].where(estimated, 0.0))[estimated | nowhere]
-    rows = rows.assign(place=rows["term"].map(places) + rows["shift"], colour=rows["term"].map(colour))
-    return Side(title, target, places, rows.sort_values("place", kind="stable"))
+    terms = {quantity: rows.loc[rows["quantity"] == quantity, "term"] for quantity in BIASES}
+    judges, families = palette.order(terms["self_bias"]), palette.order_families(terms["family_bias"])
+    heights = [float(place) for place in range(len(judges))], family_places(judges, families, palette)
+    sides = []
+    for title, target, names, places in zip(SIDES, ("itself", "its family"), (judges, families), heights, strict=True):
+        quantity, at = quantity_of(title), dict(zip(names, places, strict=True))
+        own = rows[rows["quantity"] == quantity]
+        estimated = own["estimate"].notna()
+        nowhere = ~own["term"].isin(own.loc[estimated, "term"]) & ~own.duplicated("term")
+        shift = (step * (own["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
+        colours = {term: palette.of_bias(quantity, term) for term in names}
+        own = own.assign(place=own["term"].map(at) + shift, colour=own["term"].map(colours))[estimated | nowhere]
+        sides.append(Side(title, target, at, own.sort_values("place", kind="stable")))
+    return sides
 
 
 def family_places(judges: Sequence[str], families: Sequence[str], palette: Palette) -> list[float]:
@@ -142,23 +150,19 @@ def bias_page(
     for side, label in zip(sides, labels, strict=True):
         axes = page.axes(left + label, BELOW, panel, rows * row)
         frame_rows(axes, limits=limits, rows=rows, breaks=breaks)
-        _draw_side(axes, side, points)
+        for _, each in side.rows.iterrows():
+            draw_interval(axes, each["place"], each, each["colour"], point=points[each["number"]])
+            mark_beyond(axes, each["place"], each, each["colour"])
+            if len(points) == 1 and not np.isnan(each["estimate"]):
+                write_number(axes, each["place"], signed(each["estimate"]))
+        for place in side.places.values():
+            if len(points) > 1 and place + 1 in side.places.values():  # rows of several points need something between them
+                axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
+        axes.set_yticks(list(side.places.values()), list(side.places))
+        axes.set_title(side.title)
         write_axis_text(page, left + label + panel / 2, 0, side.target)
         left += label + panel + beside + GUTTER
     return page.figure
-
-
-def _draw_side(axes: Axes, side: Side, points: Sequence[Mapping]) -> None:
-    for _, row in side.rows.iterrows():
-        draw_interval(axes, row["place"], row, row["colour"], point=points[row["number"]])
-        mark_beyond(axes, row["place"], row, row["colour"])
-        if len(points) == 1 and not np.isnan(row["estimate"]):
-            write_number(axes, row["place"], signed(row["estimate"]))
-    for place in side.places.values():
-        if len(points) > 1 and place + 1 in side.places.values():  # rows of several points need something between them
-            axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
-    axes.set_yticks(list(side.places.values()), list(side.places))
-    axes.set_title(side.title)
 
 
 def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
@@ -185,17 +189,19 @@ def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estim
     """
     fitted = {spec: table for spec, table in specs.items() if len(table)}
     present = {quantity for table in fitted.values() for quantity in table["quantity"]}
-    missing = [title for title in titles if fitted and quantity_of(title) not in present]
-    return " ".join(f"No {title.lower()}: {_reasons(title, fitted, not_estimable)}." for title in missing)
-
-
-def _reasons(title: str, specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame) -> str:
-    listed = not_estimable[not_estimable["spec"].isin(list(specs)) & (not_estimable["quantity"] == quantity_of(title))]
-    terms = listed.groupby("reason", sort=False)["term"].unique()
-    reasons = [f"{', '.join(names)} ({reason})" for reason, names in terms.items()]
-    without = [spec for spec in specs if spec not in set(listed["spec"])]
-    named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
-    return "; ".join([*reasons, *([f"{named} no term for {title.lower()}"] if without else [])])
+    sentences = []
+    for title in titles if fitted else ():
+        quantity = quantity_of(title)
+        if quantity in present:
+            continue
+        listed = not_estimable[not_estimable["spec"].isin(list(fitted)) & (not_estimable["quantity"] == quantity)]
+        terms = listed.groupby("reason", sort=False)["term"].unique()
+        reasons = [f"{', '.join(names)} ({reason})" for reason, names in terms.items()]
+        without = [spec for spec in fitted if spec not in set(listed["spec"])]
+        named = f"the spec {without[0]} has" if len(without) == 1 else f"the specs {', '.join(without)} have"
+        reasons += [f"{named} no term for {title.lower()}"] if without else []
+        sentences.append(f"No {title.lower()}: {'; '.join(reasons)}.")
+    return " ".join(sentences)
 
 
 def with_simultaneous(
@@ -215,5 +221,153 @@ def with_simultaneous(
     of_rows = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
     ends = {column: of_rows[column].to_numpy(float) for column in SIMULTANEOUS}
     tests = joined(f"{int(intervals['tests'].iloc[0])} {settings['tests']}", settings["sliced"])
-    text = f"{100 * confidence:g} % simultaneous interval over the {tests}, {settings['errors']}"
+    text = f"{percent(confidence)} simultaneous interval over the {tests}, {settings['errors']}"
     return table.assign(**ends), [Entry(text, line={"color": INK, "markevery": [0, 2], **WHISKER})]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One spec and slice: its name in the legend, its estimates, and what its intervals are."""
+
+    label: str
+    table: pd.DataFrame
+    interval: str
+
+    @property
+    def has_points(self) -> bool:
+        """True if there is anything of it to draw."""
+        return bool(self.table.loc[self.table["quantity"].isin(BIASES), "estimate"].notna().any())
+
+
+def compare_specs(
+    estimates: Sequence[pd.DataFrame],
+    not_estimable: pd.DataFrame,
+    placebo: Sequence[pd.DataFrame],
+    subject: Subject,
+    *,
+    variants: Sequence[Mapping],
+    confidence: float,
+) -> Figure:
+    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, estimands, users' own ablations.
+
+    estimates: a table for each of `variants`, entries as in `variants_of`; placebo: the table of placebo cells, in a list, for
+    a last entry, which is estimand C of the first spec.
+    """
+    for table in placebo:
+        estimates, not_estimable = with_placebo(estimates, not_estimable, table, spec=variants[0]["spec"])
+    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
+    return compare(drawn, subject, note=note)
+
+
+@language()
+def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") -> Figure:
+    """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
+
+    The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
+    unit scale. Colour is the family, shape the variant; a point is hollow where the interval includes 0. A variant without an
+    estimate of a term leaves a gap in its row. `note` stands at the foot, and is all where no variant has a term. Shapes begin
+    anew after the ninth variant.
+    """
+    row = BETWEEN + PITCH * len(variants)
+    tables = [variant.table for variant in variants]
+    sides = bias_sides(tables, subject.palette, step=PITCH / row) if variants else []
+    if not any(side.places for side in sides):
+        return page_of_words(subject, note)
+    points = list(islice(cycle(POINTS), len(variants)))
+    families = family_entries(subject.palette, list(sides[0].places))
+    legend = [families + _significance(variants), _shapes(variants, points)]
+    has_gaps = any(side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides)
+    return bias_page(sides, subject, legend, row=row, points=points, note=joined(GAPS if has_gaps else "", note))
+
+
+def _significance(variants: Sequence[Variant]) -> list[Entry]:
+    """What a filled point is: with the intervals, if they are the same for all variants."""
+    intervals = {variant.interval for variant in variants}
+    if len(intervals) == 1:
+        return interval_entries(f"estimate, {variants[0].interval}")
+    _, hollow = interval_entries("")
+    return [Entry("interval excludes 0", line={**hollow.line, "markerfacecolor": hollow.line["color"]}), hollow]
+
+
+def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:
+    """The name of each variant, with its intervals if they are not the same for all, nor those of most."""
+    intervals = Counter(variant.interval for variant in variants)
+    common, count = intervals.most_common(1)[0]
+    plain = [len(intervals) == 1 or (count > 1 and variant.interval == common) for variant in variants]
+    names = [each.label if alone else f"{each.label} ({each.interval})" for each, alone in zip(variants, plain, strict=True)]
+    order = f"in each row, from the top, with {common}, if not said otherwise:" if len(intervals) > 1 and count > 1 else ORDER
+    lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
+    return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
+
+
+def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
+    """The variants that an entry stands for: `spec`, `label` and `covariance` of the spec with this `table`.
+
+    It is the whole study; a label with {slice} stands for every slice, families in config's order. A spec without rows gives no
+    variant. Of an ordinal fit, whose estimates are log-odds, the average marginal effects are taken, which are
+    points of the unit scale.
+    """
+    slices = table["slice"].fillna("")
+    chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
+    if entry["spec"] == PLACEBO:
+        interval = f"{percent(confidence)} prediction interval"
+    else:
+        interval = interval_text(confidence, entry["covariance"])
+    if (table["quantity"] == "threshold").any():
+        interval = f"average marginal effect, {interval}"
+        table = table.assign(estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"])
+    rows = [(name, table[slices == name]) for name in chosen]
+    return [Variant(entry["label"].replace(SLICE, name), own, interval) for name, own in rows if len(own)]
+
+
+def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
+    """Reason by name of the variants of an entry that the study has no estimates of."""
+    reasons = left_out(entry["spec"], table, not_estimable)
+    if SLICE not in entry["label"]:
+        reasons = {name: reason for name, reason in reasons.items() if name == ""}
+    return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
+
+
+def with_placebo(
+    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, placebo: pd.DataFrame, *, spec: str
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Append the rows of a spec in the table `placebo` to tables of estimates, and its reasons to `not_estimable`.
+
+    They are there as the spec PLACEBO, without the mean over all judges, which the other tables do not have. If there is no
+    other estimate, the spec as a whole is not estimable.
+    """
+    own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
+    estimated = own["estimate"].notna()
+    reasons = own[~estimated] if estimated.any() else own[:1].assign(quantity=None)
+    columns = not_estimable.columns
+    return [*tables, own[estimated]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
+
+
+def beside_the_first(
+    entries: Sequence[Mapping],
+    tables: Sequence[pd.DataFrame],
+    not_estimable: pd.DataFrame,
+    palette: Palette,
+    *,
+    confidence: float,
+) -> tuple[list[Variant], str]:
+    """The variants of `entries` with these estimates, and what the foot says of those without.
+
+    The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
+    """
+    specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
+    variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
+    missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
+    reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
+    against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
+    use = USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else ""
+    if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
+        note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
+        return [variant for of_entry in variants for variant in of_entry], note
+    alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
+    others = {
+        spec: table[table["estimate"].notna() | ~table["quantity"].isin(BIASES)]
+        for spec, table in specs.items()
+        if spec != entries[0]["spec"]
+    }
+    return [], joined(alone, absences(SIDES, others, not_estimable), sentence(reasons), use)

@@ -9,9 +9,7 @@ from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, SMALL_S
 from recuse.inference.power import NOT_ESTIMABLE, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.inference.ppi import HUMANS, STRATA
 from recuse.model.spec import A
-from recuse.plot import leaderboard, reliability
-from recuse.plot import power as planner
-from recuse.plot import ppi as few_labels
+from recuse.plot import leaderboard, power, reliability
 from recuse.plot.leaderboard import sentences
 from tables_of_inference import BY_MODEL, board, curves, labels, of_reliability, plans
 
@@ -23,8 +21,8 @@ SAME = {kind: [1, 2, 3, 4] for kind in KINDS}
 
 DRAW = {
     "leaderboard": leaderboard.leaderboard,
-    "few_labels": few_labels.few_labels,
-    "planner": planner.planner,
+    "few_labels": power.few_labels,
+    "planner": power.planner,
     "reliability": reliability.reliability,
 }
 
@@ -166,7 +164,7 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     few.loc[few["model"] == PRESENT[0], "saved"] = np.nan  # human scores that do not vary
     assert texts(drawn("few_labels", few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
     assert "really made" not in foot(drawn("few_labels", labels(prompts=(30, 50))))
-    assert is_page_of(drawn("few_labels", few[:0]), few_labels.NONE)
+    assert is_page_of(drawn("few_labels", few[:0]), power.NO_LABELS)
 
 
 def test_a_plan_says_how_many_prompts_it_takes_or_never():
@@ -183,7 +181,7 @@ def test_a_plan_says_how_many_prompts_it_takes_or_never():
     assert artists(figure, "size")[0].axes is figure.axes[1]
     assert f"–: {NOT_ESTIMABLE}." in said
     assert on_paper(figure)
-    assert is_page_of(drawn("planner", plans()[-8:]), planner.NONE)
+    assert is_page_of(drawn("planner", plans()[-8:]), power.NONE)
 
 
 def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_not_known():
@@ -227,7 +225,7 @@ def test_any_number_of_models_fits_the_paper(models):
     [
         ("leaderboard:leaderboard", {"table": board(SAME)}),
         ("reliability:reliability", of_reliability()),
-        ("ppi:few_labels", {"table": labels()}),
+        ("power:few_labels", {"table": labels()}),
         ("power:planner", {"table": plans()}),
     ],
 )

@@ -94,10 +94,8 @@ def attack_success(
     if rates.empty:
         return page_of_words(subject, NO_RATES)
     rates, ranks = (with_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
-    rows, quoted = (
-        rates.to_dict("records"),
-        [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"],
-    )
+    quoted = [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"]
+    rows = rates.to_dict("records")
     key = key_of_attack(quoted, rows)
     values = {key(row): float(row["value"]) for row in quoted}
     rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])

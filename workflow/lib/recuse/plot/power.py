@@ -1,4 +1,4 @@
-"""What studies like one that there is would detect: the smallest self-bias, false alarms, and how many prompts it takes."""
+"""What more prompts or labels would tell: detectable self-bias and false alarms, and human means from few labels."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -10,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from recuse.base.words import counted
+from recuse.base.words import counted, enumerated
 from recuse.inference.power import NEVER, OVERSIZED, UNKNOWN_PREFERENCES
+from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
-from recuse.plot.colours import FAINT, INK
-from recuse.plot.intervals import WORDS
-from recuse.plot.page import Entry, Page, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, wrap
+from recuse.plot.colours import FAINT, INK, NEUTRAL
+from recuse.plot.intervals import PAPER, WORDS
+from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, percent, wrap
 
 NUMBERS = 0.45  # inches beside the axis texts
 GUTTER = 0.16
@@ -33,6 +34,24 @@ MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_PREFERENCES: "unknown"}  # by the note
 SMALLEST = f"smallest detectable bias,\n{UNIT}"
 FALSE_ALARMS = "unbiased judges\ncalled biased"
 NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
+
+# Few labels.
+LEFT = 0.38  # inches beside the axis text, for the numbers
+HEIGHT = 1.15
+BELOW = 0.28  # inches under a panel, for its numbers
+OVER = 0.26  # inches over a panel, beside the lines of its title
+BOTTOM = 0.24  # inches for the text under all panels
+WAYS = {
+    HUMANS: ("human labels alone (grey)", {"marker": "s", "markersize": 3.0, "linestyle": "-"}),
+    JUDGES: ("with all judges' ratings, taken as one", {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))}),
+    STRATA: ("with them, apart by dimension and self, family, others", {"marker": "o", "markersize": 3.2, "linestyle": "-"}),
+}
+DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)  # of the numbers of the upright axis: those of which more lie on it
+SAVED = {JUDGES: "as one", STRATA: "apart"}
+NO_LABELS = (
+    "Nothing to draw: no row has a human score, or no number of labelled prompts that config names leaves as many prompts "
+    "without labels."
+)
 
 
 @language()
@@ -53,7 +72,15 @@ def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
     lower = words + BETWEEN
     upper = lower + ALARMS + BETWEEN / 2
     body = upper + FOUND + ABOVE + max(heading.count("\n") + 1 for heading in headings) * LINE
-    lines = _lines(table)
+    raters, models = (sorted(table[key].unique()) for key in ("raters", "models"))
+    name, first, last = COLOURS
+    shades = [to_hex(shade) for shade in matplotlib.colormaps[name](np.linspace(first, last, len(raters)))]
+    widths = np.linspace(*reversed(WIDTHS), len(raters))[::-1]
+    lines = {
+        (rater, model): {"color": shade, "linestyle": style, "lw": width}
+        for rater, shade, width in zip(raters, shades, widths, strict=True)
+        for model, style in zip(models, cycle(STYLES), strict=False)
+    }
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=_legend(table, lines), note=_note(table, confidence))
     for number, estimand in enumerate(estimands):
         x = left + number * (width + GUTTER)
@@ -61,30 +88,32 @@ def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
         sizes, alarms = page.axes(x, upper, width, FOUND), page.axes(x, lower, width, ALARMS)
         _frame(sizes, alarms, table, 1 - confidence, first=number == 0)
         sizes.set_title(headings[number], size=SMALL)
-        for (raters, models), line in lines.items():
-            _draw(sizes, alarms, own[(own["raters"] == raters) & (own["models"] == models)], line)
-        _write_unknown(sizes, alarms, own)
+        for (rater, model), line in lines.items():
+            rows = own[(own["raters"] == rater) & (own["models"] == model)].dropna(subset="detectable").sort_values("prompts")
+            sizes.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
+            alarms.plot(rows["prompts"], rows["size"], zorder=3, gid="size", **line)
+            for floor in rows.loc[rows["floor"] > 0, "floor"].head(1):
+                place = {"color": line["color"], "clip_on": False, "zorder": 4}
+                sizes.plot([sizes.get_xlim()[1]], [floor], gid="floor", **place, **FLOOR)
+        unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
+        in_panels = {sizes: "at the least", alarms: "unknown"} if unknown else {}
+        if not own["detectable"].notna().any():
+            in_panels = {sizes: "not estimable"}
+        for axes, text in in_panels.items():
+            axes.text(0.5, 0.25, text, transform=axes.transAxes, ha="center", **WORDS)
         page.centred(x + width / 2, words + 0.02, "prompts")
-        _write_prompts(page, own, (x, words - LINE), width)
+        for column, model in enumerate(models):
+            middle = x + (column + 0.5) * width / len(models)
+            page.text(middle, words - LINE - LINE, f"{model} models", ha="center", color=FAINT)
+            rows = own[own["models"] == model].drop_duplicates("raters").sort_values("raters")
+            for line, row in enumerate(rows.to_dict("records")):
+                page.text(middle, words - LINE - (line + 2) * LINE, _prompts(row), ha="center")
     page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
-    for line, number in enumerate(sorted(table["raters"].unique())):
+    for line, number in enumerate(raters):
         page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
     for height, text in ((lower + ALARMS / 2, FALSE_ALARMS), (upper + FOUND / 2, SMALLEST)):
         page.text(EDGE + LINE, height, text, linespacing=1.3, **UPRIGHT)
     return page.figure
-
-
-def _lines(table: pd.DataFrame) -> dict[tuple, dict]:
-    """Line of each number of raters and models."""
-    raters, models = (sorted(table[key].unique()) for key in ("raters", "models"))
-    name, first, last = COLOURS
-    shades = [to_hex(shade) for shade in matplotlib.colormaps[name](np.linspace(first, last, len(raters)))]
-    widths = np.linspace(*reversed(WIDTHS), len(raters))[::-1]
-    return {
-        (rater, model): {"color": shade, "linestyle": style, "lw": width}
-        for rater, shade, width in zip(raters, shades, widths, strict=True)
-        for model, style in zip(models, cycle(STYLES), strict=False)
-    }
 
 
 def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[Entry]]:
@@ -103,7 +132,7 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
 
 
 def _note(table: pd.DataFrame, confidence: float) -> str:
-    power, level = f"{100 * table['power'].iloc[0]:g} %", f"{100 * (1 - confidence):g} %"
+    power, level = percent(table["power"].iloc[0]), percent(1 - confidence)
     if (table["raters"] == EXACT).all():
         reliability, errors = "", "passes"
         taken = ". How reliable the human scores are is not known: what their errors would do is left out."
@@ -145,38 +174,122 @@ def _frame(sizes: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, firs
     alarms.axhline(level, color=INK, lw=0.8, linestyle=(0, (1, 1.5)), zorder=2, gid="nominal")
 
 
-def _draw(sizes: Axes, alarms: Axes, rows: pd.DataFrame, line: Mapping) -> None:
-    rows = rows.dropna(subset="detectable").sort_values("prompts")
-    sizes.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
-    alarms.plot(rows["prompts"], rows["size"], zorder=3, gid="size", **line)
-    for floor in rows.loc[rows["floor"] > 0, "floor"].head(1):
-        sizes.plot([sizes.get_xlim()[1]], [floor], color=line["color"], clip_on=False, zorder=4, gid="floor", **FLOOR)
-
-
-def _write_unknown(sizes: Axes, alarms: Axes, own: pd.DataFrame) -> None:
-    """Say in the panels what is not estimable or not known."""
-    unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
-    in_panels = {sizes: "at the least", alarms: "unknown"} if unknown else {}
-    if not own["detectable"].notna().any():
-        in_panels = {sizes: "not estimable"}
-    for axes, words in in_panels.items():
-        axes.text(0.5, 0.25, words, transform=axes.transAxes, ha="center", **WORDS)
-
-
-def _write_prompts(page: Page, own: pd.DataFrame, corner: tuple[float, float], width: float) -> None:
-    """How many prompts the self-bias takes: a line for each number of raters, a column for each of models."""
-    models = sorted(own["models"].unique())
-    for column, number in enumerate(models):
-        middle = corner[0] + (column + 0.5) * width / len(models)
-        page.text(middle, corner[1] - LINE, f"{number} models", ha="center", color=FAINT)
-        rows = own[own["models"] == number].drop_duplicates("raters").sort_values("raters")
-        for line, row in enumerate(rows.to_dict("records")):
-            page.text(middle, corner[1] - (line + 2) * LINE, _prompts(row), ha="center")
-
-
 def _prompts(row: Mapping) -> str:
     if row["note"] == NEVER:
         return "never"
     if row["note"] in MARKED:
         return MARKED[row["note"]].format(row["prompts_needed"])
     return "–" if np.isnan(row["prompts_needed"]) else f"{row['prompts_needed']:,.0f}"
+
+
+@language()
+def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Draw the width of the interval against the number of labels, in a panel for each model, a line for each way.
+
+    `table`: see recuse.inference.ppi.widths. Each panel says which share of the labels is saved at the
+    largest number of them.
+    """
+    table = table.dropna(subset="width")
+    if not len(table):
+        return page_of_words(subject, NO_LABELS)
+    models = subject.palette.order(table["model"])
+    rows, columns = grid(len(models), 3)
+    left = EDGE + 2 * LINE + LEFT
+    width = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
+    headings = [wrap(model, BOLD * width) for model in models]
+    lines = max(heading.count("\n") + 1 for heading in headings)
+    step = (width + GUTTER, BELOW + HEIGHT + OVER + (lines - 1) * LINE)
+    body = rows * step[1] + BOTTOM
+    greys = {way: NEUTRAL if way == HUMANS else FAINT for way in WAYS}
+    ways = [Entry(words, line={"color": greys[way], "lw": 1.2, **line}) for way, (words, line) in WAYS.items()]
+    legend = [family_entries(subject.palette, models), ways]
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=_note_of_labels(table, confidence))
+    panels = page.panels(len(models), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
+    for model, heading, each in zip(models, headings, panels, strict=True):
+        own = table[table["model"] == model]
+        _frame_widths(each.axes, table, first=each.first)
+        each.axes.set_title(heading, size=SMALL)
+        for way in WAYS:
+            _draw(each.axes, own[own["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
+        corner = {"transform": each.axes.transAxes, "ha": "right", "va": "top", "zorder": 5, "bbox": PAPER}
+        each.axes.text(0.99, 0.98, _saved(own), **corner)
+    page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "labelled prompts: those with human scores")
+    axis = wrap(f"width of the {percent(confidence)} interval, unit scale 0–1", rows * (HEIGHT + BELOW))
+    page.text(left - LEFT - (axis.count("\n") + 1) * LINE / 2, body / 2, axis, **UPRIGHT)
+    return page.figure
+
+
+def _frame_widths(axes: Axes, table: pd.DataFrame, *, first: bool) -> None:
+    axes.set(xscale="log", yscale="log")
+    axes.set_xlim(table["prompts"].min() / 1.25, table["prompts"].max() * 1.25)
+    axes.set_ylim(table["width"].min() / 1.15, table["width"].max() * 1.4)  # room for words
+    for axis, places in (
+        (axes.xaxis, round_numbers(axes.get_xlim())),
+        (axes.yaxis, max((round_numbers(axes.get_ylim(), digits) for digits in DIGITS), key=len)),
+    ):
+        axis.set_ticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
+    axes.tick_params(axis="y", length=0, labelleft=first)
+    axes.grid()
+
+
+def _draw(axes: Axes, rows: pd.DataFrame, way: str, colour: str) -> None:
+    """One line: its points hollow where few prompts are labelled."""
+    rows = rows.sort_values("prompts")
+    line = {"color": colour, "lw": 1.2, **WAYS[way][1]}
+    axes.plot(rows["prompts"], rows["width"], zorder=3, gid=way, **{**line, "marker": "none"})
+    few = rows["prompts"] < FEW_LABELLED
+    for part, face in ((rows[few], "white"), (rows[~few], colour)):
+        point = {**line, "linestyle": "none", "markerfacecolor": face}
+        axes.plot(part["prompts"], part["width"], zorder=4, gid="points", **point)
+
+
+def _saved(own: pd.DataFrame) -> str:
+    """What the judges save at the largest number of labels, of one model; nothing if these are few, or do not vary."""
+    at = _at_most(own).set_index("method")["saved"].dropna()
+    return "\n".join(f"saved {words}: {100 * at[way]:.0f} %" for way, words in SAVED.items() if way in at)
+
+
+def _at_most(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the largest number of labelled prompts; none where that is few."""
+    return rows[(rows["prompts"] == rows["prompts"].max()) & (rows["prompts"] >= FEW_LABELLED)]
+
+
+def _note_of_labels(table: pd.DataFrame, confidence: float) -> str:
+    least, most = (table[table["prompts"] == ends] for ends in (table["prompts"].min(), table["prompts"].max()))
+    enough = _at_most(table)
+    spans = [
+        f"{100 * shares.min():.0f} to {100 * shares.max():.0f} % taken {words}"
+        for way, words in SAVED.items()
+        if len(shares := enough.loc[enough["method"] == way, "saved"].dropna())
+    ]
+    counts = enumerated([str(count) for count in sorted(table["prompts"].unique())])
+    covered = {rows["prompts"].iloc[0]: 100 * rows.groupby("method")["covered"].mean() for rows in (least, most)}
+    # From the worst to the best way; means over models.
+    held = [f"{_ends(shares)} % with {prompts} prompts" for prompts, shares in covered.items()]
+    saved = (
+        f"With {most['prompts'].iloc[0]} labelled prompts, which are {_ends(most['labels'])} human scores of a model, the "
+        f"judges' ratings save a share of the labels ({', '.join(spans)}, "
+        "by model): with so many fewer the interval is as narrow as by human labels alone."
+    )
+    points = (
+        f"Points: means over {table['draws'].max()} random choices of {counts} prompts, the same for all lines; hollow: "
+        f"fewer than {FEW_LABELLED}. Intervals are to hold the mean over all prompts in {percent(confidence)} of the choices, "
+        f"and do so in {' and '.join(held)}."
+    )
+    return joined(saved if spans else "", points, _saved_really(least))
+
+
+def _ends(values: pd.Series) -> str:
+    return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
+
+
+def _saved_really(rows: pd.DataFrame) -> str:
+    """What the errors of the choices say that few prompts save: by the intervals it may seem to be more."""
+    prompts = rows["prompts"].iloc[0]
+    squares = (rows["rmse"] ** 2).groupby(rows["method"]).mean()
+    if prompts >= FEW_LABELLED or squares[HUMANS] <= 0:
+        return ""
+    shares = {words: 1 - squares[way] / squares[HUMANS] for way, words in SAVED.items() if way in squares}
+    saved = " and ".join(f"{100 * share:.0f} % taken {words}" for words, share in shares.items()).replace("-", "−")
+    return f"By the errors that are really made with {prompts} prompts, over all models, the judges save {saved}."

@@ -3,7 +3,7 @@
 Each panel has an axis of its own, which is stretched where a value should be.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,13 +53,9 @@ def _square(place: np.ndarray) -> np.ndarray:
     return np.square(np.maximum(place, 0))
 
 
-def _same(value: np.ndarray) -> np.ndarray:
-    return np.asarray(value)
-
-
 @dataclass(frozen=True)
 class Statistic:
-    """What is drawn of a table: rows of one statistic, for all judges together or for the last, and on which axis.
+    """What is drawn of a table: rows of one statistic, for all judges together, or of bias for the last, and on which axis.
 
     scale: a place for each value, and back; words: what a reader is told of it.
     """
@@ -69,7 +65,6 @@ class Statistic:
     scale: tuple[Scale, Scale]
     words: str
     of_numbers: Sequence[float]
-    last_judge: bool = False
 
     @property
     def share(self) -> bool:
@@ -83,11 +78,9 @@ class Statistic:
 
     def nominal(self, confidence: float) -> float | None:
         """Where the value should be; None if anywhere."""
-        if self.name == COVERED:
-            return confidence
-        if self.name == BIAS:
-            return 0.0
-        return 1 - confidence if self.by_chance else None
+        if self.name == REJECTED:
+            return 1 - confidence if self.by_chance else None
+        return confidence if self.name == COVERED else 0.0
 
 
 ROOTS = "each panel has an axis of its own, which is stretched towards {}."
@@ -95,14 +88,15 @@ STATISTICS = {
     "size": Statistic(
         REJECTED, "Share of judges without self-bias that are called biased, %", (_root, _square), ROOTS.format("0"), SHARES
     ),
-    "power": Statistic(REJECTED, "Share of judges with self-bias that are called biased, %", (_same, _same), "", EVEN),
+    "power": Statistic(
+        REJECTED, "Share of judges with self-bias that are called biased, %", (np.asarray, np.asarray), "", EVEN
+    ),
     "bias": Statistic(
         BIAS,
         f"Mean estimate of the last judge's self-bias less the truth, {UNIT}",
         (lambda value: np.arcsinh(np.asarray(value) / STRAIGHT), lambda place: STRAIGHT * np.sinh(place)),
         f"each panel has an axis of its own, nearly straight within {STRAIGHT:g} points of 0 and logarithmic beyond.",
         BIASES,
-        last_judge=True,
     ),
     "coverage": Statistic(
         COVERED,
@@ -132,13 +126,23 @@ def validity(
     nominal = statistic.nominal(confidence)
     columns = min(COLUMNS, len(panels))
     width = (DOUBLE_COLUMN - 2 * EDGE - (columns - 1) * GUTTER) / columns
-    headings = {grid: list(_heading(grids[grid], width)) for grid in panels}
+    headings = {}  # lines over a panel: what the grid is called, then its dials
+    for grid in panels:
+        title = wrap(grids[grid]["title"], BOLD * width).split("\n")
+        dials = [line for text in grids[grid]["dials"] for line in wrap(text, width).split("\n")]
+        headings[grid] = [(line, {"weight": "bold"}) for line in title] + [(line, {"color": FAINT}) for line in dials]
     tall = {grid: ROW * own["estimator"].nunique() for grid, own in panels.items()}
     above = {grid: len(heading) * LINE + 0.06 for grid, heading in headings.items()}
     filled = _stacked({grid: above[grid] + tall[grid] + BELOW for grid in panels}, columns)
     body = max(depth for _, depth in filled.values())
     note = joined(_note(statistic, nominal, world, drawn), _without(panels, grids))
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=_legend(statistic, drawn), note=note)
+    letters = dict.fromkeys(ESTIMATORS[name].estimand for name in _present(drawn))
+    entries = {estimand[0]: estimand for estimand in reversed(letters)}  # of B the first
+    swatches = [Entry(entries[letter].split(", by")[0], [{"color": COLOURS[letter], "lw": 0}]) for letter in sorted(entries)]
+    order = "in each row, from the top and from pale to dark: the values named first over the panel, in their order"
+    shades = Entry(order, [{"color": shade, "lw": 0} for shade in _shades(INK, 4)])
+    legend = [[Entry(statistic.axis)], swatches, [shades]]
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=legend, note=note)
     for grid, own in panels.items():
         column, depth = filled[grid]
         x, bottom = EDGE + column * (width + GUTTER), body - depth + BELOW
@@ -148,15 +152,6 @@ def validity(
         _frame(axes, own, statistic, nominal, width - LABEL - RIGHT)
         _draw(axes, own)
     return page.figure
-
-
-def _heading(grid: Mapping, width: float) -> Iterator[tuple[str, dict]]:
-    """Lines over a panel: what the grid is called, then its dials."""
-    for line in wrap(grid["title"], BOLD * width).split("\n"):
-        yield line, {"weight": "bold"}
-    for text in grid["dials"]:
-        for line in wrap(text, width).split("\n"):
-            yield line, {"color": FAINT}
 
 
 def _stacked(heights: Mapping[str, float], columns: int) -> dict[str, tuple[int, float]]:
@@ -176,7 +171,7 @@ def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
     any_of_all = (table["statistic"] == ANY_REJECTED) & (table["quantity"] == BOTH)
     own = table[np.where(at_once & statistic.by_chance, any_of_all, alone & ~at_once)]
     term = own["term"].fillna(ALL)
-    if statistic.last_judge:
+    if not statistic.share:
         return own[term == term[term != ALL_JUDGES].max()]
     # Of an estimator that says something of the mean over judges only, that.
     chosen = own[term.isin([ALL, ALL_JUDGES])].sort_values("term", na_position="first", kind="stable")
@@ -189,15 +184,6 @@ def _label(estimator: str) -> str:
 
 def _present(drawn: pd.DataFrame) -> list[str]:
     return [name for name in ESTIMATORS if (drawn["estimator"] == name).any()]
-
-
-def _legend(statistic: Statistic, drawn: pd.DataFrame) -> list[list[Entry]]:
-    letters = dict.fromkeys(ESTIMATORS[name].estimand for name in _present(drawn))
-    entries = {estimand[0]: estimand for estimand in reversed(letters)}  # of B the first
-    swatches = [Entry(entries[letter].split(", by")[0], [{"color": COLOURS[letter], "lw": 0}]) for letter in sorted(entries)]
-    shades = [{"color": shade, "lw": 0} for shade in _shades(INK, 4)]
-    order = "in each row, from the top and from pale to dark: the values named first over the panel, in their order"
-    return [[Entry(statistic.axis)], swatches, [Entry(order, shades)]]
 
 
 def _shades(colour: str, count: int) -> list[str]:
@@ -283,12 +269,12 @@ def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.Dat
     parts = [f"{world} {drawn['replicates'].max():,} draws of each world. Bars: {ERRORS} Monte Carlo errors on each side."]
     if nominal is None:
         parts.append("Power is of use only to an estimator that keeps its size in the same worlds: see the figure size.")
+    elif statistic.share:
+        band = f"in a band of {100 * TOLERANCE:.0f} points to each side"
+        parts.append(f"Dashed: {100 * nominal:.0f} %, {band}; {statistic.words}")
     else:
-        what = (
-            f"{100 * nominal:.0f} %, in a band of {100 * TOLERANCE:.0f} points to each side" if statistic.share else "no bias"
-        )
-        parts.append(f"Dashed: {what}; {statistic.words}")
-    if statistic.last_judge:
+        parts.append(f"Dashed: no bias; {statistic.words}")
+    if not statistic.share:
         parts.append("The last judge is the best model, has the greatest taste for length and lacks the most ratings.")
     elif (drawn["estimator"] == "C_randomisation").any():
         parts.append("The randomisation test is of the mean over all judges.")

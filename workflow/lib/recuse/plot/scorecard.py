@@ -60,8 +60,13 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
     size = (DOUBLE_COLUMN - 2 * EDGE - MARGIN - (columns - 1) * GUTTER) / columns
     upper = BELOW + height + BETWEEN
     body = upper + BELOW + size + TITLE if panels else upper
-    note = cause_text(values) if _of_comparisons(values) else claim_text(claims)
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=[_legend(values, subject)], note=note)
+    legend = [Entry("match", line={"color": INK, **SAME}), Entry("differs", line={"color": INK, **OTHER})]
+    if _of_comparisons(values):  # whose judges are all drawn alike
+        note = cause_text(values)
+    else:
+        human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
+        legend, note = [*family_entries(subject.palette, JUDGES), *human, *legend], claim_text(claims)
+    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note)
     for number, (title, rows) in enumerate(panels):
         left = EDGE + MARGIN + number * (size + GUTTER)
         axes = page.axes(left, upper + BELOW, size, size)
@@ -80,13 +85,8 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
 def verdict_text(rows: pd.DataFrame) -> str:
     """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; verdicts without a row are left out."""
     counts = rows["verdict"].value_counts()
-    differing = counts.get("differs", 0)
-    parts = [
-        (counts.get("match", 0), "match"),
-        (differing, "differs" if differing == 1 else "differ"),
-        (counts.get("data absent", 0), "absent"),
-    ]
-    return ", ".join(f"{count} {word}" for count, word in parts if count)
+    words = {"match": "match", "differs": "differs" if counts.get("differs") == 1 else "differ", "data absent": "absent"}
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts)
 
 
 def claim_text(rows: pd.DataFrame) -> str:
@@ -124,15 +124,6 @@ def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     ]
 
 
-def _legend(values: pd.DataFrame, subject: Subject) -> list[Entry]:
-    """Families and human raters by colour, but of comparisons, where all judges are drawn alike; then the marks."""
-    marks = [Entry("match", line={"color": INK, **SAME}), Entry("differs", line={"color": INK, **OTHER})]
-    if _of_comparisons(values):
-        return marks
-    human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
-    return [*family_entries(subject.palette, JUDGES), *human, *marks]
-
-
 def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> None:
     """Our value over the published one, with the line on which they are equal."""
     axes.set_title(title)
@@ -158,8 +149,8 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
 
 def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> None:
     style = {"zorder": 4, **OTHER} if row["verdict"] == "differs" else {"zorder": 3, **SAME}
-    of_family = row["quantity"] == "family_bias"
-    colour = subject.palette.family_colour(row["term"]) if of_family else subject.palette.colour(row["term"])
+    quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
+    colour = subject.palette.of_bias(quantity, row["term"])
     axes.plot([x], [y], color=NEUTRAL if row["item"] in OF_COMPARISONS else colour, gid="value", **style)
 
 

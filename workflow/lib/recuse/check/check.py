@@ -18,7 +18,6 @@ from recuse.check.contents import (
     scale_use,
     unscored,
     use_by_judge,
-    whole_completions,
 )
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, ordered
 from recuse.check.names import alike_among, families_of_none, spelt_twice
@@ -82,8 +81,7 @@ def check_study(
             ordinary_preferences(of_judges, confidence=confidence),
             own_missing(as_one),
             unscored(facts),
-            missing(as_one),
-            whole_completions(facts, spelt_twice=bool(alike)),
+            missing(as_one, spelt_twice=bool(alike)),
             detectable(facts, of_judges, gamma=gamma, wanted=power),
             contents(facts),
         )

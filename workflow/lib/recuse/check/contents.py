@@ -50,10 +50,11 @@ CONVERT = (
 )
 
 
-def missing(facts: Facts) -> Iterator[Finding]:
-    """Say how much is missing of all pairs of a judge and a model of which any rating is there.
+def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
+    """Say how much is missing of all pairs of a judge and a model of which any rating is there, and of how many completions.
 
     There could be a rating of each pair for each prompt of the dimension. One whose human score or length is missing is there.
+    spelt_twice: whether some name may be.
     """
     table, judged = facts.completeness, facts.judged
     rated = judged > 0
@@ -81,14 +82,9 @@ def missing(facts: Facts) -> Iterator[Finding]:
             if of.any():  # else it is said to be left out
                 lacking = float(1 - judged[of].sum() / due[of].sum())
                 yield of_share(f"{factor} {name}", words.format(name), lacking)
-
-
-def whole_completions(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
-    """Say how many completions were rated by every judge of their dimension; spelt_twice: whether some name may be."""
     share = facts.whole / facts.completions
-    words = f"{percent(share)} of the completions have a rating of every judge"
-    level = graded(1 - share, **NOT_WHOLE)
-    yield Finding("missing", "complete blocks", words, share, level, SPELT if spelt_twice else ASK_AGAIN)
+    words, advice = f"{percent(share)} of the completions have a rating of every judge", SPELT if spelt_twice else ASK_AGAIN
+    yield Finding("missing", "complete blocks", words, share, graded(1 - share, **NOT_WHOLE), advice)
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
@@ -171,17 +167,6 @@ def contents(facts: Facts) -> Iterator[Finding]:
         others = [name for name in names if name not in both]
         if others:
             yield Finding("names", who, f"{words}: {enumerated(others, most=12)}", len(others))
-    yield from _lengths(facts)
-    words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
-    yield Finding("contents", "rows", words, facts.rows)
-    for factor in ("judge", "model", "dimension", "dataset"):
-        names = facts.names(factor)
-        yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
-    yield Finding("contents", "prompts", counted(facts.prompts, "prompt"), facts.prompts)
-
-
-def _lengths(facts: Facts) -> Iterator[Finding]:
-    """Say whether the ratings have lengths, and how many rows have none where others have one: they are left out."""
     if facts.with_length:
         share = facts.with_length / facts.rows
         yield Finding("lengths", "", f"{percent(share)} of the rows have the length of the completion", share)
@@ -193,6 +178,12 @@ def _lengths(facts: Facts) -> Iterator[Finding]:
         share = float(lost / facts.present.sum())
         words = f"{percent(share)} of the rows have no length of the completion, and are left out"
         yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, share)
+    words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
+    yield Finding("contents", "rows", words, facts.rows)
+    for factor in ("judge", "model", "dimension", "dataset"):
+        names = facts.names(factor)
+        yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
+    yield Finding("contents", "prompts", counted(facts.prompts, "prompt"), facts.prompts)
 
 
 class Use(NamedTuple):
@@ -206,20 +197,19 @@ class Use(NamedTuple):
 
 def use_by_judge(facts: Facts) -> dict[str, Use]:
     """Count how each judge uses the scales."""
-    return {judge: _use(facts.cells_of("judge", judge)) for judge in facts.names("judge")}
-
-
-def _use(cells: Cells) -> Use:
-    most_used = inner = used = levels = 0
-    for dimension in np.unique(cells.factors["dimension"]):
-        rated = cells.select(cells.factors["dimension"] == dimension)
-        (low, high), counts = rated.scale[0].tolist(), rated.counts.sum(axis=0)
-        most_used += counts.max()
-        inner += (counts * ((rated.ratings > low) & (rated.ratings < high))).max()
-        used += int((counts > 0).sum())
-        levels += high - low + 1
-    total = cells.counts.sum()
-    return Use(float(most_used / total), float(inner / total), used, levels)
+    use = {}
+    for judge in facts.names("judge"):
+        cells, most_used, inner, used, levels = facts.cells_of("judge", judge), 0, 0, 0, 0
+        for dimension in np.unique(cells.factors["dimension"]):
+            rated = cells.select(cells.factors["dimension"] == dimension)
+            (low, high), counts = rated.scale[0].tolist(), rated.counts.sum(axis=0)
+            most_used += counts.max()
+            inner += (counts * ((rated.ratings > low) & (rated.ratings < high))).max()
+            used += int((counts > 0).sum())
+            levels += high - low + 1
+        total = cells.counts.sum()
+        use[judge] = Use(float(most_used / total), float(inner / total), used, levels)
+    return use
 
 
 def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
@@ -258,38 +248,35 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
 
     Where there are none, that is said.
     """
-    cells = facts.cells
-    if not cells.has_reference:
+    scored = facts.cells.has_reference
+    if not scored:
         advice = "have people score a part of the answers, and name their scores in config"
         yield Finding("human scores", "", NO_SCORES, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
-        yield from _of_dimension(facts, dimension, facts.cells_of("dimension", dimension))
-    for judge in facts.names("judge") if cells.has_reference and len(np.unique(cells.reference)) > 1 else ():
+        cells = facts.cells_of("dimension", dimension)
+        low, high = cells.scale[0].tolist()
+        words = f"ratings of {dimension} have {high - low + 1} levels: one is {1 / (high - low):.2f} of the scale"
+        level = NOTE if high - low < COARSE else FINE
+        yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
+        if not scored:
+            continue
+        distinct = len(np.unique(cells.reference))
+        first, last = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
+        words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
+        level, advice = FINE, ""
+        if distinct == 1:
+            words = f"all human scores of {dimension} are {first}: they tell no answer from another"
+            advice = "score answers that differ, or leave the dimension out; B and C compare with other judges instead"
+            level = WARNING
+        yield Finding("human scores", dimension, words, distinct, level, advice)
+        for topic, (name, end) in ENDS.items():
+            share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
+            words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
+            yield Finding(topic, f"humans, {dimension}", words, share, graded(share, **ONE_LEVEL), BEYOND.format(name), share)
+    for judge in facts.names("judge") if scored and len(np.unique(facts.cells.reference)) > 1 else ():
         if len(np.unique(facts.cells_of("judge", judge).reference)) == 1:
             words = f"the human scores of all that {judge} rated are alike: its slope on them is not known"
             yield Finding("human scores", judge, words, 1, WARNING, "let it rate answers of different quality", 1.0)
-
-
-def _of_dimension(facts: Facts, dimension: str, cells: Cells) -> Iterator[Finding]:
-    low, high = cells.scale[0].tolist()
-    words = f"ratings of {dimension} have {high - low + 1} levels: one is {1 / (high - low):.2f} of the scale"
-    level = NOTE if high - low < COARSE else FINE
-    yield Finding("scale use", dimension, words, high - low + 1, level, "a finer scale shows smaller biases")
-    if not cells.has_reference:
-        return
-    distinct = len(np.unique(cells.reference))
-    first, last = map(facts.in_units, (cells.reference_raw.min(), cells.reference_raw.max()))
-    words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
-    level, advice = FINE, ""
-    if distinct == 1:
-        words = f"all human scores of {dimension} are {first}: they tell no answer from another"
-        advice = "score answers that differ, or leave the dimension out; B and C compare with other judges instead"
-        level = WARNING
-    yield Finding("human scores", dimension, words, distinct, level, advice)
-    for topic, (name, end) in ENDS.items():
-        share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
-        words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
-        yield Finding(topic, f"humans, {dimension}", words, share, graded(share, **ONE_LEVEL), BEYOND.format(name), share)
 
 
 def ranges(facts: Facts) -> Iterator[Finding]:
@@ -299,28 +286,25 @@ def ranges(facts: Facts) -> Iterator[Finding]:
     are LOWER; a note where neither reaches its lower half, as lenient judges of good answers do not.
     """
     for dimension in facts.names("dimension"):
-        yield _range(facts, dimension, facts.cells_of("dimension", dimension))
-
-
-def _range(facts: Facts, dimension: str, cells: Cells) -> Finding:
-    ratings = cells.ratings[cells.counts.any(axis=0)]
-    reach = {"ratings": (ratings.min(), ratings.max())}
-    if cells.has_reference:
-        reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
-    low, high = cells.scale[0].tolist()
-    parts = [f"{who} from {facts.in_units(first)} to {facts.in_units(last)}" for who, (first, last) in reach.items()]
-    scale = f"from {facts.in_units(low)} to {facts.in_units(high)}"
-    words = f"{dimension}, a scale {scale}: {' and '.join(parts)}"
-    unit = (np.array([*reach.values()]) - low) / (high - low)
-    bottom, top = float(unit[:, 0].min()), unit[:, 1]
-    who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
-    level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
-    if high - low >= FEWEST and top.max() <= HALF:
-        last = facts.in_units(max(last for _, last in reach.values()))
-        words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, DECLARE
-    elif high - low >= FEWEST and bottom >= HALF:
-        first = facts.in_units(min(first for first, _ in reach.values()))
-        words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, DECLARE
-    elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
-        words, level, advice = f"{words}: are the human scores on another scale?", WARNING, CONVERT
-    return Finding("range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min()))
+        cells = facts.cells_of("dimension", dimension)
+        ratings = cells.ratings[cells.counts.any(axis=0)]
+        reach = {"ratings": (ratings.min(), ratings.max())}
+        if cells.has_reference:
+            reach["human scores"] = cells.reference_raw.min(), cells.reference_raw.max()
+        low, high = cells.scale[0].tolist()
+        parts = [f"{who} from {facts.in_units(first)} to {facts.in_units(last)}" for who, (first, last) in reach.items()]
+        scale = f"from {facts.in_units(low)} to {facts.in_units(high)}"
+        words = f"{dimension}, a scale {scale}: {' and '.join(parts)}"
+        unit = (np.array([*reach.values()]) - low) / (high - low)
+        bottom, top = float(unit[:, 0].min()), unit[:, 1]
+        who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
+        level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
+        if high - low >= FEWEST and top.max() <= HALF:
+            last = facts.in_units(max(last for _, last in reach.values()))
+            words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, DECLARE
+        elif high - low >= FEWEST and bottom >= HALF:
+            first = facts.in_units(min(first for first, _ in reach.values()))
+            words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, DECLARE
+        elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
+            words, level, advice = f"{words}: are the human scores on another scale?", WARNING, CONVERT
+        yield Finding("range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min()))

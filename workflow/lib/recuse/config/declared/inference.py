@@ -88,8 +88,7 @@ class SpecSettings(Section):
         "Quantities whose tests, in all slices, are one family: p-values are adjusted for their number. By default both."
     )
 
-    def check_together(self) -> None:
-        """Refuse more than one key, or value, of each of some sets; and terms without levels of judges."""
+    def _check(self) -> None:
         keys = {key for key, value in self if value}
         estimator = {self.estimator} - {None, "least_squares"}
         covariance = COVARIANCES[self.covariance or "HC0"]
@@ -172,8 +171,7 @@ class Conclusion(Section):
     asks: Name = required("What the view asks, without question mark.")
     lost: Name = optional("What it means that a conclusion is lost in it.")
 
-    def check_together(self) -> None:
-        """Refuse what the table does not have."""
+    def _check(self) -> None:
         table = TABLES[self.table]
         if self.by not in table.by:
             raise ValueError(f"by: found {self.by}, which the table {self.table} does not have; write {' or '.join(table.by)}")
@@ -208,8 +206,7 @@ class Inference(Section):
         "Views of what is concluded of each judge and family, the first of which the others are held against.", min_length=1
     )
 
-    def check_together(self) -> None:
-        """Refuse settings without the spec main, and two views of one title."""
+    def _check(self) -> None:
         if "main" not in self.without_human_scores:
             raise ValueError("without_human_scores: 'main' is a required property")
         titles: dict[str, str] = {}

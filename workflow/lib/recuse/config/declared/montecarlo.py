@@ -52,8 +52,7 @@ class Grid(Section):
     world: World = optional("Dials that are set otherwise than in the world that grids start from.")
     estimators: Estimators = optional("What is tried in these worlds.")
 
-    def check_together(self) -> None:
-        """Refuse a dial that is set twice."""
+    def _check(self) -> None:
         if self.world is not None and self.dial in self.world.model_fields_set:
             raise ValueError(f"world: found {self.dial}, which is the dial that differs; leave it out")
 
@@ -69,7 +68,6 @@ class MonteCarlo(Section):
     estimators: Estimators = required("What is tried in the worlds of a grid that names none.")
     grids: dict[Key, Grid] = required("Sets of worlds that differ in one dial.", min_length=1)
 
-    def check_together(self) -> None:
-        """Refuse a world without one of its dials."""
+    def _check(self) -> None:
         for dial in sorted(OF_EVERY_WORLD - self.world.model_fields_set):
             raise ValueError(f"world: '{dial}' is a required property")

@@ -24,12 +24,12 @@ class Section(BaseModel):
         """The keys that are there, as they were written."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
-    def check_together(self) -> None:
+    def _check(self) -> None:
         """Raise ValueError where keys, each of which is right, do not go together."""
 
     @model_validator(mode="after")
     def _checked(self) -> "Section":
-        self.check_together()
+        self._check()
         return self
 
 
@@ -46,8 +46,7 @@ def optional(description: str, default: object = None, **bounds: object) -> Fiel
 class SomeKeys(Section):
     """Keys of which there is one at least."""
 
-    def check_together(self) -> None:
-        """Refuse none."""
+    def _check(self) -> None:
         if not self.model_fields_set:
             raise PydanticCustomError("empty", "should be non-empty")
 

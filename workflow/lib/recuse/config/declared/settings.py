@@ -54,8 +54,7 @@ class Source(Section):
         "One file of ratings for each dimension.", min_length=1
     )
 
-    def check_together(self) -> None:
-        """Refuse both ways to name files, and none."""
+    def _check(self) -> None:
         if (self.files is None) == (self.manifest is None):
             raise ValueError("write either `files` or `manifest`")
 
@@ -94,8 +93,7 @@ class Settings(Section):
         "Sets of verdicts on pairs of answers. Each has `source`, `files`, `import` or `simulate`."
     )
 
-    def check_together(self) -> None:
-        """Refuse settings without the specs that the workflow itself fits."""
+    def _check(self) -> None:
         for name in ("main", "by_dimension"):
             if name not in self.specs:
                 raise ValueError(f"specs: '{name}' is a required property")

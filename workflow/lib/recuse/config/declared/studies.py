@@ -128,8 +128,7 @@ class Import(Section):
 
     holds: ClassVar[str]  # the kind of study
 
-    def check_together(self) -> None:
-        """Refuse a format, or a key of one, that is of no use here."""
+    def _check(self) -> None:
         if self.format is not None and self.holds not in FORMATS[self.format].holds:
             raise ValueError(f"format: {self.format} is read under `{FORMATS[self.format].holds[0]}:`; put the study there")
         for key, only in OF_FORMAT.items():
@@ -142,9 +141,8 @@ class ImportOfRatings(Import):
 
     holds = RATED
 
-    def check_together(self) -> None:
-        """Refuse two human scores of one answer, too."""
-        super().check_together()
+    def _check(self) -> None:
+        super()._check()
         if self.references is None:
             return
         if self.columns is not None and self.columns.human is not None:
@@ -161,9 +159,8 @@ class ImportOfVerdicts(Import):
 
     holds = COMPARED
 
-    def check_together(self) -> None:
-        """Refuse what is of scales, too."""
-        super().check_together()
+    def _check(self) -> None:
+        super()._check()
         for key in ("step", "round"):
             if key in self.model_fields_set:
                 raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
@@ -204,9 +201,9 @@ class SimulatedRatings(Section):
     family_bias: dict[Name, float] = optional("In points of the unit scale, by family; 0 if not given.")
     dispersion: Dispersion = optional("Sums of the parameters of the beta distributions; the larger, the less the scores vary.")
 
-    def check_together(self) -> None:
-        """Refuse half a world, and judges that are not rated."""
-        for key, needed in {"quality": "judges", **dict.fromkeys(("judges", "family_bias", "dispersion"), "quality")}.items():
+    def _check(self) -> None:
+        needs = {"quality": "judges", "judges": "quality", "family_bias": "quality", "dispersion": "quality"}
+        for key, needed in needs.items():
             if key in self.model_fields_set and needed not in self.model_fields_set:
                 raise ValueError(f"'{needed}' is a dependency of '{key}'")
         if self.judges is not None:
@@ -252,8 +249,7 @@ class Study(Section):
         "Datasets of each task type. Without it, any dataset is taken and there are no task types.", min_length=1
     )
 
-    def check_together(self) -> None:
-        """Refuse data from two places, names that stand twice, and scales that no rating can be on."""
+    def _check(self) -> None:
         keys = self.given().keys()
         origins = [key for key in ORIGINS if key in keys]
         if len(origins) != 1 and set(origins) != STAND_IN:
@@ -347,8 +343,7 @@ class PlantedInJudge(Habits):
     votes_first: Proportion = optional("Share of votes for the first place whatever it holds.")
     votes_second: Proportion = optional("The same of the second place.")
 
-    def check_together(self) -> None:
-        """Refuse an attack of the name of the control."""
+    def _check(self) -> None:
         if CONTROL in (self.attacks or {}):
             raise ValueError(f"attacks: {CONTROL}: no attack; choose another name")
 
@@ -366,8 +361,7 @@ class SimulatedVerdicts(Section):
         "Every judge with what is planted in it; one of `models` also judges its own answers.", min_length=1
     )
 
-    def check_together(self) -> None:
-        """Refuse half a world, and shares that are more than all."""
+    def _check(self) -> None:
         keys = self.model_fields_set
         if ("votes" in keys) == ({"models", "judges"} <= keys):
             named = ", ".join(sorted(keys & {"votes", "models", "judges"})) or "none"
@@ -411,8 +405,7 @@ class Comparisons(Section):
         "Conditions that make an answer worse, so that a judge should turn from it; `factual_error` if not given."
     )
 
-    def check_together(self) -> None:
-        """Refuse verdicts from two places, an analysis of verdicts that are not there, and a setting that nothing reads."""
+    def _check(self) -> None:
         study = self.given()
         beside = [key for key in ("files", "source", "simulate") if key in study]
         if "import" in study and beside:

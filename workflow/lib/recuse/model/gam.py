@@ -83,9 +83,8 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
 def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
     """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation score.
 
-    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), with the n and the residuals of the single rows, not of the groups; the
-    strongest of equals. In a basis in which X'X + n P is 1 and n P is diagonal, rho, X'X is 1 - rho, so that each strength
-    costs one division.
+    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), of the single rows, not of the groups; the strongest of equals. In a
+    basis in which X'X + n P is 1 and n P is diagonal, rho, X'X is 1 - rho, so that each strength costs one division.
     """
     used = rows.matrix.any(axis=0) | penalty.any(axis=0)
     n = rows.n.sum()
@@ -110,8 +109,8 @@ class Spline:
     """A basis of B-splines between two ends: `functions` of them, of an order from 0 (constant) to functions - 1.
 
     The knots are equidistant, functions - order intervals from `low` to `high` and `order` more beyond each end; between the
-    ends, the functions add up to 1. Source: Eilers and Marx (1996). It is the basis and the penalty of pygam's `s`, which takes
-    half a second to import.
+    ends, the functions add up to 1. Source: Eilers and Marx (1996). Basis and penalty are those of pygam's `s`, which is slow
+    to import.
     """
 
     low: float
@@ -151,10 +150,7 @@ SHAPES = ("a constant", "a straight line", "a quadratic")  # by order, where it 
 
 @dataclass(frozen=True)
 class Curve:
-    """What a judge is expected to rate a completion of another family, by reference; both on the unit scale.
-
-    Where the judge's rows are of several dimensions, it is averaged over them.
-    """
+    """The rating expected of a judge for a completion of another family, by reference, on the unit scale; over dimensions."""
 
     judge: str
     reference: np.ndarray  # (points,) rising, from the lowest to the highest of the judge's rows
@@ -168,9 +164,8 @@ class Curve:
 class GamFit:
     """A fit: estimates and standard errors in the order of the terms, NaN where there is none, and a curve for each judge.
 
-    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. A slope has no
-    estimate: the curve stands in its place, and the note says of what kind it is. A judge whose curve the rows do not determine
-    has none.
+    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. In place of a slope
+    stands the curve, if the rows determine it; the note says of what kind it is.
     """
 
     estimate: np.ndarray  # (terms,)
@@ -191,36 +186,67 @@ class _Smooth:
     rows: np.ndarray  # (rows,) of bool: the judge's
     reference: np.ndarray  # (rows of the judge,)
     spline: Spline
-    columns: slice  # of its basis functions
+
+    @classmethod
+    def of(cls, judge: str, rows: np.ndarray, reference: np.ndarray) -> "_Smooth":
+        """Give the judge no more basis functions than it has distinct references."""
+        reference = reference[rows]
+        count = min(SPLINES, len(np.unique(reference)))
+        spline = Spline(float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1))
+        return cls(judge, rows, reference, spline)
+
+    @property
+    def note(self) -> str:
+        if self.spline.order == ORDER:
+            return ""
+        return f"the curve is {SHAPES[self.spline.order]}: the judge has {self.spline.functions} distinct reference score(s)"
 
 
 def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
     """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
 
-    rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline with equidistant
-    knots over the judge's references (Eilers and Marx 1996), as pygam makes it. It holds the judge's intercept, as B-splines
-    add up to 1. The coefficients have the least sum e^2 + sum_j lambda_j |second differences of those of s_j|^2 over the rows
-    behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j alone. A judge with 3 distinct
-    references or fewer has a spline of lower order: a quadratic, a straight line, a constant.
+    rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline over the judge's
+    references (`Spline`), with the judge's intercept in it. The coefficients minimise sum e^2 + sum_j lambda_j |second
+    differences of those of s_j|^2 over the rows behind the cells; lambda_j is chosen by generalised cross-validation on the
+    rows of j alone. A judge with 3 distinct references or fewer has a quadratic, a straight line or a constant.
 
-    terms: of Equation 1 as by design.terms_of, each carried by some group. covariance: HC0, HC1 or classical, as by
-    penalised.penalised_fit, from the residuals of the rows. What the rows do not determine is NaN. Source: an ablation of Play
-    Favorites (arXiv 2508.06709); the model is that of R's mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
+    terms: of Equation 1 as by design.terms_of, each carried by some group. covariance: that of `penalised_fit`. What the rows
+    do not determine is NaN. Source: an ablation of Play Favorites (arXiv 2508.06709); the model is that of R's
+    mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
     """
     slopes = [term for term in terms if term.quantity == "slope"]
     linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
     judge, reference, rows = _distinct_rows(cells, slopes, linear)
-    smooths = _smooths(slopes, judge, reference, start=len(linear))
-    rows = _with_bases(rows, smooths)
-    penalties, strengths = _penalties(rows, smooths)
+    smooths = [_Smooth.of(slope.term, judge == place, reference) for place, slope in enumerate(slopes)]
+    stops = len(linear) + np.cumsum([smooth.spline.functions for smooth in smooths])
+    columns = [slice(stop - smooth.spline.functions, stop) for smooth, stop in zip(smooths, stops, strict=True)]
+    matrix = np.hstack([rows.matrix, np.zeros((len(rows.n), stops[-1] - len(linear)))])
+    penalties = np.zeros((len(smooths), *(matrix.shape[1],) * 2))
+    for smooth, own, penalty in zip(smooths, columns, penalties, strict=True):
+        matrix[smooth.rows, own] = smooth.spline.basis(smooth.reference)
+        penalty[own, own] = smooth.spline.penalty()
+    rows = replace(rows, matrix=matrix)
+    strengths = [cross_validated(rows.select(smooth.rows), own) for smooth, own in zip(smooths, penalties, strict=True)]
     # Not by pygam's own fit: that takes a cell for one observation in its errors, drops directions where there are fewer cells
     # than columns, and does not converge where every rating is 0.
     fitted = penalised_fit(rows, np.tensordot(strengths, penalties, axes=1), covariance=covariance)
     levels = [np.average(rows.matrix[smooth.rows], axis=0, weights=rows.n[smooth.rows]) for smooth in smooths]
-    estimate, std_error, identified = fitted.combine(_directions(terms, smooths, levels))
-    dimensions = np.flatnonzero([term.quantity == "dimension" for term in linear])
-    curves = [_curve(*smooth, dimensions, fitted) for smooth in zip(smooths, levels, strengths, strict=True)]
-    notes = {smooth.judge: _note(smooth.spline) for smooth in smooths}
+    place_of = {smooth.judge: place for place, smooth in enumerate(smooths)}
+    directions = np.zeros((len(terms), matrix.shape[1]))  # the terms as combinations of the coefficients; slopes are of none
+    directions[[term.quantity not in ("intercept", "slope") for term in terms], : len(linear)] = np.eye(len(linear))
+    for direction, term in zip(directions, terms, strict=True):
+        if term.quantity == "intercept":
+            own = columns[place_of[term.term]]
+            direction[own] = levels[place_of[term.term]][own]
+    estimate, std_error, identified = fitted.combine(directions)
+    curves, dimensions = [], np.flatnonzero([term.quantity == "dimension" for term in linear])
+    for smooth, own, level, strength in zip(smooths, columns, levels, strengths, strict=True):
+        points = np.unique(np.linspace(smooth.reference.min(), smooth.reference.max(), POINTS))
+        of_points = np.zeros((len(points), len(level)))
+        of_points[:, dimensions] = level[dimensions]
+        of_points[:, own] = smooth.spline.basis(points)
+        value, error, _ = fitted.combine(of_points)
+        curves.append(Curve(smooth.judge, points, value, error, strength, float(fitted.edofs[own].sum())))
     return GamFit(
         estimate,
         std_error,
@@ -228,7 +254,7 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
         n=round(float(rows.n.sum())),
         edof=float(fitted.edofs.sum()),
         curves=tuple(curve for curve in curves if not np.isnan(curve.value).any()),
-        notes=tuple(notes[term.term] if term.quantity == "slope" else "" for term in terms),
+        notes=tuple(smooths[place_of[term.term]].note if term.quantity == "slope" else "" for term in terms),
     )
 
 
@@ -247,64 +273,3 @@ def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tupl
     mean = np.bincount(row, weights=(cells.counts * unit).sum(axis=1)) / n
     within = np.bincount(row, weights=(cells.counts * (unit - mean[row][:, None]) ** 2).sum(axis=1))
     return kinds[0], references[keys % len(references)], Grouped(kinds[1:].T.astype(float), n, mean, within)
-
-
-def _smooths(slopes: list[Term], judge: np.ndarray, reference: np.ndarray, *, start: int) -> list[_Smooth]:
-    """Give each judge a spline over its references, with no more basis functions than there are distinct ones."""
-    smooths = []
-    for place, slope in enumerate(slopes):
-        own = reference[judge == place]
-        count = min(SPLINES, len(np.unique(own)))
-        spline = Spline(float(own.min()), float(own.max()), functions=count, order=min(ORDER, count - 1))
-        smooths.append(_Smooth(slope.term, judge == place, own, spline, slice(start, start + count)))
-        start += count
-    return smooths
-
-
-def _with_bases(rows: Grouped, smooths: list[_Smooth]) -> Grouped:
-    """Put the values of each judge's basis functions beside the linear terms."""
-    bases = np.zeros((len(rows.n), smooths[-1].columns.stop - smooths[0].columns.start))
-    matrix = np.hstack([rows.matrix, bases])
-    for smooth in smooths:
-        matrix[smooth.rows, smooth.columns] = smooth.spline.basis(smooth.reference)
-    return replace(rows, matrix=matrix)
-
-
-def _penalties(rows: Grouped, smooths: list[_Smooth]) -> tuple[np.ndarray, list[float]]:
-    """Sum of squared second differences of each judge's coefficients, (judges, columns, columns), and its strength lambda."""
-    penalties = np.zeros((len(smooths), *(rows.matrix.shape[1],) * 2))
-    for smooth, penalty in zip(smooths, penalties, strict=True):
-        penalty[smooth.columns, smooth.columns] = smooth.spline.penalty()
-    return penalties, [
-        cross_validated(rows.select(smooth.rows), penalty) for smooth, penalty in zip(smooths, penalties, strict=True)
-    ]
-
-
-def _directions(terms: list[Term], smooths: list[_Smooth], levels: list[np.ndarray]) -> np.ndarray:
-    """Each term as a combination of the coefficients, (terms, columns); of none for a slope."""
-    means = {smooth.judge: (smooth.columns, level[smooth.columns]) for smooth, level in zip(smooths, levels, strict=True)}
-    directions, column = np.zeros((len(terms), len(levels[0]))), 0
-    for place, term in enumerate(terms):
-        if term.quantity == "intercept":
-            columns, mean = means[term.term]
-            directions[place, columns] = mean
-        elif term.quantity != "slope":
-            directions[place, column] = 1.0
-            column += 1
-    return directions
-
-
-def _curve(smooth: _Smooth, level: np.ndarray, strength: float, dimensions: np.ndarray, fitted: Penalised) -> Curve:
-    """Lay out a judge's curve; `level` is the mean of its rows of the design, `dimensions` the columns of the dimensions."""
-    reference = np.unique(np.linspace(smooth.reference.min(), smooth.reference.max(), POINTS))
-    directions = np.zeros((len(reference), len(level)))
-    directions[:, dimensions] = level[dimensions]
-    directions[:, smooth.columns] = smooth.spline.basis(reference)
-    value, std_error, _ = fitted.combine(directions)
-    return Curve(smooth.judge, reference, value, std_error, strength, float(fitted.edofs[smooth.columns].sum()))
-
-
-def _note(spline: Spline) -> str:
-    if spline.order == ORDER:
-        return ""
-    return f"the curve is {SHAPES[spline.order]}: the judge has {spline.functions} distinct reference score(s)"

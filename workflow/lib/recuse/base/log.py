@@ -4,7 +4,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -25,61 +25,42 @@ def steps(
     size: Callable[[Item], float] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Item]:
-    """Yield `items`, and tell how many are done and about how many seconds are left: the log in lines, a terminal by a bar.
+    """Yield `items`, and say how many are done and how long the rest takes: `bootstrap: 40 of 99 draws, about 3 s left`.
 
-    The lines go to the standard error, unless that is a terminal; the bar goes to the terminal that the process was started
-    from, also where its messages go to a log.
-    what: the step, as in `bootstrap`; unit: what is counted, as in `draws`; total: of these, by default the number of items,
-    None or 0 where it is not known; each: how many of the unit an item is, or size, a function that says so of an item; clock:
-    seconds. A line reads `bootstrap: 4,000 of 9,999 draws, about 3 s left`.
+    Lines go to the standard error, unless that is a terminal; a bar goes to the terminal that the process was started from,
+    also where its messages go to a log.
+    what: the step, `bootstrap`; unit: what is counted, `draws`; total: of these, by default the number of items, None or 0
+    where it is not known; each: how many of the unit an item is, or size, a function of the item; clock: seconds.
     """
     size = size or (lambda item: each)
     if total is None and isinstance(items, Sized):
         total = len(items)
-    if not _is_terminal(sys.stderr):
-        items = _with_lines(items, what, unit, total, size, clock)
+    in_lines = not _is_terminal(sys.stderr)
     terminal = next(filter(_is_terminal, (sys.stderr, sys.__stderr__)), None)
-    yield from items if terminal is None else _with_bar(items, what, unit, total, size, terminal)
+    started = printed = clock()
+    done = 0.0
+    with nullcontext() if terminal is None else _bar(what, unit, total, terminal) as bar:
+        for item in items:
+            yield item
+            done += size(item)
+            if in_lines and (now := clock()) - printed >= EVERY and not 0 < (total or 0) <= done:
+                printed = now
+                left = duration((now - started) * (total - done) / done) if total else ""
+                how_far = f"of {total:,.0f} {unit}, about {left} left" if total else f"{unit} so far"
+                print(f"{what}: {done:,.0f} {how_far}", file=sys.stderr)
+            if bar is not None:
+                bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _with_lines(
-    items: Iterable[Item],
-    what: str,
-    unit: str,
-    total: float | None,
-    size: Callable[[Item], float],
-    clock: Callable[[], float],
-) -> Iterator[Item]:
-    started = printed = clock()
-    done = 0.0
-    for item in items:
-        yield item
-        done += size(item)
-        if (now := clock()) - printed >= EVERY and not 0 < (total or 0) <= done:
-            printed = now
-            print(_line(what, unit, done, total, now - started), file=sys.stderr)
-
-
-def _with_bar(
-    items: Iterable[Item], what: str, unit: str, total: float | None, size: Callable[[Item], float], terminal: TextIO
-) -> Iterator[Item]:
+def _bar(what: str, unit: str, total: float | None, terminal: TextIO):
     from tqdm import tqdm
 
-    settings = {"desc": what, "unit": f" {unit}", "unit_scale": True, "delay": PATIENCE, "leave": False, "file": terminal}
-    with tqdm(total=total or None, **settings) as bar:
-        for item in items:
-            yield item
-            bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
-
-
-def _line(what: str, unit: str, done: float, total: float | None, seconds: float) -> str:
-    if not total:
-        return f"{what}: {done:,.0f} {unit} so far"
-    return f"{what}: {done:,.0f} of {total:,.0f} {unit}, about {duration(seconds * (total - done) / done)} left"
+    settings = {"unit_scale": True, "delay": PATIENCE, "leave": False, "file": terminal}
+    return tqdm(total=total or None, desc=what, unit=f" {unit}", **settings)
 
 
 def duration(seconds: float) -> str:
@@ -92,11 +73,11 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def logged(path: str) -> Iterator[None]:
-    """Redirect stdout and stderr to the log at `path`, with the traceback of whatever goes wrong.
+    """Redirect stdout and stderr to the log at `path`.
 
-    One of the project's own errors is written as its message alone, in the log and on the terminal, and ends the process
-    with status 1; so is a full disk, on which the log may have no room. Any other exception is a fault of the program and
-    keeps its traceback.
+    One of the project's own errors, or a full disk, on which the log may have no room, is written as its message alone, in the
+    log and on the terminal, and ends the process with status 1. Any other exception is a fault of the program: its traceback
+    goes to the log.
     """
     terminal = sys.stderr
     try:

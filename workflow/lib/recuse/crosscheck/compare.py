@@ -23,6 +23,7 @@ COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"
 # Of CURVES: forty times what rounding in pygam has been seen to do.
 TOLERANCES = {ESTIMATES: 1e-9, LIKELIHOOD: 1e-6, CURVES: 1e-7}
+WHAT = {"least_squares": ESTIMATES, "ordinal_logit": LIKELIHOOD, "gam": CURVES}
 
 
 def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
@@ -38,17 +39,12 @@ def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Itera
         likelihood = repr((spec.selection, spec.model))
         if not_estimable(spec, study) is not None or likelihood in likelihoods:
             continue
-        about = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec)}
-        if spec.model.estimator == "least_squares":
-            what, rows = ESTIMATES, _beside_ols(spec, study, confidence)
-        elif spec.model.estimator == "gam":
-            what, rows = CURVES, _beside_pygam(spec, study)
-        else:
+        if spec.model.estimator == "ordinal_logit":
             likelihoods.add(likelihood)
-            what, rows = LIKELIHOOD, _beside_ordered_model(spec, study)
-        for label, terms, largest in rows:
-            row = {"slice": label, "compared": what, "terms": terms, "largest_difference": largest}
-            yield {**about, **row, "tolerance": TOLERANCES[what]}
+        linear, what = spec.model.estimator == "least_squares", WHAT[spec.model.estimator]
+        for label, terms, largest in _beside_ols(spec, study, confidence) if linear else _beside_on_cells(spec, study):
+            row = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec), "slice": label, "compared": what}
+            yield row | {"terms": terms, "largest_difference": largest, "tolerance": TOLERANCES[what]}
 
 
 def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[str, int, float]]:
@@ -69,24 +65,21 @@ def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[s
         yield label, len(keys), max(_difference(ours[key], theirs[key]) for key in keys)
 
 
-def _beside_ordered_model(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
+def _beside_on_cells(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
+    """The same of an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
-        if len(cells.n):
-            terms = estimable_terms(spec, cells.factors)
-            try:
-                fit = fit_ordinal(cells, terms)
-            except DesignError:  # not estimable, as the study's table says: there is nothing to compare
-                continue
-            gain, _ = improve(cells, terms, fit)
-            yield label, len(terms), abs(gain)
-
-
-def _beside_pygam(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
-    for label, cells in slices_of(spec, study):
-        if len(cells.n):
-            terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
+        if not len(cells.n):
+            continue
+        terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
+        if spec.model.estimator == "gam":
             fit = fit_gam(cells, terms, covariance=covariance)
             yield label, len(terms), _largest(*beside_pygam(cells, terms, fit, covariance=covariance))
+            continue
+        try:
+            fit = fit_ordinal(cells, terms)
+        except DesignError:  # not estimable, as the study's table says: there is nothing to compare
+            continue
+        yield label, len(terms), abs(improve(cells, terms, fit)[0])
 
 
 def raise_disagreement(rows: Iterable[dict]) -> None:
@@ -128,7 +121,7 @@ class _Rows:
     shown: np.ndarray  # (features,) of bool: those that a curve is averaged over, which are the judges and the dimensions
 
     def of(self, place: int) -> np.ndarray:
-        """Return the features of a judge's rows, (rows of the judge, features)."""
+        """The features of a judge's rows, (rows of the judge, features)."""
         return self.features[self.features[:, 1 + place] > 0]
 
 
@@ -136,10 +129,10 @@ def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance
     """Return what `fit` says, and what pygam says of one row per rating: (numbers, 2) each, value and standard error.
 
     The numbers are the terms but slopes and the points of the judges' curves, NaN where there is none. The values are those of
-    pygam's LinearGAM with s(reference, by=judge) for each judge and l() for each other term, less what pygam's own ridge moves;
-    the smoothing is that of `fit`, or, for a judge without a curve there, that of cross-validation on its rows. pygam's own
-    covariance, A X'X A sum e^2 / (n - edof), is none of ours: the errors are by the formulas of penalised.penalised_fit, row by
-    row, from pygam's columns, penalties and residuals. `fit` is that of gam.fit_gam for the same cells, terms and covariance.
+    pygam's LinearGAM with s(reference, by=judge) for each judge and l() for each other term, less what pygam's own ridge moves.
+    The smoothing is that of `fit`, or, for a judge without a curve there, that of cross-validation on its rows. pygam's own
+    covariance, A X'X A sum e^2 / (n - edof), is none of ours: the errors are by the formulas of gam.penalised_fit, row by row,
+    from pygam's columns, penalties and residuals. `fit` is that of gam.fit_gam for the same cells, terms and covariance.
     """
     rows = _rows(cells, terms)
     by_judge = {curve.judge: curve for curve in fit.curves}
@@ -189,7 +182,7 @@ def _pygam_fit(rows: _Rows, curves: Sequence[Curve | None]):
 
 
 def _spline(rows: _Rows, place: int, curve: Curve | None, weight: float):
-    """Return pygam's term of a judge."""
+    """pygam's term of a judge."""
     from pygam import s
 
     own = rows.of(place)

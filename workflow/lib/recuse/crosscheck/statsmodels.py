@@ -28,7 +28,7 @@ FORMULA = {  # a spec's term -> the same in the formula, in the order in which f
     "model": "model",
     "model:dimension": "model_dimension",
 }
-FACTOR_COLUMNS = ("own", "same_family", "dimension", "model", "model_dimension")
+FACTOR_COLUMNS = ("own", "same_family", "dimension", "model", "model_dimension")  # left out where they have one level
 QUANTITIES = {
     ("judge", None): "intercept",
     ("judge", "gt_unit"): "slope",
@@ -75,8 +75,11 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     if not terms:
         return without_terms(label, len(frame), absent)
     coded, names = _coded(factors)
-    data = frame[["rating_unit", "gt_unit", *(["x"] if spec.selection.length else [])]].assign(**coded)
-    model = ols(_formula(spec, coded), data)
+    named, length = spec.model.terms, ["x"] if spec.selection.length else []
+    parts = [code for name, code in FORMULA.items() if name in named and (code in coded or code not in FACTOR_COLUMNS)]
+    parts = [*([] if "intercept" in named else ["0"]), *parts, *(f"judge:{covariate}" for covariate in length)]
+    data = frame[["rating_unit", "gt_unit", *length]].assign(**coded)
+    model = ols(f"rating_unit ~ {' + '.join(parts)}", data)
     # Not all columns are terms: without intercept, a formula has one for the reference level of its first factor.
     place = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
     x, y = model.exog[:, [place[term.quantity, term.term] for term in terms]], model.endog
@@ -113,8 +116,8 @@ def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
     changes = np.empty((prompt.max() + 1, x.shape[1]))
     for left_out in range(len(changes)):
         rows = prompt != left_out
-        found = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0] - fitted.params
-        changes[left_out] = np.where(_identified(x[rows]), found, np.nan)
+        change = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0] - fitted.params
+        changes[left_out] = np.where(_identified(x[rows]), change, np.nan)
     return (len(changes) - 1) / len(changes) * changes.T @ changes
 
 
@@ -127,20 +130,11 @@ def _within(columns: np.ndarray, frame) -> np.ndarray:
     return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
 
 
-def _formula(spec: Spec, coded: dict) -> str:
-    """Spell the spec's terms in the language of formulas; a factor of one level has no column and is left out."""
-    terms = spec.model.terms
-    parts = [code for name, code in FORMULA.items() if name in terms and (code in coded or code not in FACTOR_COLUMNS)]
-    none = [] if "intercept" in terms else ["0"]
-    return "rating_unit ~ " + " + ".join([*none, *parts, *(["judge:x"] if spec.selection.length else [])])
-
-
 def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
     """Categorical columns of the formula, and the name behind each (column, code).
 
-    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. `own`, `same_family` and
-    `model_dimension` have the code `none`, their reference level without name, in all other rows. A column of one level is left
-    out.
+    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. The reference level of `own`,
+    `same_family` and `model_dimension` is `none`, in all other rows. A column of one level is left out.
     """
     import pandas as pd
 
@@ -194,17 +188,20 @@ GRADIENT = 1e-8  # of the mean log-likelihood, at which it stops
 def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float, float]:
     """Let statsmodels' OrderedModel go on from `fit`, one row per rating: the gain, and how far an estimate moves.
 
-    The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`; about 0 at an optimum, positive if there
-    is a better point, negative if `fit` claims more than its point is worth. The movement is the largest absolute change of a
-    coefficient or threshold that has a number. `fit` is that of fit_ordinal for the same cells and terms. (0, 0) where all rows
-    have one rating.
+    The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`: about 0 at an optimum, positive if there
+    is a better point, negative if `fit` claims too much. The movement is the largest absolute change of a coefficient or
+    threshold that has a number. `fit` is that of fit_ordinal for the same cells and terms. (0, 0) where all have one rating.
     """
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     if not fit.threshold_labels:
         return 0.0, 0.0
     columns = np.array([place for place in range(len(terms)) if place != fit.reference])
-    rating, design = _rows(cells, terms)
+    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]  # (cells, 2, terms)
+    covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
+    repeats = cells.counts.ravel()  # of each cell and rating: from here on, one row per rating
+    rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)
+    design = np.repeat(np.repeat(covariates, len(cells.ratings), axis=0), repeats, axis=0)
     model = OrderedModel(rating, design[:, columns], distr="logit", hasconst=False)
     coefficients, thresholds = np.split(fit.point, [len(terms)])
     start = np.concatenate([coefficients[columns], thresholds[:1], np.log(np.diff(thresholds))])
@@ -213,12 +210,3 @@ def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float
     before = np.concatenate([fit.estimate[columns], fit.threshold_estimate])
     after = np.concatenate([result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]])
     return float(result.llf) - fit.log_likelihood, float(np.nanmax(np.abs(after - before), initial=0.0))
-
-
-def _rows(cells: Cells, terms: Sequence[Term]) -> tuple[np.ndarray, np.ndarray]:
-    """The raw rating, (rows,), and the terms, (rows, terms), of every row behind the cells."""
-    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]  # (cells, 2, terms)
-    covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
-    repeats = cells.counts.ravel()
-    rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)
-    return rating, np.repeat(np.repeat(covariates, len(cells.ratings), axis=0), repeats, axis=0)

@@ -49,7 +49,7 @@ def fit(trial, spec, extrapolation, noise=None):
     design, moments = trial.design(spec), trial.drawn.moments
     if noise is None:
         levels = map(str, trial.drawn.factors["dimension"])
-        noise = KnownReliability.of(moments, dict.fromkeys(levels, trial.drawn.reliability))
+        noise = KnownReliability(moments, dict.fromkeys(levels, trial.drawn.reliability))
     rows = np.bincount(design.cell, moments.n, minlength=len(design.layouts))
     cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], rows)
     fitted = CorrectedFit(trial.solution(spec), design, moments, cells, noise, extrapolation)
@@ -123,7 +123,7 @@ def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
 
 def test_more_error_than_variation_is_not_estimable():
     trial = trial_of(quality_gap=0.8)  # most of the variance is of models, and the models have effects
-    noise = KnownReliability.of(trial.drawn.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
+    noise = KnownReliability(trial.drawn.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
     spec = Spec.of("model", terms=("judge", "judge:reference", "dimension", "model"))
     terms, fitted = fit(trial, spec, MOMENTS, noise)
     slopes = [place for place, term in enumerate(terms) if term.quantity == "slope"]

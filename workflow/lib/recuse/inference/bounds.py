@@ -5,7 +5,6 @@ Completions that no judge rated leave no trace. Moments by judges (recuse.data.m
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -71,7 +70,7 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
 
     apart, judges: as of `complete_blocks`. blocks: the rows behind, read twice.
     """
-    rows, quantities = Filled.of(apart, judges, own=own), ["self_bias"] if own else BIASES
+    rows, quantities = Filled(apart, judges, own=own), ["self_bias"] if own else BIASES
     designs = designs_of(spec, rows.moments)
     slices = [_Bounds(*of_slice, rows, quantities) for of_slice in designs if of_slice[-1] is not None]
     for add in (_Bounds.add, _Bounds.add_squares):
@@ -81,15 +80,10 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
     return [each.refits() for each in slices]
 
 
-@dataclass(frozen=True)
 class Filled:
-    """Rows with missing ratings put in, at 0."""
+    """Rows with missing ratings put in, at 0: `moments` of the groups before, then of those that are put in."""
 
-    moments: Moments  # the groups before, then those that are put in
-    added: np.ndarray  # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none
-
-    @classmethod
-    def of(cls, apart: Moments, judges: np.ndarray, *, own: bool) -> "Filled":
+    def __init__(self, apart: Moments, judges: np.ndarray, *, own: bool) -> None:
         """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
         factors = apart.factors
         # The first judge that rated a completion lends the others its covariates.
@@ -103,9 +97,10 @@ class Filled:
         families = np.array([family.get(name, "") for name in judges], dtype=factors["judge_family"].dtype)
         names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
         factors = {name: np.concatenate([values, names[name]]) for name, values in factors.items()}
-        added = np.full(wanted.shape, -1)
-        added[lender, judge] = len(lends) + np.arange(len(lender))
-        return cls(Moments(factors, np.concatenate([apart.tensor, lent.tensor])), added)
+        self.moments = Moments(factors, np.concatenate([apart.tensor, lent.tensor]))
+        # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none.
+        self.added = np.full(wanted.shape, -1)
+        self.added[lender, judge] = len(lends) + np.arange(len(lender))
 
     def blocks(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
         """Add the rows to blocks whose groups are numbered as before."""

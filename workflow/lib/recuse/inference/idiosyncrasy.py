@@ -115,23 +115,19 @@ def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dim
     return np.bincount(cell, (values - dummies @ effects) * n) / rows
 
 
-@dataclass(frozen=True)
 class AdditiveFit:
     """Least squares of mean_jm = a_j + c_m on some cells, each as one observation."""
 
-    fitted: np.ndarray  # (cells,) of bool
-    rows: np.ndarray  # (cells, judges + models) of all cells, those that are fitted and the others
-    inverse: np.ndarray  # (terms, fitted cells): with the means of the fitted cells, the shortest effects that fit them
-    free: np.ndarray  # (terms, directions) in which effects may move without a change of what is fitted
-
-    @classmethod
-    def of(cls, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> "AdditiveFit":
+    def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """Lay out the fit; judge, model: (cells,) of str; fitted: (cells,) of bool."""
         rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
-        free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]  # `inverted` speaks of columns of length 1
-        return cls(fitted, rows, inverse @ rows[fitted].T, free)
+        self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
+        # (terms, fitted cells): with the means of the fitted cells, the shortest effects that fit them.
+        self.inverse = inverse @ rows[fitted].T
+        # (terms, directions) in which effects may move without a change of the fit; `inverted` has columns of length 1.
+        self.free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]
 
     @property
     def df(self) -> int:
@@ -216,7 +212,7 @@ class IdiosyncrasyDesign:
     def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = 0) -> None:
         """Lay out the fit and draw so many random assignments of models to judges; without any there are no such tests."""
         self.cells = cells
-        self._fit = AdditiveFit.of(cells.judge, cells.model, cells.is_unrelated)
+        self._fit = AdditiveFit(cells.judge, cells.model, cells.is_unrelated)
         self._leftover, self.df = self._fit.leftover, self._fit.df
         self.targets = list(self._targets())
         judges = [target.term for target in self.targets if target.quantity == "self_bias" and not target.reason]
@@ -311,7 +307,7 @@ class IdiosyncrasyDesign:
         own = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
         places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), own])
         judges, models = self.cells.judge[places], self.cells.model[places]
-        return places, AdditiveFit.of(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
+        return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 
     def _places(self, names: list[str]) -> np.ndarray:
         """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""

@@ -148,7 +148,7 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
     """
     judges, models = kept.shape
     judge, model = np.indices(kept.shape)
-    fit = AdditiveFit.of(judge.ravel(), model.ravel(), kept.ravel())
+    fit = AdditiveFit(judge.ravel(), model.ravel(), kept.ravel())
     left = kept.any(axis=1)
     mean = left / max(1, left.sum())
     target = np.concatenate([np.tile(mean, (models, 1)), np.eye(models)], axis=1)

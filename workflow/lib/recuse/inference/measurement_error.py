@@ -78,7 +78,7 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
         yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
         return
     moments = _moments(spec, study)
-    noise = KnownReliability.of(moments, reliability)
+    noise = KnownReliability(moments, reliability)
     corrections = [({"method": method}, noise, extrapolation) for method, extrapolation in METHODS.items()]
     yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
 
@@ -89,7 +89,7 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
     moments = _moments(spec, study)
     corrections = []
     for value in CURVE:
-        noise = KnownReliability.of(moments, dict.fromkeys(moments.factors["dimension"].tolist(), value))
+        noise = KnownReliability(moments, dict.fromkeys(moments.factors["dimension"].tolist(), value))
         corrections.append(({"method": "moments", "reliability": value}, noise, MOMENTS))
     yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
 
@@ -162,26 +162,18 @@ class DesignCells:
     rows: np.ndarray  # (cells,) of the slice: 0 in the others' cells
 
 
-@dataclass(frozen=True)
 class KnownReliability:
     """The error variance of a dimension is (1 - reliability) var(reference): the same in all slices and for all judges."""
 
-    dimension: np.ndarray  # (dimensions,) of str, rising
-    rows: np.ndarray  # (dimensions,)
-    mean: np.ndarray  # (dimensions,) of the reference over rows
-    variance: np.ndarray  # (dimensions,)
-    share: np.ndarray  # (dimensions,) of the variance that is error
-
-    @classmethod
-    def of(cls, moments: Moments, reliability: Mapping[str, float]) -> "KnownReliability":
+    def __init__(self, moments: Moments, reliability: Mapping[str, float]) -> None:
         """Take the variances from the rows of a spec, of all its slices; reliability: by dimension, in (0, 1]."""
-        dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)
+        self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)  # (dimensions,), as all below
         sums = moments.tensor[:, 0, 0]
         columns = (sums[:, a, b] for a, b in ((0, 0), (0, REFERENCE_OF_ROW), (REFERENCE_OF_ROW, REFERENCE_OF_ROW)))
-        rows, total, squares = (np.bincount(place, column) for column in columns)
-        mean = total / rows
-        variance = np.maximum(squares / rows - mean**2, 0.0)
-        return cls(dimension, rows, mean, variance, 1 - np.array([reliability[str(level)] for level in dimension]))
+        self.rows, total, squares = (np.bincount(place, column) for column in columns)
+        self.mean = total / self.rows  # of the reference
+        self.variance = np.maximum(squares / self.rows - self.mean**2, 0.0)
+        self.share = 1 - np.array([reliability[str(level)] for level in self.dimension])  # of the variance that is error
 
     def sums(self, moments: Moments) -> np.ndarray:
         """Sum the error variances of the rows of each group, (groups,)."""

@@ -149,7 +149,7 @@ def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, 
     """The same of the own cell less the additive prediction, and what the slopes within cells add."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
     unrelated = factors["judge_family"] != factors["model_family"]
-    fit = AdditiveFit.of(factors["judge"], factors["model"], unrelated)
+    fit = AdditiveFit(factors["judge"], factors["model"], unrelated)
     cell = (factors["judge"] == judge) & (factors["model"] == judge)
     if not cell.any() or fit.df <= 0 or not fit.determined(fit.rows[cell]).all():
         return None

@@ -183,7 +183,7 @@ def _corrected(extrapolation: Extrapolation, trial: Trial, *, of_raters: bool = 
         scores = drawn.raters[:, place].reshape(-1, RATERS)
         shown = one_way(np.full(len(scores), RATERS), scores.sum(axis=1), (scores**2).sum(axis=1))
         reliability[level] = shown.mean
-    return _with_noise(KnownReliability.of(drawn.moments, reliability), extrapolation, trial)
+    return _with_noise(KnownReliability(drawn.moments, reliability), extrapolation, trial)
 
 
 def _with_noise(noise: Noise, extrapolation: Extrapolation, trial: Trial) -> Answers:

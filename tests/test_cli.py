@@ -12,7 +12,8 @@ import yaml
 from conftest import CONFIG, ROOT, built
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.tables import ESTIMATES, write_table
-from recuse.cli import main, write_output
+from recuse.cli import main, study_of, write_output
+from recuse.config.load import load
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
@@ -318,3 +319,73 @@ def test_settings_are_checked_before_any_row_is_read(tmp_path):
         status, written, found = command(*arguments, folder=tmp_path)
         assert (status, written) == (1, b"")
         assert found.startswith(f"error: {said}")
+
+
+STUDY = "{title: t, scales: {Tone: [1, 5], Usefulness: [1, 5]}, files: "
+STUDIES = f"""
+studies:
+  one: {STUDY}one.csv}}
+  parts: {STUDY}parts/}}
+  two: {STUDY}{{Tone: tone.csv, Usefulness: usefulness.csv}}}}
+  both: {STUDY}{{Tone: tones, Usefulness: usefulness.csv}}}}
+  none: {STUDY}empty}}
+"""
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "studies.yaml").write_text(STUDIES, "utf-8")
+    for path in ("parts/1.parquet", "parts/2.parquet", "parts/.hidden.parquet", "tones/1.parquet", "tones/notes.txt"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    (tmp_path / "empty").mkdir()
+    return load("studies.yaml")
+
+
+PARTS = [("parts/1.parquet", None), ("parts/2.parquet", None)]
+TWO = [("tone.csv", "Tone"), ("usefulness.csv", "Usefulness")]
+BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
+
+
+@pytest.mark.parametrize(
+    ("given", "study", "files"),
+    [
+        ([("one.csv", None)], "one", [("one.csv", None)]),
+        ([("./one.csv", None)], "one", [("./one.csv", None)]),
+        ([("parts", None)], "parts", PARTS),
+        (PARTS, "parts", PARTS),
+        (PARTS[::-1], "parts", PARTS[::-1]),
+        ([(path, None) for path, _ in TWO], "two", TWO),
+        ([(path, None) for path, _ in TWO[::-1]], "two", TWO[::-1]),
+        ([TWO[0], ("usefulness.csv", None)], "two", TWO),
+        ([("tones", None), ("usefulness.csv", None)], "both", BOTH),
+        ([("tones", "Tone"), ("usefulness.csv", None)], "both", BOTH),
+    ],
+)
+def test_study_is_the_one_with_the_files_and_their_dimensions_are_its_own(config, given, study, files):
+    assert study_of(config, None, given) == (study, files)
+    assert study_of(config, study, given) == (study, files)
+
+
+def test_other_files_are_of_the_study_that_is_named(config):
+    assert study_of(config, "two", [("other.csv", None), ("tone.csv", None)]) == ("two", [("other.csv", None), TWO[0]])
+    assert study_of(config, "one", [("tones", "Usefulness")]) == ("one", [("tones/1.parquet", "Usefulness")])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        (None, PARTS[:1], "studies: none has the files parts/1.parquet; name by --study"),
+        (None, [*PARTS, ("one.csv", None)], "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv"),
+        ("ones", [("one.csv", None)], "--study: 'ones' is not one of studies; did you mean 'one'?"),
+        ("one", [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
+        ("one", [("one.csv", "Tne")], "studies: one: Tne=one.csv: 'Tne' is not one of its scales; did you mean 'Tone'?"),
+        ("one", [("one.csv", "")], "studies: one: =one.csv: '' is not one of its scales; known: Tone, Usefulness"),
+        (None, [("tone.csv", "Usefulness"), TWO[1]], "two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone="),
+    ],
+)
+def test_files_and_dimensions_that_do_not_fit_are_named(config, name, given, said):
+    with pytest.raises(ConfigError) as found:
+        study_of(config, name, given)
+    assert said in str(found.value)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from recuse.base.database import bounded_memory
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, check_known, full_disk_named
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
+from recuse.data.registry import named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
@@ -199,7 +200,6 @@ def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
 
     The study is the one of `--study`; without it, one that imports just these files, else the one whose files these are.
     """
-    from recuse.config.load import study_of
     from recuse.data.files import RatingsFile
 
     named, study = [_path_and_dimension(argument) for argument in arguments.files], arguments.study
@@ -212,15 +212,68 @@ def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
     return Inputs(study, [RatingsFile(*each) for each in named], config)
 
 
+def study_of(
+    config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
+) -> tuple[str, list[tuple[str, str | None]]]:
+    """The study of that name, or, without one, the study with the files that are `named`; and (path, dimension) of each.
+
+    named: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
+    ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
+    or not that of the file in config.
+    """
+    _check_rated(config, name, [normpath(path) for path, _ in named])
+    files = raw_files(named)
+    paths = {normpath(path) for path, _ in files}
+    if name is not None:
+        check_known("--study", [name], config["studies"], "studies")
+    else:
+        name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
+    if name is None:
+        from recuse.config.load import project_settings
+
+        added = [study for study in config["studies"] if study not in project_settings()["studies"]]
+        mend = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
+        if added:
+            mend = f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
+        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {mend}")
+    where, declared, dimensions = f"studies: {name}", _files_of(config, name), []
+    for path, stated in files:
+        dimension = declared.get(normpath(path))
+        if stated is not None:
+            check_known(f"{where}: {stated}={path}", [stated], config["studies"][name]["scales"], "its scales")
+        if stated is not None and dimension not in (None, stated):
+            other = f"found {stated}={path}, write {dimension}={path}"
+            raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
+        dimensions.append((path, dimension if stated is None else stated))
+    return name, dimensions
+
+
+def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
+    """Raise ConfigError where the study of that name, or without one that of the files at `paths`, is one of comparisons."""
+    for study, settings in config.get("comparisons", {}).items():
+        places = [normpath(path) for path in _paths(settings) + _paths(settings.get("import", {}))]  # of files, or folders
+        verdicts = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
+        if study == name or (name is None and verdicts):
+            raise ConfigError(
+                f"config: comparisons: {': '.join([study, *verdicts[:1]])}: these are verdicts on pairs of answers, and this "
+                "command is for ratings; what there is for verdicts, tables and a report, the workflow makes "
+                f"(`snakemake {study}`), see docs/comparisons.md"
+            )
+
+
+def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
+    """Path -> dimension of each of a study's own files that config names, the parts of a folder as far as it has any."""
+    named = named_files(config["studies"][study].get("files", ()))
+    return {normpath(part): dimension for path, dimension in named for part in parts_of(path)}
+
+
 def _path_and_dimension(argument: str) -> tuple[str, str | None]:
     dimension, mark, path = argument.partition("=")
     return (path, dimension) if mark and not exists(argument) else (argument, None)  # a file may have the mark in its name
 
 
 def _paths(settings: Mapping) -> list[str]:
-    """What `files` of an import or of its references names."""
-    from recuse.data.registry import named_files
-
+    """What `files` of a study, of its import or of its references names."""
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 

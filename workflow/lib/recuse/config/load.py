@@ -1,13 +1,12 @@
-"""The configuration: read and checked as Snakemake would, and the study that files on a command line belong to."""
+"""The configuration, read and checked as Snakemake would."""
 
-from collections.abc import Mapping, Sequence
-from os.path import isfile, normpath
+from collections.abc import Mapping
+from os.path import isfile
 from pathlib import Path
 
 import yaml
 
-from recuse.base.errors import ConfigError, check_known
-from recuse.data.registry import named_files, parts_of, raw_files
+from recuse.base.errors import ConfigError
 
 PROJECT = Path(__file__).parents[4]  # where the library is used from a checkout
 
@@ -59,60 +58,6 @@ def load(path: str | None) -> Mapping:
     for each in added:
         config = _merged(config, _read(each))
     return checked(config, project) if added else project
-
-
-def study_of(
-    config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
-) -> tuple[str, list[tuple[str, str | None]]]:
-    """The study of that name, or, without one, the study with the files that are `named`; and (path, dimension) of each.
-
-    named: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
-    ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
-    or not that of the file in config.
-    """
-    _check_rated(config, name, [normpath(path) for path, _ in named])
-    files = raw_files(named)
-    paths = {normpath(path) for path, _ in files}
-    if name is not None:
-        check_known("--study", [name], config["studies"], "studies")
-    else:
-        name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
-    if name is None:
-        added = [study for study in config["studies"] if study not in project_settings()["studies"]]
-        mend = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
-        if added:
-            mend = f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
-        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {mend}")
-    where, declared, dimensions = f"studies: {name}", _files_of(config, name), []
-    for path, stated in files:
-        dimension = declared.get(normpath(path))
-        if stated is not None:
-            check_known(f"{where}: {stated}={path}", [stated], config["studies"][name]["scales"], "its scales")
-        if stated is not None and dimension not in (None, stated):
-            other = f"found {stated}={path}, write {dimension}={path}"
-            raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
-        dimensions.append((path, dimension if stated is None else stated))
-    return name, dimensions
-
-
-def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
-    """Raise ConfigError where the study of that name, or without one that of the files at `paths`, is one of comparisons."""
-    for study, settings in config.get("comparisons", {}).items():
-        named = [*named_files(settings.get("files", ())), *named_files(settings.get("import", {}).get("files", ()))]
-        places = [normpath(path) for path, _ in named]  # of files, or of folders of files
-        verdicts = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
-        if study == name or (name is None and verdicts):
-            raise ConfigError(
-                f"config: comparisons: {': '.join([study, *verdicts[:1]])}: these are verdicts on pairs of answers, and this "
-                "command is for ratings; what there is for verdicts, tables and a report, the workflow makes "
-                f"(`snakemake {study}`), see docs/comparisons.md"
-            )
-
-
-def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
-    """Path -> dimension of each of a study's own files that config names, the parts of a folder as far as it has any."""
-    named = named_files(config["studies"][study].get("files", ()))
-    return {normpath(part): dimension for path, dimension in named for part in parts_of(path)}
 
 
 def _merged(base: Mapping, added: Mapping) -> dict:

@@ -20,7 +20,7 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, Subject, language, widest
+from recuse.plot.style import EDGE, Subject, language, percent, widest
 
 ROW = 0.3
 ABOVE = 0.26  # inches for the title
@@ -61,11 +61,20 @@ def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: floa
         why = [*reasons.index, NOTHING][0]
         return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
     judges = subject.palette.order(table["judge"].dropna())
-    bands = {judge: _band(known[known["judge"] == judge]) for judge in judges}
+    # That of the own cell, or else the widest; NaN without any residual.
+    rated_themselves = known.loc[known["relation"] == SELF, "judge"]
+    of_band = known[(known["relation"] == SELF) | ~known["judge"].isin(rated_themselves)]
+    bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = known["residual"].abs() <= known["judge"].map(bands)
     ordinary = known["relation"] == UNRELATED
     count = f"{(ordinary & inside).sum()} of {ordinary.sum()} placebo cells lie in the band of their judge."
-    legend = [family_entries(subject.palette, judges), _legend(confidence)]
+    hues = {relation: FAINT if relation == UNRELATED else INK for relation in WORDS}
+    marks = [Entry(WORDS[name], line={"color": hue, "linestyle": "none", **MARKS[name]}) for name, hue in hues.items()]
+    band = {key: value for key, value in BAND.items() if key != "zorder"}
+    legend = [
+        family_entries(subject.palette, judges),
+        [*marks, Entry(f"where {percent(confidence)} of cells without bias would lie", [band] * 2)],
+    ]
     label = widest(judges) + 0.1
     width = page_width(legend)
     panel = width - 2 * EDGE - label - NUMBER
@@ -84,12 +93,6 @@ def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: floa
     return page.figure
 
 
-def _band(rows: pd.DataFrame) -> float:
-    """Half the height of a judge's band; NaN if it has no residual."""
-    own = rows[rows["relation"] == SELF]
-    return (own if len(own) else rows)["band"].max()
-
-
 def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject: Subject) -> None:
     if rows.empty:
         write_instead(axes, place, "not estimable")
@@ -105,12 +108,3 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
             axes.plot([row["residual"]], [place + LOWER[relation]], **settings)
             if relation == SELF:
                 write_number(axes, place, signed(row["residual"]))
-
-
-def _legend(confidence: float) -> list[Entry]:
-    marks = [
-        Entry(WORDS[relation], line={"color": FAINT if relation == UNRELATED else INK, "linestyle": "none", **MARKS[relation]})
-        for relation in WORDS
-    ]
-    band = {key: value for key, value in BAND.items() if key != "zorder"}
-    return [*marks, Entry(f"where {100 * confidence:g} % of cells without bias would lie", [band] * 2)]

@@ -1,11 +1,9 @@
 """Models ranked by the judges' scores, before and after biases are taken off, and by the humans': does the ranking change?"""
 
 import math
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
@@ -14,7 +12,7 @@ from recuse.plot.axes import limits_of, ticks
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows
 from recuse.plot.page import Entry, Page, family_entries, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent, widest
 
 KINDS = {
     RAW: "judges' ratings as they are",
@@ -27,7 +25,6 @@ MARKS = dict(zip(KINDS, POINTS, strict=False))
 GUTTER = 0.3  # inches between the panels
 BELOW = 0.46
 ABOVE = 0.28
-SET = {"lw": 4.0, "alpha": 0.4, "solid_capstyle": "butt", "gid": "set"}
 MOST_RANKS = 12  # numbers on the axis of ranks
 NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
 CHANGED = {
@@ -57,7 +54,11 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     row = BETWEEN + PITCH * len(kinds)
     label = widest(models) + 0.1
     width = (DOUBLE_COLUMN - 2 * EDGE - label - GUTTER - 0.1) / 2
-    legend = [family_entries(subject.palette, models), _kinds(kinds)]
+    marks = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
+    legend = [
+        family_entries(subject.palette, models),
+        [Entry(ORDER), *(Entry(KINDS[kind], line=mark) for kind, mark in marks.items())],
+    ]
     note = "\n".join([*sentences(table, whole), _bars(whole, confidence)])
     body = row * len(models) + BELOW + ABOVE
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
@@ -68,25 +69,33 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         axes.set_title(title)
         for place in range(1, len(names)):
             axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
-    _axis_of_scores(scores, whole, width)
-    _axis_of_ranks(ranks, whole[whole["scores"] == RAW], models)
+    limits = limits_of(whole[["score", "ci_low", "ci_high"]].to_numpy(float).ravel(), share=0.04, more=1e-3)
+    places, numbers, _ = ticks(limits, width)
+    scores.set(xlim=limits)
+    scores.set_xticks(places, numbers)
+    ranks.set_xlim(0.5, len(models) + 0.5)
+    ranks.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
+    for each in whole[whole["scores"] == RAW].to_dict("records"):
+        ends = np.array([-0.5, 0.5]) + models.index(each["model"])
+        ranks.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
     page.centred(left + width / 2, 0.08, f"mean score, {UNIT}")
     page.centred(right + width / 2, 0.08, "rank, 1 the best; grey line: by the ratings as they are")
     for number, kind in enumerate(kinds):
         shift = (number - (len(kinds) - 1) / 2) * PITCH / row
         for each in whole[whole["scores"] == kind].to_dict("records"):
             colour = NEUTRAL if kind == HUMAN else subject.palette.colour(each["model"])
-            _draw(scores, ranks, models.index(each["model"]) + shift, each, colour)
+            place = models.index(each["model"]) + shift
+            if not math.isnan(each["ci_low"]):
+                draw_bar(scores, place, each, colour)
+                ends = [each["rank_low"] - 0.2, each["rank_high"] + 0.2]
+                ranks.plot(ends, [place] * 2, color=colour, zorder=3, gid="set", lw=4.0, alpha=0.4, solid_capstyle="butt")
+            for axes, value in ((scores, each["score"]), (ranks, each["rank"])):
+                draw_point(axes, place, value, colour, mark=MARKS[kind], gid=kind)
     return page.figure
 
 
-def _kinds(kinds: Sequence[str]) -> list[Entry]:
-    lines = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
-    return [Entry(ORDER), *(Entry(KINDS[kind], line=line) for kind, line in lines.items())]
-
-
 def _bars(whole: pd.DataFrame, confidence: float) -> str:
-    level = f"{100 * confidence:g} %"
+    level = percent(confidence)
     if whole["ci_low"].isna().all():
         return f"No interval: {whole['note'].iloc[0]}."
     few = "".join(f" {note}." for note in whole["note"].dropna().unique())
@@ -95,31 +104,6 @@ def _bars(whole: pd.DataFrame, confidence: float) -> str:
         "by a bootstrap of prompts that estimates the biases anew each time. A change within the rank set that a model had by "
         "the ratings as they are is one that other prompts might have made, too." + few
     )
-
-
-def _axis_of_scores(axes: Axes, whole: pd.DataFrame, width: float) -> None:
-    limits = limits_of(whole[["score", "ci_low", "ci_high"]].to_numpy(float).ravel(), share=0.04, more=1e-3)
-    places, numbers, _ = ticks(limits, width)
-    axes.set(xlim=limits)
-    axes.set_xticks(places, numbers)
-
-
-def _axis_of_ranks(axes: Axes, raw: pd.DataFrame, models: Sequence[str]) -> None:
-    """Ranks, and a line at the raw rank of each model."""
-    axes.set_xlim(0.5, len(models) + 0.5)
-    axes.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
-    for each in raw.to_dict("records"):
-        ends = np.array([-0.5, 0.5]) + models.index(each["model"])
-        axes.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
-
-
-def _draw(scores: Axes, ranks: Axes, place: float, row: Mapping, colour: str) -> None:
-    """The score with its interval, and the rank with its set."""
-    if not math.isnan(row["ci_low"]):
-        draw_bar(scores, place, row, colour)
-        ranks.plot([row["rank_low"] - 0.2, row["rank_high"] + 0.2], [place] * 2, color=colour, zorder=3, **SET)
-    for axes, value in ((scores, row["score"]), (ranks, row["rank"])):
-        draw_point(axes, place, value, colour, mark=MARKS[row["scores"]], gid=row["scores"])
 
 
 def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:

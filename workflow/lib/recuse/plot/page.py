@@ -24,7 +24,7 @@ NO_EXPERIMENT = "no experiment"
 class Entry:
     """One item of a legend: patches side by side, or a short line with a marker in its middle, and a text; or the text alone.
 
-    `swatches` are keyword arguments of Rectangle, `line` of Line2D.
+    `swatches` are keyword arguments of Rectangle, `line` of Line2D. Widths are inches.
     """
 
     text: str
@@ -33,20 +33,20 @@ class Entry:
 
     @property
     def mark_width(self) -> float:
-        """Width of what is drawn before the text, in inches."""
+        """Of what is drawn before the text."""
         if self.line is None:
             return SWATCH * len(self.swatches)
         return SWATCH if self.line.get("linestyle") == "none" else 0.22
 
     @property
-    def width(self) -> float:
-        """Width with the text and the space after it, in inches."""
-        return self.mark_width + self.space + text_width(self.text) + GAP
+    def space(self) -> float:
+        """Between the mark and the text."""
+        return 0.05 if self.mark_width else 0.0
 
     @property
-    def space(self) -> float:
-        """Inches between the mark and the text."""
-        return 0.05 if self.mark_width else 0.0
+    def width(self) -> float:
+        """With the text and the space after it."""
+        return self.mark_width + self.space + text_width(self.text) + GAP
 
 
 def family_entries(palette: Palette, models: Sequence[str], *, others: str = "no family in config") -> list[Entry]:
@@ -103,7 +103,10 @@ class Page:
             self._legend_row(entries, self.top - EDGE - (number + 0.5) * LINE)
         for number, (left, line) in enumerate(feet):
             self._write(EDGE + left, self.floor - 0.08 - (number + 0.5) * LINE, line)
-        self._badge(badge, filled=subject.kind == "simulated")
+        filled = subject.kind == "simulated"
+        box = {"boxstyle": "square,pad=0.25", "facecolor": INK if filled else "none", "edgecolor": INK, "lw": 0.6}
+        place = EDGE + 0.03, self.floor - 0.08 - 0.5 * LINE
+        self._write(*place, badge, color="white" if filled else INK, weight="bold", bbox=box)
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Axes of the given place and size, without frame and ticks on the vertical sides."""
@@ -135,16 +138,6 @@ class Page:
     def _write(self, x, y, text, **settings):
         settings = {"va": "center_baseline", **settings}
         self.figure.text(x, y, text, transform=self.figure.dpi_scale_trans, **settings)
-
-    def _badge(self, badge, *, filled):
-        box = {
-            "boxstyle": "square,pad=0.25",
-            "facecolor": INK if filled else "none",
-            "edgecolor": INK,
-            "lw": 0.6,
-        }
-        y = self.floor - 0.08 - 0.5 * LINE
-        self._write(EDGE + 0.03, y, badge, color="white" if filled else INK, weight="bold", bbox=box)
 
     def _legend_row(self, entries, y):
         inches = self.figure.dpi_scale_trans

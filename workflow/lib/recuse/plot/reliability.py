@@ -11,7 +11,7 @@ from recuse.plot.axes import bias_limits, ticks
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Page, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, wrap
+from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, percent, wrap
 
 COLUMNS = 4
 NUMBERS = 0.46  # inches to the left of a panel, for its numbers
@@ -33,6 +33,7 @@ MEANING = (
     "Reliability of a human score: the share of its variance within a dimension that is of the completions, not of who rated "
     "them. A curve gives all dimensions the same; at 1 nothing is corrected. Each panel has an axis of its own."
 )
+BEYOND = " Some curves go on beyond their panel."
 NONE = (
     "No curve over reliability: no row has a human score, or no self- or family-bias is estimable "
     "(tables/reliability_curve.csv)."
@@ -74,7 +75,9 @@ def reliability(
     families = family_entries(subject.palette, [term for quantity, term in panels if quantity == "self_bias"], others="others")
     legend = [families, *_legend(tables, specs, known, confidence)]
     limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
-    note = f"{MEANING}{_beyond(curves, limits)}\n{_of_study(known, noisy_reference)}"
+    ends = [(_of_term(curves, *panel), *limits[panel]) for panel in panels]
+    leave = any((rows["ci_low"] < low).any() or (rows["ci_high"] > high).any() for rows, low, high in ends)
+    note = f"{MEANING}{BEYOND * leave}\n{_of_study(known, noisy_reference)}"
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
     drawn = page.panels(len(panels), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
     for (quantity, term), heading, each in zip(panels, headings, drawn, strict=True):
@@ -96,13 +99,6 @@ def _limits(curves: pd.DataFrame) -> tuple[float, float]:
     return most if whole[1] - whole[0] > ROOM * (most[1] - most[0]) else whole
 
 
-def _beyond(curves: pd.DataFrame, limits: Mapping[tuple[str, str], tuple[float, float]]) -> str:
-    """What is said where curves leave the axis of their panel, by quantity and term."""
-    panels = [(_of_term(curves, *panel), ends) for panel, ends in limits.items()]
-    leave = any((own["ci_low"] < low).any() or (own["ci_high"] > high).any() for own, (low, high) in panels)
-    return " Some curves go on beyond their panel." if leave else ""
-
-
 def _whole(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["slice"].isna() & table["quantity"].isin(TITLES)]
 
@@ -121,7 +117,7 @@ def _legend(
 ) -> list[list[Entry]]:
     """What curves and marks are; of the study's own reliability only where it is `known`."""
     estimands = tables["curve"].drop_duplicates("spec").set_index("spec")["estimand"]
-    words = [f"{estimands[spec]}, {100 * confidence:g} % band" for spec in specs]
+    words = [f"{estimands[spec]}, {percent(confidence)} band" for spec in specs]
     curves = [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
     marks = [Entry("the band begins or ceases to hold 0", line={**CROSS, "color": INK})]
     if tables["breakdown"]["reversal"].notna().any():

@@ -46,6 +46,7 @@ BOXES = {
     NEW: {"facecolor": "none", "edgecolor": INK, "lw": 0.8, "linestyle": (0, (2, 1.4))},
 }
 OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not found by the first column"}
+HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
 WHOLE = "The whole study"
 NUMBERS = f"numbers: estimates in {UNIT}"
 ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges", "C": "C: gap beyond ordinary taste"}
@@ -58,11 +59,6 @@ class Layout:
     rows: Sequence[Mapping]
     asked: Robustness
     palette: Palette
-
-    @property
-    def views(self) -> Sequence[RobustnessCheck]:
-        """The views, the first first."""
-        return self.asked.checks
 
     @cached_property
     def places(self) -> dict[tuple[str, str], float]:
@@ -90,7 +86,7 @@ class Layout:
         """Left side and width of the column of each view that some of these slices have, in inches."""
         rows = [row for label in labels for row in self.of(label)]
         columns, left = {}, 0.0
-        for view in self.views:
+        for view in self.asked.checks:
             own = [row for row in rows if row["view"] == view.name]
             if own:
                 lines = 1 + self.headings[view.name].count("\n")
@@ -102,13 +98,13 @@ class Layout:
     @cached_property
     def headings(self) -> dict[str, str]:
         """The title of each view, broken where it is long."""
-        return {view.name: wrap(view.title, HEADING) for view in self.views}
+        return {view.name: wrap(view.title, HEADING) for view in self.asked.checks}
 
     def _numbered(self, view: RobustnessCheck, own: Sequence[Mapping]) -> bool:
         """Whether a view has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
-        first = {_key(row): row for row in self.rows if row["view"] == self.views[0].name}
+        first = {_key(row): row for row in self.rows if row["view"] == self.asked.checks[0].name}
         known = [row for row in own if is_known(row["estimate"])]
-        if view is self.views[0]:
+        if view is self.asked.checks[0]:
             return bool(known)
         return any(
             row["estimand"] != first[_key(row)]["estimand"]
@@ -151,17 +147,25 @@ def conclusions(
     blocks = [_block(layout, part) for part in lines]
     width = max(DOUBLE_COLUMN, *(2 * EDGE + names + block.width for block in blocks))
     body = sum(block.height for block in blocks) + BETWEEN * (len(blocks) - 1)
-    page = Page(subject=subject, width=width, body=body, legend=_legend(layout), note=_note(layout))
+    detectable = detectable_in(layout.of("") or layout.rows, layout.asked)
+    note = joined(_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, detectable)
+    page = Page(subject=subject, width=width, body=body, legend=_legend(layout), note=note)
     top = body
     for block in blocks:
         top -= block.height
-        _draw_block(page, layout, block, (EDGE + names, top))
+        size = block.panel, layout.height
+        panels = page.panels(len(block.labels), block.across, corner=(EDGE + names, top), size=size, step=block.step)
+        for label, each in zip(block.labels, panels, strict=True):
+            _draw_panel(each.axes, layout, block, label, named=each.first)
+            for name, (x, _) in block.columns.items():
+                above = each.bottom + layout.height + TITLE + 0.03
+                page.text(each.left + x + AT, above, layout.headings[name], **HEADED)
         top -= BETWEEN
     return page.figure
 
 
 class Block(NamedTuple):
-    """Panels with the same columns, all in inches."""
+    """Panels with the same columns, in lines; all in inches."""
 
     labels: Sequence[str]
     columns: dict[str, tuple[float, float]]  # left side and width by view
@@ -182,18 +186,6 @@ def _block(layout: Layout, labels: Sequence[str]) -> Block:
     return Block(labels, columns, panel, across, step, across * step[0] - GUTTER, lines * step[1])
 
 
-def _draw_block(page: Page, layout: Layout, block: Block, corner: tuple[float, float]) -> None:
-    """Panels in lines, each under its headings."""
-    size = block.panel, layout.height
-    panels = page.panels(len(block.labels), block.across, corner=corner, size=size, step=block.step)
-    upright = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
-    for label, each in zip(block.labels, panels, strict=True):
-        _draw_panel(each.axes, layout, block, label, named=each.first)
-        for name, (x, _) in block.columns.items():
-            above = each.bottom + layout.height + TITLE + 0.03
-            page.text(each.left + x + AT, above, layout.headings[name], **upright)
-
-
 def _draw_panel(axes: Axes, layout: Layout, block: Block, label: str, *, named: bool) -> None:
     axes.set(xlim=(0, block.panel), ylim=(layout.height / ROW - 0.5, -0.5), xticks=[])
     axes.spines["bottom"].set_visible(False)
@@ -204,9 +196,9 @@ def _draw_panel(axes: Axes, layout: Layout, block: Block, label: str, *, named: 
         for side in (-0.5, 0.5):
             axes.axhline(place + side, color=GRID, lw=0.6, zorder=0.5)
     for name, (left, _) in block.columns.items():
-        first = name == layout.views[0].name
+        first = name == layout.asked.checks[0].name
         axes.axvline(left, color=INK if first else RULE, lw=0.7 if first else 0.5, zorder=0.6)
-    axes.axvline(block.columns[layout.views[0].name][1], color=INK, lw=0.7, zorder=0.7)
+    axes.axvline(block.columns[layout.asked.checks[0].name][1], color=INK, lw=0.7, zorder=0.7)
     for row in layout.of(label):
         if row["view"] in block.columns:
             _cell(axes, row, block.columns[row["view"]], layout)
@@ -258,11 +250,6 @@ def _legend(layout: Layout) -> list[list[Entry]]:
         said,
         [Entry(ESTIMANDS[letter]) for letter in sorted(letters)],
     ]
-
-
-def _note(layout: Layout) -> str:
-    detectable = detectable_in(layout.of("") or layout.rows, layout.asked)
-    return joined(_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, detectable)
 
 
 def _answers(layout: Layout) -> str:

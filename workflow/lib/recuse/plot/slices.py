@@ -58,9 +58,8 @@ class Block:
 class Band:
     """Blocks side by side, of one quantity (Self-bias or Family-bias), with the same rows.
 
-    whole: estimate of each judge or family that is no slice's, a tick in its row; whole_is: what the legend calls it.
-    effects: the estimates are log-odds, and the average marginal effect (column `effect`, points of the unit scale) stands
-    beside each row.
+    whole: estimate of each judge or family that is no slice's, a tick in its row; whole_is: its name in the legend. effects:
+    the estimates are log-odds; the average marginal effect (column `effect`, points of the unit scale) stands beside each row.
     """
 
     quantity: str
@@ -68,11 +67,6 @@ class Band:
     whole: Mapping[str, float] = field(default_factory=dict)
     whole_is: str = ""
     effects: bool = False
-
-    @property
-    def beside(self) -> float:
-        """Inches for what stands to the right of a panel."""
-        return NUMBER if self.effects else 0.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,12 @@ class Layout:
     @property
     def between(self) -> float:
         """Inches across that are no panel's own."""
-        return (self.columns - 1) * GUTTER + self.columns * self.band.beside + self.panels[-1].block * BETWEEN + RIGHT
+        return (self.columns - 1) * GUTTER + self.columns * self.beside + self.panels[-1].block * BETWEEN + RIGHT
+
+    @property
+    def beside(self) -> float:
+        """Inches for what stands to the right of a panel."""
+        return NUMBER if self.band.effects else 0.0
 
     @property
     def least(self) -> float:
@@ -141,14 +140,10 @@ def slices_of_specs(
     are the estimates of `whole`, or those of the first table that are of no slice. words: stand at the foot, before what is
     absent.
     """
-    drawn = [
-        Block(
-            block["heading"],
-            block["spec"],
-            *with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence),
-        )
-        for block, table in zip(blocks, estimates, strict=True)
-    ]
+    drawn = []
+    for block, table in zip(blocks, estimates, strict=True):
+        beside = with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence)
+        drawn.append(Block(block["heading"], block["spec"], *beside))
     own = whole_of(drawn[0].table, "Self-bias")  # only a user's spec has one, and is drawn alone
     ticks = (own, OWN_WHOLE) if own else (whole_of(whole, "Self-bias"), "Equation 1, all ratings")
     bands = [Band("Self-bias", drawn, *ticks)]
@@ -171,10 +166,8 @@ def ordinal(
 
     by: what the slices are, as in `by dimension`. words: stand at the foot, before what is absent.
     """
-    bands = [
-        Band(side, [Block(f"{side} {by}", spec, estimates)], whole_of(estimates, side), OWN_WHOLE, effects=True)
-        for side in SIDES
-    ]
+    blocks = {side: [Block(f"{side} {by}", spec, estimates)] for side in SIDES}
+    bands = [Band(side, blocks[side], whole_of(estimates, side), OWN_WHOLE, effects=True) for side in SIDES]
     note = joined(words, note_of(bands, not_estimable))
     return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
 
@@ -230,14 +223,18 @@ def _layout(band: Band, palette: Palette) -> Layout:
     sliced = {block.title: block.table[block.table["slice"].notna()] for block in band.blocks}
     tables = {title: table for title, table in sliced.items() if len(table)}
     terms = {term for table in tables.values() for term in table.loc[table["quantity"] == quantity, "term"]}
-    if quantity == "self_bias":
-        colours = {judge: palette.colour(judge) for judge in palette.order(terms)}
-        breaks = family_breaks(list(colours), palette)
-    else:
-        colours = {family: palette.family_colour(family) for family in palette.order_families(terms)}
-        breaks = []
+    names = [term for _, term in palette.order_biases((quantity, term) for term in terms)]
+    colours = {name: palette.of_bias(quantity, name) for name in names}
+    breaks = family_breaks(names, palette) if quantity == "self_bias" else []
     panels = _panels(tables, quantity, band.whole, palette) if terms else []
     return Layout(band, colours, breaks, panels)
+
+
+def _columns_of(counts: Sequence[int]) -> list[int]:
+    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
+    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
+    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
+    return [math.ceil(count / lines) for count in counts]
 
 
 def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[str, float], palette: Palette) -> list[Panel]:
@@ -257,16 +254,8 @@ def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[st
     return panels
 
 
-def _columns_of(counts: Sequence[int]) -> list[int]:
-    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
-    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
-    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
-    return [math.ceil(count / lines) for count in counts]
-
-
 def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[list[Entry]]:
     judges = [term for layout in layouts if layout.band.quantity == "Self-bias" for term in layout.colours]
-    families = family_entries(palette, judges)
     extra = [Entry(name, line=WHOLE) for name in dict.fromkeys(layout.band.whole_is for layout in layouts if layout.band.whole)]
     if any(layout.band.effects for layout in layouts):
         extra.append(Entry(f"number beside a row: average marginal effect, {UNIT}"))
@@ -274,14 +263,14 @@ def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[
     simultaneous = [entry for block in blocks for entry in block.simultaneous]
     # One mark for all; the others say only over what.
     simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
-    return [families, interval_entries(f"estimate, {interval}") + extra, simultaneous]
+    return [family_entries(palette, judges), interval_entries(f"estimate, {interval}") + extra, simultaneous]
 
 
 def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel: float) -> None:
     """Panels `panel` inches wide, under the titles of their blocks, over the text of their common axis."""
     height = len(layout.colours) * ROW
     lines = 1 + max(item.line for item in layout.panels)
-    step = panel + layout.band.beside + GUTTER
+    step = panel + layout.beside + GUTTER
     for number, item in enumerate(layout.panels):
         x = left + item.column * step + item.block * BETWEEN
         axes = page.axes(x, bottom + BELOW + (lines - 1 - item.line) * (height + TITLE), panel, height)

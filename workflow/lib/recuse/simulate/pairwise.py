@@ -15,9 +15,9 @@ The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one
     every verdict is an error with probability invalid
     perturbations: votes as in `recuse.simulate.votes`
 
-u_q and v_q have mean 0 and are independent, and one answer is longer than another only by chance: so the population values
-are as simple as in `planted_biases`. They make comparisons of one question alike, so that an interval that takes comparisons
-for independent is too narrow. Only `order` carries human labels and lengths.
+u_q and v_q are independent with mean 0, and which answer is longer is chance: so the population values are as simple as in
+`planted_biases`. They make comparisons of one question alike, so an interval that takes comparisons for independent is too
+narrow. Only `order` carries human labels and lengths.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -58,16 +58,12 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Habits:
-    """How a judge treats a comparison shown in both orders, whatever the answers are: shares of comparisons.
+    """How a judge treats a comparison shown in both orders; what is left is decided by the answers, in both orders alike."""
 
-    first, second: it chooses the answer in this place both times; tie: it calls a tie both times. What is left is decided by
-    the answers, with one verdict in both orders. own: probability that it then picks its own answer from a pair that has one.
-    """
-
-    first: float = 0.0
+    first: float = 0.0  # share of comparisons where it chooses the first answer both times
     second: float = 0.0
-    tie: float = 0.0
-    own: float = 0.5
+    tie: float = 0.0  # where it calls a tie both times
+    own: float = 0.5  # probability of its own answer, of the comparisons decided by the answers
 
     @property
     def decided(self) -> float:
@@ -106,13 +102,12 @@ class ComparisonWorld:
 def declared_comparisons(settings: Mapping, *, worsening: Collection[str] = WORSENING) -> ComparisonWorld:
     """Return the world that a study's `simulate` declares.
 
-    settings: `models`, two names or more; any numbers of `ComparisonWorld`; `judges`, by name, each with any of `Habits` and
-    `Judge`, control_tie and control_perturbed (`tie` and `second` of `Attacked`), votes_first and votes_second (its
-    `by_first` and `by_second`), `attacks` (success rate by perturbation) and `compassion` (those of `Habits` that change when
-    names are shown). What is not given is as written there. A judge that is one of the models meets its own answers.
-    worsening: those of the perturbations that make an answer worse.
+    settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any of `Habits` and `Judge`, control_tie
+    and control_perturbed (`tie` and `second` of `Attacked`), votes_first and votes_second (its `by_first` and `by_second`),
+    `attacks` (success rate by perturbation) and `compassion` (those of `Habits` that change when names are shown). A judge that
+    is one of the models meets its own answers. worsening: the perturbations that make an answer worse.
 
-    Raises ConfigError, naming the judge and the keys, for shares that sum to too much, and for models that are not two or more.
+    ConfigError, naming the judge and the keys, for shares that sum to too much, and for models that are not two or more.
     """
     models = tuple(settings["models"])
     if len(models) < 2 or len(set(models)) < len(models):

@@ -38,17 +38,15 @@ def recovery(
 ) -> Iterator[dict]:
     """Yield the rows of the recovery table: population value, estimate and z = (estimate - population value) / std_error.
 
-    An estimate without a standard error has no row. Neither have specs with another estimator or another reference than the
-    human score: the plan is linear in the human score, and does not say what these would find in it.
-
-    The population value of a spec is its fit to the planted mean rating of every row. For `by_dimension` these are the planted
-    coefficients themselves; for a spec that pools dimensions, the average that least squares makes of them.
+    The population value of a spec is its fit to the planted mean rating of every row: for `by_dimension` the planted
+    coefficients themselves, for a spec that pools dimensions the average that least squares makes of them. Estimates without a
+    standard error have no row; nor have specs with another estimator than least squares, or another reference than the human
+    score, in which the plan is linear.
     """
     for spec in specs:
         if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
             continue
-        # A population value has no error, whatever the spec's.
-        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)
+        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)  # a population value has no error
         population = {
             (label, coefficient.quantity, coefficient.term): coefficient.estimate
             for label, rows in slices_of(spec, study)
@@ -81,22 +79,22 @@ Row = Mapping[str, str]
 def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
     """Yield the rows of PAIRWISE_RECOVERY: each planted value beside what its table found, texts as in the files.
 
-    tables: any of TABLES, by name. estimate with its interval; n: the comparisons, verdicts or samples that it is a share of;
-    inside: `yes` where the interval holds the planted value, `no` where it does not, empty where the table has no such value or
-    no interval. A value whose table is not given has no row.
+    tables: any of TABLES, by name. n: the comparisons, verdicts or samples that the estimate is a share of; inside: whether the
+    interval holds the planted value, empty where the table has no such value or no interval. A value whose table is not given
+    has no row.
     """
     estimates = {(table, *_key(table, row, _quantity(table, row))): row for table, rows in tables.items() for row in rows}
     for row in planted:
-        table, value = _table_of(row["quantity"]), float(row["planted"])
+        quantity, value = row["quantity"], float(row["planted"])
+        if quantity == "asr":
+            table = "asr"
+        elif quantity in CLOSED_FORM:
+            table = "cognitive_biases"
+        else:
+            table = "verbosity" if quantity.startswith("verbosity_bias") else "position"
         if tables.get(table):
-            estimate = estimates.get((table, *_key(table, row, row["quantity"])))
+            estimate = estimates.get((table, *_key(table, row, quantity)))
             yield {**row, "planted": value, **(_beside(table, estimate, value) if estimate else {})}
-
-
-def _table_of(quantity: str) -> str:
-    if quantity == "asr" or quantity in CLOSED_FORM:
-        return "asr" if quantity == "asr" else "cognitive_biases"
-    return "verbosity" if quantity.startswith("verbosity_bias") else "position"
 
 
 def _quantity(table: str, row: Row) -> str:
@@ -111,11 +109,10 @@ def _key(table: str, row: Row, quantity: str) -> tuple[str, ...]:
 
 
 def _beside(table: str, row: Row, planted: float) -> dict:
-    """The estimate of a row with its interval, and whether that holds the planted value."""
     texts = {"estimate": row[TABLES[table][1]], "ci_low": row["ci_low"], "ci_high": row["ci_high"]}
     numbers = {name: float(text) if text else None for name, text in texts.items()}
-    n = int(row["n_shorter"]) + int(row["n_longer"]) if table == "verbosity" else int(row["n"])
+    numbers["n"] = int(row["n_shorter"]) + int(row["n_longer"]) if table == "verbosity" else int(row["n"])
     if numbers["ci_low"] is None:
-        return {**numbers, "n": n}
+        return numbers
     inside = numbers["ci_low"] - ROUNDING <= planted <= numbers["ci_high"] + ROUNDING
-    return {**numbers, "n": n, "inside": "yes" if inside else "no"}
+    return {**numbers, "inside": "yes" if inside else "no"}

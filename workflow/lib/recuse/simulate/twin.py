@@ -1,16 +1,14 @@
 """A world like the one that Play Favorites measured: every parameter computed from published numbers.
 
-Planted as published (arXiv 2508.06709): self-bias by dimension (Figure 4), and the pooled family-bias
-(Figure 3) in every dimension, as the paper gives none by dimension. What the paper does not print,
-intercepts, slopes and dispersions, is chosen to come near its mean scores (Figure 6), Pearson correlations
-and standard errors, within bounds that keep every expected rating possible and give every judge's own cell
-some imperfect ratings. Judges here have no taste for single models beyond these biases, so what such taste
-adds to a published mean score is missed.
+Planted as published (arXiv 2508.06709): self-bias by dimension (Figure 4) and, in every dimension, the pooled family-bias
+(Figure 3). Intercepts, slopes and dispersions are not printed; they are chosen to come near the mean scores (Figure 6), Pearson
+correlations and standard errors, within bounds that keep every expected rating possible and give every judge's own cell some
+imperfect ratings. Judges here have no other preference for single models, so what such preferences add to a published mean
+score is missed.
 
-The human raters have the published alpha, and come near the published agreement of pairs. The gold team only comes near its two
-numbers of Table 4: one dispersion and one probability of seeing the quality that the raters saw, by dimension, make both. Each
-is expected within 0.03 of the published accuracy and 0.04 of the published correlation; chance adds its part, for the gold
-completions are few.
+The raters have the published alpha and come near the published agreement of pairs. The gold team has one dispersion and one
+probability of seeing the quality that the raters saw, by dimension; the two numbers of Table 4 that these make are expected
+within 0.03 of the published accuracy and 0.04 of the published correlation. Chance adds its part, for gold completions are few.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,11 +50,10 @@ class Dimension:
 def fit_raters(mean: np.ndarray, maximum: int, alpha: float, agreement: float) -> tuple[float, float]:
     """Dispersions (quality, rater) that give the raters' published alpha and come nearest to their agreement.
 
-    alpha (interval) = B / (B + W), between completions B = S + V / (quality + 1), within one
-    W = V v quality / (quality + 1), where S is the variance of the models' means m, V the average of
-    m (1 - m), v = (1 + (K - 1) / (rater + 1)) / K. So `rater` fixes `quality`, and agreement, the share of
-    pairs of raters that give one score, falls as `rater` grows. mean is (models,) on the unit scale; if
-    `agreement` is out of reach the nearest end of the search is taken.
+    alpha (interval) = B / (B + W), between completions B = S + V / (quality + 1), within one W = V v quality / (quality + 1),
+    where S is the variance of the models' means m, V the average of m (1 - m), v = (1 + (K - 1) / (rater + 1)) / K. So `rater`
+    fixes `quality`, and agreement, the share of pairs of raters that give one score, falls as `rater` grows. mean is (models,)
+    on the unit scale; if `agreement` is out of reach the nearest end of the search is taken.
     """
     between, spread = mean.var(), (mean * (1 - mean)).mean()
 
@@ -85,7 +82,7 @@ def fit_gold(
     """Insight and dispersion of the gold team that come nearest to the raters' published accuracy and correlation with it.
 
     mean is (models,) on the unit scale, quality and rater the dispersions that `fit_raters` gives. The pair taken has the least
-    sum of squared misfits, in the units above. Both numbers are the expected ones, exact: see `gold_agreement`.
+    sum of squared misfits, in the units above, of the expected numbers of `gold_agreement`.
     """
     both = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
     accuracies, correlations = np.moveaxis(np.array(both), 1, 0)  # (dispersions, insights) each
@@ -97,11 +94,10 @@ def fit_gold(
 def gold_agreement(
     mean: np.ndarray, quality: float, rater: float, maximum: int, gold: float, insight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expected accuracy of the raters and rank correlation of the teams' means, for each `insight`: two arrays of its shape.
+    """Expected accuracy of the raters and Spearman correlation of the teams' means, for each `insight` and of its shape.
 
-    A rater's score k is accurate unless all gold scores are below it or all above. Both are sums over the nodes of a quadrature
-    of quality that is exact for the scores of two teams. mean is (models,), unit scale; the correlation is Spearman's, over all
-    models.
+    A rater's score is accurate unless all gold scores are below it or all above. Expectations are sums over quadrature nodes of
+    quality, exact for the scores of two teams. mean is (models,), on the unit scale.
     """
     accurate, joint = np.zeros((2, len(mean))), np.zeros((2, TEAM_SIZE * maximum + 1, TEAM_SIZE * maximum + 1))
     for m, one in enumerate(mean):
@@ -142,9 +138,9 @@ def fit_judges(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Intercept, slope and dispersion of each judge, (judges,) each, by a search over slopes and dispersions.
 
-    For each pair the level is the nearest to the published `means` (judges, models) that the bounds allow;
-    the pair taken has the least sum of squared misfits, in the units above: of the mean scores, of
-    `pearson` and of the logarithm of the self-bias's `std_error`, (judges,) both.
+    For each pair the level is the nearest to the published `means` (judges, models) that the bounds allow; the pair taken has
+    the least sum of squared misfits, in the units above: of the mean scores, of `pearson` and of the logarithm of the
+    self-bias's `std_error`, (judges,) both.
     """
     slope = SLOPES[:, None]  # the axes of the search: (judges, slopes, dispersions)
     centre = dimension.human_mean.mean()
@@ -229,7 +225,10 @@ def published_world(
     published: the tables that `recuse.published.values.read_files` gives. Raises ConfigError for a scale that does not start
     at 0, DataError for a model, family or dimension that the tables lack.
     """
-    names, dimensions, maxima = tuple(models), tuple(scales), _scale_maxima(scales)
+    for dimension, scale in scales.items():
+        if isinstance(scale, str) or len(scale) != 2 or scale[0] != 0 or scale[1] < 1:
+            raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [0, highest], such as [0, 4]")
+    names, dimensions, maxima = tuple(models), tuple(scales), np.array([scale[1] for scale in scales.values()])
     families = tuple(dict.fromkeys(models.values()))
     family_of = np.array([families.index(family) for family in models.values()])
     judge_of = np.arange(len(names))
@@ -243,14 +242,9 @@ def published_world(
 
     alpha, agreed = numbers("facts", "value", fact=["krippendorff_alpha", "observed_agreement"], dimension=dimensions)
     raters = np.array([fit_raters(*targets) for targets in zip(human, maxima, alpha, agreed, strict=True)]).T
-    kinds = {"statistic": ["accuracy", "gold_correlation"], "dimension": dimensions}
-    accuracy, correlation = numbers("agreement", "value", **kinds)
-    gold = np.array(
-        [
-            fit_gold(*scores, accuracy=share, correlation=rho)
-            for *scores, share, rho in zip(human, *raters, maxima, accuracy, correlation, strict=True)
-        ]
-    ).T
+    accuracy, correlation = numbers("agreement", "value", statistic=["accuracy", "gold_correlation"], dimension=dimensions)
+    targets = zip(human, *raters, maxima, accuracy, correlation, strict=True)
+    gold = np.array([fit_gold(*scores, accuracy=share, correlation=rho) for *scores, share, rho in targets]).T
 
     study = _datasets(published["facts"], dimensions) | _absences(published["facts"], numbers, dimensions, names)
     bias = bias_matrix(self_bias, family_bias, family_of, judge_of)
@@ -323,13 +317,6 @@ def _lengths(facts: Sequence[Mapping[str, str]], numbers: Numbers, names: tuple)
         spread = spread * deviation / cut.std(axis=-1)
     task_of = np.array([tasks.index(task_type) for task_type in types])
     return Lengths(task_of, location=location, spread=spread, correlation=correlation, maximum=maximum)
-
-
-def _scale_maxima(scales: Mapping[str, Sequence[int]]) -> np.ndarray:
-    for dimension, scale in scales.items():
-        if isinstance(scale, str) or len(scale) != 2 or scale[0] != 0 or scale[1] < 1:
-            raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [0, highest], such as [0, 4]")
-    return np.array([scale[1] for scale in scales.values()])
 
 
 def _numbers(published: Mapping, table: str, value: str, **wanted: Sequence[str]) -> np.ndarray:

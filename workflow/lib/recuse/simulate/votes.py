@@ -10,11 +10,11 @@ The process, for judge j and sample q, of Chen et al., sections 4.4 and 4.5:
     six votes, three in each order, in three pairs of one vote in each: a pair is by place (both choose the place shown first,
         or second, or call a tie), or an error, else both votes are the preference, as those of the third pair always are
 
-A pair by place adds as much to one answer as to the other, so that the mean of the votes is on the side of the preference with
-certainty, and 0.5 for a tie. Samples are independent, so the population attack success rate is `success` itself.
+A pair by place adds as much to one answer as to the other, so the mean of the votes is always on the side of the preference,
+and 0.5 for a tie. Samples are independent, so the population attack success rate is `success` itself.
 
-The paper's own votes are not released. `published_votes` draws some with the success rates that are printed in Tables 1 to 4;
-what else the judges do is chosen to come near Tables 6 and 7, and is not planted.
+The paper's own votes are not released. `published_votes` plants the success rates that are printed in Tables 1 to 4; what else
+the judges do is chosen to come near Tables 6 and 7.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -64,17 +64,14 @@ class Attacked:
 
 @dataclass(frozen=True)
 class Samples:
-    """Pairs of answers, the first by model_a, the second by model_b, and how judges vote on them.
-
-    worsening: the attacks that make the second answer worse.
-    """
+    """Pairs of answers, the first by model_a, the second by model_b, and how judges vote on them."""
 
     experiment: str
     model_a: str
     model_b: str
     questions: int
     judges: Mapping[str, Attacked]
-    worsening: Collection[str] = WORSENING
+    worsening: Collection[str] = WORSENING  # the attacks that make the second answer worse
 
 
 def draw_votes(samples: Samples, stream: np.random.SeedSequence, *, words_a: np.ndarray | None = None) -> Iterator[Part]:
@@ -83,7 +80,7 @@ def draw_votes(samples: Samples, stream: np.random.SeedSequence, *, words_a: np.
     words_a: lengths of the first answers, (questions,), where they stand in other samples, too.
     """
     for_lengths, *for_judges = (np.random.default_rng(child) for child in stream.spawn(1 + len(samples.judges)))
-    drawn, words_b = words((2, samples.questions), for_lengths)
+    drawn, words_b = np.ceil(lengths(for_lengths, (2, samples.questions))).astype(int)
     words_a = drawn if words_a is None else words_a
     for (judge, attacked), generator in zip(samples.judges.items(), for_judges, strict=True):
         shares = (1 - attacked.tie - attacked.second, attacked.second, attacked.tie)
@@ -107,11 +104,6 @@ def draw_votes(samples: Samples, stream: np.random.SeedSequence, *, words_a: np.
                 "length_b": np.repeat(words_b, 2 * VOTES) if condition == CONTROL else NONE,
                 **_votes(preference, attacked, generator),
             }
-
-
-def words(shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
-    """Lengths of answers in words."""
-    return np.ceil(lengths(generator, shape)).astype(int)
 
 
 def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -179,16 +171,13 @@ def planted_success(experiment: str, condition: str, judge: str, model_b: str, s
 
 
 def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
-    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PAIRWISE_PLANTED.
-
-    rows: see `recuse.published.attacks.read_attacks`.
-    """
+    """Return votes, columns as in COMPARISONS, and what is planted in them, rows of PAIRWISE_PLANTED; rows: `read_attacks`."""
     samples = published_samples(rows)
     *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
     # Samples of one experiment have the same first answers.
     experiments = {members.experiment: members.questions for members in samples}
     anchors = {
-        experiment: words((questions,), np.random.default_rng(child))
+        experiment: np.ceil(lengths(np.random.default_rng(child), (questions,))).astype(int)
         for (experiment, questions), child in zip(experiments.items(), for_anchors.spawn(len(experiments)), strict=True)
     }
     parts, planted = [], []
@@ -240,9 +229,8 @@ def _shares(rows: Rows, quantities: Sequence[str]) -> dict[tuple[str, str], dict
 def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | None) -> Attacked:
     """How a judge votes: by place as often as first and second differ, and for the rest as the answers and the ties demand.
 
-    strengths: printed shares of the votes before an attack. Without them, let `ties` be the mean share of samples without a
-    preference over control and attacks, as a multiple of that in the control group; then a share by_tie of votes that are ties
-    whatever the answers are makes up for what the samples lack.
+    strengths: printed shares of the votes before an attack. Without them `ties` is the mean share of samples without a
+    preference, control and attacks, as a multiple of the control group's; a share by_tie of votes makes up for what they lack.
     """
     by_place = abs(places["first"] - places["second"])
     tie_of_votes = 0.0

@@ -33,35 +33,35 @@ def second_answer(model_a: str, model_b: str) -> str:
 
 
 def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
-    """Return what a row of any of `tables` of attack success rates is matched by with one of another.
+    """Return the function that gives what rows of these tables of attack success rates are matched by.
 
-    It is experiment, condition, judge, model_a and model_b. Where each table has one pair of models for an experiment and
-    condition, the models are left out: there the answers may be called otherwise.
+    It is experiment, condition, judge and the two models; without these where each table has one pair of models for an
+    experiment and condition, for there the answers may have other names.
     """
-    single = set.intersection(*map(_of_one_pair, tables))
+    single = []  # of each table: the experiments and conditions with one pair of models
+    for rows in tables:
+        pairs = {}
+        for row in rows:
+            pairs.setdefault((row["experiment"], row["condition"]), set()).add((row["model_a"], row["model_b"]))
+        single.append({attack for attack, models in pairs.items() if len(models) == 1})
 
     def key(row: Row) -> tuple[str, ...]:
         attack = row["experiment"], row["condition"]
-        return (*attack, row["judge"], *(() if attack in single else (row["model_a"], row["model_b"])))
+        return (
+            *attack,
+            row["judge"],
+            *(() if all(attack in attacks for attacks in single) else (row["model_a"], row["model_b"])),
+        )
 
     return key
-
-
-def _of_one_pair(rows: Rows) -> set[tuple[str, str]]:
-    """Experiments and conditions with one pair of models."""
-    pairs: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for row in rows:
-        pairs.setdefault((row["experiment"], row["condition"]), set()).add((row["model_a"], row["model_b"]))
-    return {attack for attack, models in pairs.items() if len(models) == 1}
 
 
 def published_ranks(rows: Rows) -> Iterator[dict]:
     """Yield, for each printed rank, average rank and difference, what the printed values give, and what they allow.
 
     rows: texts of table, judge, column, quantity (asr, average_rank, first, tie, second, difference, ...), value, printed_rank.
-    * A printed rank of an `asr`: recomputed = 1 + the number of lower values in the column. Rounding keeps order, so values
-      that differ as printed differ the same way unrounded; only those printed alike may have any order: highest_possible
-      counts the other judges of the same value too, lowest_possible is recomputed.
+    * A printed rank of an `asr`: recomputed = lowest_possible = 1 + the number of lower values in the column. Rounding keeps
+      order, so only values printed alike may have any: highest_possible counts the other judges of the same value too.
     * An average_rank: the mean over the columns of the table, of the recomputed, lowest and highest possible ranks.
     * A difference: first - second; each may be off by half a unit of its last digit.
     verdict: `equal` if recomputed rounds to what is printed, `possible` if a value between the ends does (of an average, one
@@ -74,7 +74,10 @@ def published_ranks(rows: Rows) -> Iterator[dict]:
         for row in members:
             judge, quantity = row["judge"], row["quantity"]
             if quantity == "asr" and row["printed_rank"]:
-                judged = {"asr": float(row["value"]), **_rank(row["printed_rank"], *possible[judge, row["column"]])}
+                printed, (lowest, highest) = int(row["printed_rank"]), possible[judge, row["column"]]
+                among = lowest < printed <= highest
+                judged = _judged(printed, lowest, (lowest, highest), equal=printed == lowest, possible=among)
+                judged["asr"] = float(row["value"])
             elif quantity == "average_rank":
                 judged = _average(row["value"], [ends for (of, _), ends in possible.items() if of == judge])
             elif quantity == "difference":
@@ -94,11 +97,6 @@ def _possible_ranks(rows: Rows) -> dict[tuple[str, str], tuple[int, int]]:
         for row, value, lowest in zip(members, values, ranks(values), strict=True):
             possible[row["judge"], column] = lowest, lowest + values.count(value) - 1
     return possible
-
-
-def _rank(rank: str, lowest: int, highest: int) -> dict:
-    printed = int(rank)
-    return _judged(printed, lowest, (lowest, highest), equal=printed == lowest, possible=lowest < printed <= highest)
 
 
 def _average(value: str, ends: Sequence[tuple[int, int]]) -> dict:

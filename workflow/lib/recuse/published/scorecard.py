@@ -60,12 +60,11 @@ Key = tuple[str, ...]
 def scorecard(published: Published, results: Results, claims: Iterable[Mapping], *, study: str, kind: str) -> Iterator[dict]:
     """Yield the rows of the scorecard: every published estimate, mean score and correlation, then every claim.
 
-    deviation = (ours - published) / tolerance, of estimate and interval ends the one that is largest in size; a match has one
-    of at most 1. tolerance: 1.3 drawing units (0.002 more for the ordinal fits; 0.005 for printed means). For a simulated
-    study it is wider by 2.576 standard errors of ours (of a mean, the largest that scores between 0 and 1 can have), and the
-    estimate alone is compared, for the width of intervals is not planted. A value that pools the paper's six dimensions is
-    absent for a study of others, and every value is for a study of other models.
-    `kind`: simulated, published or user. `claims`: rows of the claims table.
+    deviation = (ours - published) / tolerance, the largest in size of estimate and interval ends; a match has at most 1.
+    tolerance: 1.3 drawing units (0.002 more for the ordinal fits; 0.005 for printed means). For a simulated study it is wider
+    by 2.576 standard errors of ours (of a mean, the largest that scores between 0 and 1 can have), and the estimate alone is
+    compared, as the width of intervals is not planted. A value that pools the paper's six dimensions is absent for a study of
+    others, and every value is for a study of other models. kind: simulated, published or user. claims: rows of their table.
     """
     for key, value, exactness, ours in _values_of_ratings(published, results):
         row = {"study": study, **key, **_numbers("published", value)}
@@ -83,13 +82,13 @@ def _values_of_ratings(published: Published, results: Results) -> Iterator[tuple
         ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
         yield {"item": "estimate", **key}, Value.of_row(row, "estimate"), DRAWN * float(row["resolution"]), ours
     for row in published.mean_scores:
-        key = {"figure": row["figure"], "slice": row["dimension"], "term": row["judge"], "model": row["model"]}
+        key = {"item": "mean_score", "figure": row["figure"], "slice": row["dimension"], "quantity": "mean"}
         ours = results.means.get((row["dimension"], row["judge"], row["model"]))
-        yield {"item": "mean_score", **key, "quantity": "mean"}, Value.of_row(row, "mean"), PRINTED + ROUNDING, ours
+        yield {**key, "term": row["judge"], "model": row["model"]}, Value.of_row(row, "mean"), PRINTED + ROUNDING, ours
     for row in published.correlations:
-        key = {"figure": row["figure"], "slice": row["dimension"], "quantity": row["statistic"], "term": row["judge"]}
+        key = {"item": "correlation", "figure": row["figure"], "slice": row["dimension"], "quantity": row["statistic"]}
         ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
-        yield {"item": "correlation", **key}, Value.of_row(row, "value"), DRAWN * float(row["resolution"]), ours
+        yield {**key, "term": row["judge"]}, Value.of_row(row, "value"), DRAWN * float(row["resolution"]), ours
 
 
 def _missing(slice_: str, ours: Value | None, results: Results) -> str:
@@ -122,7 +121,9 @@ def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, k
     else:
         cause = EXACT_HALF if key["item"] == "mean_score" and size > PRINTED - ROUNDING else ""
     if judged["verdict"] == DIFFERS and abs(differences[0]) <= judged["tolerance"]:
-        cause += _end_that_decides(differences)
+        estimate, low, high = map(abs, differences)
+        end = f"the {'lower' if low > high else 'upper'} end of the interval decides, {max(low, high):.2g} off"
+        cause += f"; {end}: the estimate, {estimate:.2g} off, would match"
     return {**_numbers("ours", ours), **judged, "cause": cause}
 
 
@@ -131,13 +132,6 @@ def _judged(differences: Sequence[float], tolerance: float) -> dict:
     difference = max(differences, key=abs)
     verdict = MATCH if abs(difference) <= tolerance else DIFFERS
     return {"deviation": difference / tolerance, "tolerance": tolerance, "verdict": verdict}
-
-
-def _end_that_decides(differences: Sequence[float]) -> str:
-    """Say that an end of the interval differs where the estimate would match; differences: of estimate, lower and upper end."""
-    estimate, low, high = map(abs, differences)
-    end = "lower" if low > high else "upper"
-    return f"; the {end} end of the interval decides, {max(low, high):.2g} off: the estimate, {estimate:.2g} off, would match"
 
 
 def _planted(key: Row) -> str:
@@ -162,18 +156,14 @@ def _numbers(name: str, value: Value) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Item:
-    """A printed value of comparisons, its key in the scorecard, and what the study has for it: None, or a value.
-
-    planted: whether a simulated study plants it; n: how many samples ours is a share of, then. unjudged: why it cannot be
-    judged by what a study has, empty if it can; remark: what else there is to know of it.
-    """
+    """A printed value of comparisons and its key in the scorecard."""
 
     key: Row
     printed: str
-    ours: Value | None
-    planted: bool = False
-    n: int = 0
-    unjudged: str = ""
+    ours: Value | None  # what the study has for it
+    planted: bool = False  # by a simulated study
+    n: int = 0  # of a planted value: how many samples ours is a share of
+    unjudged: str = ""  # why it cannot be judged by what a study has
     remark: str = ""
 
 
@@ -182,26 +172,21 @@ def scorecard_of_comparisons(
 ) -> Iterator[dict]:
     """Yield the rows of the scorecard (SCORECARD of `recuse.base.tables`) of a study of comparisons.
 
-    deviation = (ours - published) / tolerance; a match has one of at most 1. tolerance: half a unit of the last printed digit;
-    of a success rate in other votes than the paper's - a user's, or simulated with the printed value p planted - 2.576 standard
-    errors sqrt(p (1 - p) / n) more. A value of other data is shown beside ours, but not judged; nor is anything but the success
-    rates of such votes.
+    deviation = (ours - published) / tolerance; a match has at most 1. tolerance: half a unit of the last printed digit; of a
+    success rate p in other votes than the paper's - a user's, or simulated with p planted - 2.576 sqrt(p (1 - p) / n) more.
+    Nothing else of such votes is judged, nor a value of other data, which is shown beside ours.
 
     published: rows of the file of published values (source, place, condition, quantity, judge, value, comparable, remark), of
-    which those of `source` are taken. attacks: those of Chen et al. (see `read_attacks`), taken if `source` is theirs. tables:
-    rows of the study's tables, texts, by the tables' names. kind of the study's verdicts: simulated, published or user.
+    which those of `source` are taken. attacks: see `read_attacks`, taken if `source` is theirs. tables: rows of the study's
+    tables, texts, by name. kind of the study's verdicts: simulated, published or user.
     """
     items = [_of_verdicts(row, tables) for row in published if row["source"] == source]
     if source == ATTACKS:
         rates = Rates.of(attacks, tables.get("asr", ()))
         items += [item for row in attacks for item in _of_attacks(row, rates, tables)]
     for item in items:
-        row = {
-            "study": study,
-            **item.key,
-            "published": float(item.printed),
-            **(_numbers("ours", item.ours) if item.ours else {}),
-        }
+        numbers = {"published": float(item.printed), **(_numbers("ours", item.ours) if item.ours else {})}
+        row = {"study": study, **item.key, **numbers}
         unjudged = _why_unjudged(item, kind)
         yield row | ({"verdict": ABSENT, "cause": unjudged} if unjudged else _compare_print(item, kind))
 
@@ -269,7 +254,7 @@ def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
         of_rate = key | {"item": "asr", "model": row["model_b"]}
         yield Item(of_rate, row["value"], _value(own, "asr"), planted=True, n=int(own["n"]) if own else 0)
         if row["printed_rank"]:
-            others = rates.differ(lambda other: _column(other) == _column(attack))
+            others = rates.differ(lambda other: (other[:2], other[3:]) == (attack[:2], attack[3:]))  # but for the judge
             yield _ranked(of_rate | {"item": "rank", "quantity": "rank"}, row["printed_rank"], _value(own, "rank"), others)
     elif quantity == "average_rank":
         own = _matching(tables.get("ranks", ()), {"experiment": row["experiment"], "judge": judge})
@@ -287,11 +272,6 @@ def _of_attacks(row: Row, rates: Rates, tables: Tables) -> Iterator[Item]:
 def _ranked(key: Row, printed: str, ours: Value | None, others: bool) -> Item:
     """A rank or an average rank; `others`: whether ours is among other judges or columns than the printed one."""
     return Item(key, printed, ours, unjudged=OTHER_RANKED if ours and others else "")
-
-
-def _column(attack: Key) -> Key:
-    """The key of an attack without its judge."""
-    return attack[:2] + attack[3:]
 
 
 def _shares_of_weaker(row: Row, rates: Rates, shares: Rows) -> list[float]:

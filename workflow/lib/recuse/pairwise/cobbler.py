@@ -23,34 +23,20 @@ from recuse.pairwise.sources import read_entries
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"
 JUDGES = {  # name in the released files: name in the paper
-    "gpt4": "GPT-4",
-    "chatgpt": "ChatGPT",
-    "instructgpt": "InstructGPT",
-    "llamav2": "LLaMAv2",
-    "llama": "LLaMA",
-    "cohere": "Cohere",
-    "falcon": "Falcon",
-    "alpaca": "Alpaca",
-    "vicuna": "Vicuna",
-    "openassist": "OpenAssist",
-    "dolly": "DollyV2",
-    "baize": "Baize",
-    "koala": "Koala",
-    "wizardlm": "WizardLM",
-    "mpt": "MPT",
-    "redpajama": "RedPajama",
-    "mistral": "Mistral",
-    "olmo": "OLMo",
+    **{"gpt4": "GPT-4", "chatgpt": "ChatGPT", "instructgpt": "InstructGPT", "llamav2": "LLaMAv2", "llama": "LLaMA"},
+    **{"cohere": "Cohere", "falcon": "Falcon", "alpaca": "Alpaca", "vicuna": "Vicuna", "openassist": "OpenAssist"},
+    **{"dolly": "DollyV2", "baize": "Baize", "koala": "Koala", "wizardlm": "WizardLM", "mpt": "MPT"},
+    **{"redpajama": "RedPajama", "mistral": "Mistral", "olmo": "OLMo"},
 }
 SYSTEMS = (  # whose answers are compared
     *("vicuna", "baize", "koala", "wizardlm", "chatgpt", "instructgpt", "gpt4", "cohere"),
     *("dolly", "openassist", "redpajama", "mpt", "alpaca", "falcon", "llama"),
 )
-NEWER_SYSTEMS = tuple(system for system in SYSTEMS if system not in ("dolly", "redpajama"))  # of the files named new
+OLDER = ("dolly", "redpajama")  # neither systems nor judges of the files named new
+NEWER_SYSTEMS = tuple(system for system in SYSTEMS if system not in OLDER)
 SYSTEMS_OF = {  # judges that compared others
     "llamav2": (*SYSTEMS, "llamav2"),
-    "mistral": (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo"),
-    "olmo": (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo"),
+    **dict.fromkeys(("mistral", "olmo"), (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo")),
 }
 RELEASED_NAMES = {"distraction": "attentional"}  # biases that the paper names otherwise
 NO_MODEL = "random"  # the authors' simulated judge, among the judges' files
@@ -82,25 +68,8 @@ class Wins:
         return self.counts[:, [self.systems.index(system) for system in systems]]
 
 
-def win_count_files(raw: Sequence[str], folder: str) -> list[tuple[str, str]]:
-    """Released folder and judge, as in (`model_bias/order`, `gpt4`), of the judges' win counts among the files `raw`.
-
-    The simulated judge `random` is left out. DataError where another name is no judge of the study.
-    """
-    pattern = re.compile(
-        re.escape(f"{folder}/{BATCHES}/") + r"(model_bias/\w+|model_annotations(?:/new)?)/nC2_preferences_(\w+)\.json"
-    )
-    counts = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
-    for of, judge in counts:
-        if judge not in {*JUDGES, NO_MODEL}:
-            raise DataError(
-                f"{folder}/{BATCHES}/{of}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}"
-            )
-    return [(of, judge) for of, judge in counts if judge != NO_MODEL]
-
-
 def wins_of_judge(folder: str, of: str, judge: str) -> Wins:
-    """Win counts by a judge: of the released folder `of`, as in `model_bias/order`; see read_wins."""
+    """Win counts by a judge in the released folder `of`, such as `model_bias/order`; see read_wins."""
     path = f"{folder}/{BATCHES}/{of}/nC2_preferences_{judge}.json"
     return read_wins(path, SYSTEMS_OF.get(judge, SYSTEMS), instructions=ENDED_EARLY.get((of, judge), INSTRUCTIONS))
 
@@ -108,10 +77,10 @@ def wins_of_judge(folder: str, of: str, judge: str) -> Wins:
 def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCTIONS) -> Wins:
     """Read a released file of win counts: a list of objects {system: wins}, one for each instruction.
 
-    DataError unless it is, with `instructions` objects of just these `systems`, in any order, and with no more wins than there
-    are pairs of them.
+    DataError unless it has `instructions` objects of just these `systems`, in any order, with no more wins than pairs of them.
     """
     objects = _objects(path, instructions)
+    pairs = len(systems) * (len(systems) - 1) // 2
     for number, wins in enumerate(objects, 1):
         where = f"{path}: instruction {number}"
         missing, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
@@ -121,18 +90,15 @@ def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCT
         for system, count in wins.items():
             if type(count) is not int or count < 0:
                 raise DataError(f"{where}: found {count!r} wins of '{system}'; needed a whole number from 0")
+        total = sum(wins.values())
+        if total > pairs:
+            raise DataError(f"{where}: found {total} wins; needed {pairs} at most, one for each pair")
     listed = tuple(objects[0])
-    table = Wins(listed, np.array([[wins[system] for system in listed] for wins in objects]))
-    for number, total in enumerate(table.counts.sum(axis=1), 1):
-        if total > table.pairs:
-            raise DataError(
-                f"{path}: instruction {number}: found {total} wins; needed {table.pairs} at most, one for each pair"
-            )
-    return table
+    return Wins(listed, np.array([[wins[system] for system in listed] for wins in objects]))
 
 
 def read_human_shares(path: str, key: str) -> np.ndarray:
-    """Read the shares of one human bias, (instructions, annotators), from a released file: {`key`: [three shares], ...} each.
+    """Read the shares of one human bias, (instructions, annotators), from a released file of objects {`key`: [three shares]}.
 
     DataError unless there are 25 instructions with three shares from 0 to 1 each.
     """
@@ -205,9 +171,7 @@ PERSISTENCE = 0.8  # of CoBBLEr
 
 
 def places(wins: np.ndarray) -> np.ndarray:
-    """Place of each system, 0 for the one with most wins; systems with equal wins stand in the order of their columns.
-
-    wins: (..., systems). Returns integers of the same shape.
+    """Place of each system, 0 for most wins, systems with equal wins in the order of their columns; wins: (..., systems).
 
     >>> places(np.array([3, 7, 3]))
     array([1, 0, 2])
@@ -222,11 +186,11 @@ def rank_biased_overlap(
     """Rank-biased overlap of rankings that rank the same k systems (Webber, Moffat and Zobel 2010, equations 4 and 23).
 
     truncated: (1 - p) sum_{d=1..k} p^(d-1) A_d, where A_d is the share of the d best of one that are among the d best of the
-    other; it cannot exceed 1 - p^k. extrapolated: with p^k A_k more, and A_k = 1 as both rank the same systems.
+    other; it cannot exceed 1 - p^k. extrapolated: with p^k A_k more, and A_k = 1 as both rank the same systems. A system is
+    among the d best of both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d.
 
-    first, second: places from 0, (..., systems), of shapes that fit together. Returns (...). A system is among the d best of
-    both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d: no loop over depths.
-    ValueError unless each ranking holds every place once.
+    first, second: places from 0, (..., systems), of shapes that broadcast. Returns (...). ValueError unless each ranking holds
+    every place once.
 
     >>> float(rank_biased_overlap(np.array([0, 1]), np.array([1, 0]), extrapolated=True).round(2))
     0.8
@@ -243,10 +207,6 @@ def rank_biased_overlap(
 
 
 ANNOTATORS = 6
-# Of the files without `new` in their names, and of those with it, which rank two systems fewer by other judges. LLaMAv2 is no
-# judge of the former: the authors' aggregate is without it.
-JUDGES_OF_15 = tuple(judge for judge in JUDGES if judge in SYSTEMS)
-JUDGES_OF_13 = tuple(judge for judge in JUDGES if judge not in ("dolly", "redpajama"))
 FORMS = ("truncated", "extrapolated")
 LISTED, BY_NAME = "listed", "by name"
 BLIND = {  # statistic of the judges: that of the systems as listed, with the same annotators
@@ -257,31 +217,31 @@ DECIMALS = 3  # to which the published code rounds the mean of each pair of rank
 
 
 # Of each release of rankings the annotators' files, the folder of the judges', the judges, and the systems that they rank.
+# LLaMAv2 is no judge of the first: the authors' aggregate is without it.
 RELEASES = (
-    ("annot_{}.json", "model_annotations", JUDGES_OF_15, SYSTEMS),
-    ("annot_{}_new.json", "model_annotations/new", JUDGES_OF_13, NEWER_SYSTEMS),
+    ("annot_{}.json", "model_annotations", [judge for judge in JUDGES if judge in SYSTEMS], SYSTEMS),
+    ("annot_{}_new.json", "model_annotations/new", [judge for judge in JUDGES if judge not in OLDER], NEWER_SYSTEMS),
 )
 
 
 def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]:
     """Return the rank-biased overlap of the released rankings: rows of RBO, without the study.
 
-    Systems are ranked by wins under each of 50 instructions, of equal wins the first in the files' order (ties `listed`) or by
-    the alphabet of their names in the files (`by name`). form: truncated or extrapolated, see rank_biased_overlap; p = 0.8.
-    statistic:
+    Systems are ranked by wins under each of 50 instructions, equal wins in the files' order (ties `listed`) or by the alphabet
+    of their names in the files (`by name`). form: see `rank_biased_overlap`; p = 0.8. statistic, where `together` is the
+    ranking by the summed wins of the six annotators:
 
-    * aggregate: the ranking by the wins of all judges together with that by the wins of the six annotators together.
+    * aggregate: the ranking by the summed wins of the judges with that of the annotators together.
     * judges_with_annotators: each judge with each annotator; judge is empty in the mean over judges.
-    * judges_with_annotators_together: each judge with the ranking by the wins of the six annotators together, which is what the
-      bars of the authors' figure show.
+    * judges_with_annotators_together: the same with the annotators together, which the bars of the authors' figure show.
     * inter_annotator: each pair of annotators.
     * listing_order: the systems in the files' order, whatever they answered, with each annotator.
-    * listing_order_with_annotators_together: the same with the ranking by the wins of the six annotators together.
+    * listing_order_with_annotators_together: the same with the annotators together.
 
-    value is the mean over rankers and instructions, rankings the number of pairs of rankings that it is a mean of. as_coded is
-    what the published code prints: the mean over instructions of each pair of rankers, rounded to three decimals, then
-    averaged; empty of the aggregate, which is of one pair. above_list, of a judge: its value minus that of the listing order
-    with the same annotators, with its percentile interval by a bootstrap over the instructions (the annotators are kept).
+    value is the mean over rankers and instructions, rankings the number of pairs of rankings in it. as_coded is what the
+    published code prints: the means over instructions, rounded to three decimals, averaged over pairs of rankers; empty for the
+    aggregate, which is of one pair. above_list, of a judge: its value minus that of the listing order with the same annotators,
+    with its percentile interval by a bootstrap over the instructions (the annotators are kept).
     """
     rows = []
     for annotations, judges_folder, judged_by, systems in RELEASES:
@@ -370,41 +330,45 @@ def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
         {**row, "judge": JUDGES[row["judge"]], "origin": "quoted", **against_random(row["bias"], row["share"])}
         for row in quoted
     ]
-    return rows + list(_human_biases(folder, confidence=confidence, seed=seed))
-
-
-def _human_biases(folder: str, *, confidence: float, seed: int) -> Iterator[dict]:
     for bias, (path, key) in HUMAN_SHARES.items():
-        shares = read_human_shares(f"{folder}/{BATCHES}/human_bias/{path}", key)
-        of_instruction = shares.mean(axis=1)
-        intervals = percentile_intervals(
-            of_instruction[:, None], lambda totals: totals / HUMAN_INSTRUCTIONS, confidence=confidence, seed=seed
+        shares = read_human_shares(f"{folder}/{BATCHES}/human_bias/{path}", key).mean(axis=1)  # (instructions,)
+        (low,), (high,) = percentile_intervals(
+            shares[:, None], lambda totals: totals / HUMAN_INSTRUCTIONS, confidence=confidence, seed=seed
         )
-        low, high = (float(end[0]) for end in intervals)
-        share = against_random(bias, float(of_instruction.mean()))
-        yield {"judge": HUMAN, "bias": bias, "origin": "released shares", **share, "ci_low": low, "ci_high": high}
+        row = {"judge": HUMAN, "bias": bias, "origin": "released shares", **against_random(bias, float(shares.mean()))}
+        rows.append({**row, "ci_low": float(low), "ci_high": float(high)})
+    return rows
 
 
 def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
     """Return how many comparisons each judge gave a valid verdict on: rows of VALID, without the study.
 
-    prompt is the released folder of the win counts; those of `model_annotations` are of the prompt `order` too. A comparison is
-    a pair of systems under one instruction, judged in both orders, and has one winner at most: comparisons = instructions
-    k (k - 1) / 2 with k systems (105 of each instruction with 15, 120 with 16), valid is the sum of the wins, rate = valid /
-    comparisons. quoted is the valid rate of the same prompt in the authors' table, empty where there is none; agrees says
-    whether it equals rate.
+    prompt is the folder of the win counts among the files `raw`; those of `model_annotations` are of the prompt `order` too. A
+    comparison is a pair of systems under one instruction, judged in both orders, with one winner at most: comparisons =
+    instructions k (k - 1) / 2 with k systems, valid is the sum of the wins, rate = valid / comparisons. quoted is the valid
+    rate of the same prompt in the authors' table, empty where there is none; agrees says whether it equals rate. The simulated
+    judge `random` is left out. DataError where another name is no judge of the study.
     """
     quoted = {(row["judge"], row["bias"]): row["valid"] for row in read_quoted(folder)}
-    return [
-        _valid_rate(folder, of, judge, quoted.get((judge, QUOTED_BESIDE.get(of)))) for of, judge in win_count_files(raw, folder)
-    ]
-
-
-def _valid_rate(folder: str, of: str, judge: str, quoted: float | None) -> dict:
-    wins = wins_of_judge(folder, of, judge)
-    comparisons, valid = wins.pairs * len(wins.counts), int(wins.counts.sum())
-    row = {"judge": JUDGES[judge], "prompt": of.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
-    row["rate"] = valid / comparisons
-    if quoted is not None:
-        row |= {"quoted": quoted, "agrees": "yes" if abs(row["rate"] - quoted) <= ROUNDING else "no"}
-    return row
+    pattern = re.compile(
+        re.escape(f"{folder}/{BATCHES}/") + r"(model_bias/\w+|model_annotations(?:/new)?)/nC2_preferences_(\w+)\.json"
+    )
+    matches = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
+    for of, judge in matches:
+        if judge not in {*JUDGES, NO_MODEL}:
+            raise DataError(
+                f"{folder}/{BATCHES}/{of}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}"
+            )
+    rows = []
+    for of, judge in matches:
+        if judge == NO_MODEL:
+            continue
+        wins = wins_of_judge(folder, of, judge)
+        comparisons, valid = wins.pairs * len(wins.counts), int(wins.counts.sum())
+        row = {"judge": JUDGES[judge], "prompt": of.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
+        row["rate"] = valid / comparisons
+        rate = quoted.get((judge, QUOTED_BESIDE.get(of)))
+        if rate is not None:
+            row |= {"quoted": rate, "agrees": "yes" if abs(row["rate"] - rate) <= ROUNDING else "no"}
+        rows.append(row)
+    return rows

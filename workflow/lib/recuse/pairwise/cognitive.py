@@ -19,7 +19,7 @@ CONDITIONS = {  # the conditions of comparisons that each test reads
     "bandwagon": "condition = 'bandwagon'",
     "attentional": "condition = 'attentional'",
 }
-# SQL over `pairs`: in which comparisons a bias is looked for, which of them tell, and what shows it.
+# SQL over `pairs`.
 ALL = "true"
 SHOWN_TWICE = "outcome_ab is not null and outcome_ba is not null"  # in both orders; the verdict may be an error
 SAME_ANSWER = "outcome_ab = outcome_ba and outcome_ab in ('a', 'b')"
@@ -34,10 +34,7 @@ FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 
 class Bias(NamedTuple):
-    """A bias: the condition that it is looked for in, and SQL for the comparisons concerned, those that tell, and show it.
-
-    A comparison that is concerned but does not tell is left out.
-    """
+    """The condition that a bias is looked for in, and SQL for comparisons concerned, that tell (else left out), and show it."""
 
     condition: str
     concerned: str
@@ -76,8 +73,8 @@ def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
         among, biased = _simulated(bias, generator, replicates)
         share = biased / among
         std_error = math.sqrt(share * (1 - share) / among)
-        row = {"bias": bias, "closed_form": closed_form, "simulated": share, "std_error": std_error}
-        rows.append({**row, "replicates": replicates})
+        row = {"bias": bias, "closed_form": closed_form, "simulated": share, "std_error": std_error, "replicates": replicates}
+        rows.append(row)
     return rows
 
 
@@ -98,8 +95,8 @@ def _simulated(bias: str, generator: np.random.Generator, replicates: int) -> tu
 def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the cognitive biases of each judge in a canonical table of comparisons: rows of COGNITIVE_BIASES.
 
-    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3). n is the number of
-    comparisons that were shown in both orders, also those without a valid verdict:
+    One row per experiment, judge and bias. share = biased / n (CoBBLEr, arXiv 2309.17012, section 3), with n the comparisons
+    shown in both orders, also those without a valid verdict:
 
     * order_first, order_last: the same place is chosen in both orders; compassion_*: with the models' names shown
       (condition `compassion`).
@@ -110,17 +107,15 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
     * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased where each pass follows it.
 
     The condition `order` and none are the same prompt, CoBBLEr's plain one: within an experiment they are taken together.
-    left_out counts comparisons that a bias would be looked for in, but which do not tell: of order, compassion and egocentric
-    bias those in one order only; of salience those in which one answer is chosen in both orders, but the lengths are equal or
-    one is unknown; of bandwagon and attentional those in one order only, or without `favoured` in an order.
+    left_out counts comparisons that do not tell: of salience those in which one answer is chosen in both orders, but the
+    lengths are equal or one is unknown; of all others those in one order only, and of bandwagon and attentional also those
+    without `favoured` in an order.
 
-    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that chooses at random
-    in every order. One that now and then calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with
-    chosen those of the n comparisons in which it chooses an answer in both orders; above_random is `yes` where the share is
-    greater than that. Neither holds quality fixed: a judge whose own answers are better chooses them rightly. A bias whose
-    comparisons are all left out has an empty share, one without comparisons no row. ci_low and ci_high: intervals at level
-    `confidence` by a bootstrap over questions, exact where all agree (see `share_intervals`); empty where fewer than two
-    questions count.
+    valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that always chooses at
+    random. One that now and then calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with chosen
+    the comparisons in which it chooses an answer in both orders; above_random is `yes` where the share is greater. Neither
+    holds quality fixed: a judge whose own answers are better chooses them rightly. A bias whose comparisons are all left out
+    has an empty share, one without comparisons no row. Intervals are those of `share_intervals`.
     """
     connection = connect()
     create_pairs(connection, comparisons)
@@ -140,7 +135,7 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
             **share.names,
             "bias": bias,
             "origin": "computed",
-            **(against_random(bias, biased / n, chosen / n) if n else against_random(bias, None)),
+            **against_random(bias, biased / n if n else None, chosen / n if n else 1.0),
             "ci_low": share.ci_low,
             "ci_high": share.ci_high,
             "biased": biased,
@@ -171,10 +166,10 @@ def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
     chosen: share of the comparisons with a choice in both orders.
     """
     random = CLOSED_FORM[bias]
+    row = {"share": share, "random": random, "chance": None, "above_random": None}
     if share is None:
-        return {"share": None, "random": random, "chance": None, "above_random": None}
-    chance = random * chosen
-    return {"share": share, "random": random, "chance": chance, "above_random": "yes" if share > chance else "no"}
+        return row
+    return row | {"chance": random * chosen, "above_random": "yes" if share > random * chosen else "no"}
 
 
 def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:

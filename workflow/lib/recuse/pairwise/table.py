@@ -1,8 +1,6 @@
 """From files of verdicts to the canonical table `comparisons.parquet`, checked row by row, and its completeness.
 
-A user's own files are CSV (plain or gzip) or parquet, in the columns of the canonical table. Each verdict stands once, in both
-orders, with one human label and one length per answer; a pair of models that stands in both orientations is turned to the one
-that comes first.
+A user's own files are CSV (plain or gzip) or parquet, in the columns of the canonical table.
 """
 
 import difflib
@@ -54,11 +52,11 @@ def check_both_orders(connection: duckdb.DuckDBPyConnection, missing: int) -> No
     """DataError about the first of the `missing` comparisons that `verdicts` holds in one order only."""
     if missing == 0:
         return
-    columns = ", ".join(COMPARISON)
     file, record, judge, item, first, second, order, vote, experiment, condition = connection.execute(f"""
         select arg_min(file, (file, record)), arg_min(record, (file, record)), judge, item, model_a, model_b,
                min("order") as shown, vote, experiment, condition
-        from verdicts group by {columns} having min("order") = max("order") order by min((file, record)) limit 1""").fetchone()
+        from verdicts group by {", ".join(COMPARISON)} having min("order") = max("order")
+        order by min((file, record)) limit 1""").fetchone()
     shown, other = (first, second) if order == "ab" else (second, first)
     more = f" ({missing - 1} more comparisons lack an order)" if missing > 1 else ""
     raise DataError(
@@ -70,55 +68,48 @@ def check_both_orders(connection: duckdb.DuckDBPyConnection, missing: int) -> No
 
 def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if the human label or the length of an answer differs between rows about the same pair of answers."""
-    rows = _contradiction(connection, "verdicts", ANSWERS, OF_ITEM)
-    if rows is not None:
-        first, other = rows
+    for first, other in _contradiction(connection, "verdicts", ANSWERS, OF_ITEM):
         quantity = next(quantity for quantity in OF_ITEM if first[quantity] != other[quantity])
         column = "human" if quantity == "human" else COLUMNS[quantity][other["turned"]]
         raise DataError(
-            f"{_place(other)}, column {column}: found {_described(quantity, other)} for item '{other['item']}', "
-            f"'{other['model_a']}' against '{other['model_b']}', but {_described(quantity, first)} in {_place(first)}; write "
+            f"{other['place']}, column {column}: found {_described(quantity, other)} for item '{other['item']}', "
+            f"'{other['model_a']}' against '{other['model_b']}', but {_described(quantity, first)} in {first['place']}; write "
             "the same in each row about these answers"
         )
 
 
 def check_same_lengths(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if the answer of a model to an item has two lengths under one condition of an experiment."""
-    answer = ("experiment", "condition", "item", "model")
     connection.execute("""
         create or replace temp view lengths as
         select *, model_a as model, words_a as words, if(turned, 'length_b', 'length_a') as length
         from verdicts where words_a is not null
         union all
         select *, model_b, words_b, if(turned, 'length_a', 'length_b') from verdicts where words_b is not null""")
-    rows = _contradiction(connection, "lengths", answer, {"words": "-1"})
-    if rows is not None:
-        first, other = rows
+    answer = ("experiment", "condition", "item", "model")
+    for first, other in _contradiction(connection, "lengths", answer, {"words": "-1"}):
         raise DataError(
-            f"{_place(other)}, column {other['length']}: found {other['words']:g} words of '{other['model']}' for item "
-            f"'{other['item']}'{_among(other['experiment'], other['condition'])}, but {first['words']:g} in {_place(first)}; "
+            f"{other['place']}, column {other['length']}: found {other['words']:g} words of '{other['model']}' for item "
+            f"'{other['item']}'{_among(other['experiment'], other['condition'])}, but {first['words']:g} in {first['place']}; "
             "write the same in each row about this answer"
         )
 
 
 def _contradiction(
     connection: duckdb.DuckDBPyConnection, relation: str, key: Sequence[str], values: Mapping[str, str]
-) -> tuple[dict, dict] | None:
-    """The first row of one `key`, and the first that differs from it in one of `values`: column -> SQL for none of it."""
+) -> list[tuple[dict, dict]]:
+    """The first row of one `key` with the first that differs in one of `values`, column -> SQL for none of it; [] if none."""
     differ = " or ".join(f"min(coalesce({c}, {none})) <> max(coalesce({c}, {none}))" for c, none in values.items())
     about = connection.execute(f"""
         select {", ".join(key)} from {relation} group by all having {differ} order by min((file, record)) limit 1""").fetchone()
     if about is None:
-        return None
+        return []
     same = " and ".join(f"{column} = ?" for column in key)
     selected = connection.execute(f"select * from {relation} where {same} order by file, record", list(about))
     names = [column[0] for column in selected.description]
-    first, *others = (dict(zip(names, row, strict=True)) for row in selected.fetchall())
-    return first, next(row for row in others if any(row[value] != first[value] for value in values))
-
-
-def _place(row: Mapping) -> str:
-    return place_of(row["file"], row["record"])
+    rows = [dict(zip(names, row, strict=True)) for row in selected.fetchall()]
+    first, *others = ({**row, "place": place_of(row["file"], row["record"])} for row in rows)
+    return [(first, next(row for row in others if any(row[value] != first[value] for value in values)))]
 
 
 def check_names(connection: duckdb.DuckDBPyConnection) -> None:
@@ -139,11 +130,10 @@ def check_names(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _described(quantity: str, row: Mapping) -> str:
-    """What a row says of the answers, by the names of the models, for a turned row has them the other way round."""
+    """What a row says of the answers, by the names of the models: a turned row has them the other way round."""
     value = row[quantity]
     if quantity == "human":
-        winners = {"a": f"'{row['model_a']}' preferred", "b": f"'{row['model_b']}' preferred", "tie": "a tie", None: "no label"}
-        return winners[value]
+        return {None: "no label", "tie": "a tie"}.get(value) or f"'{row[f'model_{value}']}' preferred"
     model = row["model_a"] if quantity == "words_a" else row["model_b"]
     return f"no length of the answer of '{model}'" if value is None else f"{value:g} words of '{model}'"
 
@@ -168,11 +158,11 @@ PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 
 
 def create_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the view `verdicts`: the rows of `typed`, each pair of models in one orientation per experiment and item.
+    """Create the view `verdicts`: the rows of `typed`, each pair of models in the orientation of its first row.
 
-    That orientation is the one of the first row of the pair; in the others model_a and model_b, their lengths, the order, the
-    outcome, the human label and the favoured answer are turned (column `turned`). With a control condition the orientation says
-    whose answer was perturbed: there, DataError if there are both.
+    In other rows of the experiment and item model_a and model_b, their lengths, the order, the outcome, the human label and the
+    favoured answer are turned (column `turned`). With a control condition the orientation says whose answer was perturbed:
+    there, DataError if there are both.
     """
     connection.execute(f"""
         create temp table both_orientations as
@@ -214,16 +204,20 @@ ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the ot
 def select_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
     """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as text, NULL where empty.
 
-    Raises DataError for a file that is absent, empty or unreadable, for a column that is missing or stands twice, and for one
-    whose name is nearly that of an optional column that is not there. Other columns are not read.
+    DataError for a file that is absent, empty or unreadable, for a column that is missing or stands twice, and for one whose
+    name is nearly that of an optional column that is not there. Other columns are not read.
     """
     return [(path, _rows(path, columns_of(connection, path, REQUIRED))) for path in files]
 
 
 def _rows(path: str, columns: Sequence[str]) -> str:
     check_columns(path, columns, REQUIRED, OPTIONAL)
-    if not set(SOURCE) <= set(columns):  # an imported table keeps columns of any name
-        _check_misspelt(path, columns)
+    missing = [column for column in OPTIONAL if column not in columns]
+    imported = set(SOURCE) <= set(columns)  # keeps columns of any name
+    for column in () if imported else columns:
+        close = difflib.get_close_matches(column.strip().lower(), missing, n=1, cutoff=ALIKE)
+        if column not in COMPARISONS and close:
+            raise DataError(f"{header_of(path)}, column {column}: not known; write '{close[0]}' if that is meant, or another")
     relation, texts = read_as_texts(path, columns)
     picked = [
         f"trim({missing_as_null(texts[column], MISSING if column in NUMBERED else ('',))}) as {name(column)}"
@@ -232,14 +226,6 @@ def _rows(path: str, columns: Sequence[str]) -> str:
         for column in COMPARISONS
     ]
     return f"select {place_in(path, texts)}, {', '.join(picked)} from {relation}"
-
-
-def _check_misspelt(path: str, columns: Sequence[str]) -> None:
-    missing = [column for column in OPTIONAL if column not in columns]
-    for column in columns:
-        close = difflib.get_close_matches(column.strip().lower(), missing, n=1, cutoff=ALIKE)
-        if column not in COMPARISONS and close:
-            raise DataError(f"{header_of(path)}, column {column}: not known; write '{close[0]}' if that is meant, or another")
 
 
 FORMATS = {"table": select_texts, "prd": select_prd_texts, "llmbar": select_llmbar_texts}
@@ -294,32 +280,27 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class VerdictFiles:
-    """The files that the verdicts of a study are read from.
-
-    format: `table` for files in the columns of the canonical table, `prd` or `llmbar` for the released files of that name.
-    both_orders: whether each comparison must have been judged in both orders.
-    """
+    """The files that the verdicts of a study are read from."""
 
     files: Sequence[str]
-    format: str = "table"
-    both_orders: bool = True
+    format: str = "table"  # in the columns of the canonical table; `prd`, `llmbar`: the released files of that name
+    both_orders: bool = True  # whether each comparison must have been judged in both
 
 
 def normalise(study: str, source: VerdictFiles, *, comparisons: str, completeness: str) -> None:
     """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
 
-    Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment,
-    condition, judge, item, model_a, model_b, order and vote. In files of the format `table` all columns after the first six are
-    optional; an empty condition or experiment means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown
-    first; outcome, human and favoured name the answer (`a`, `b`), not its place. A pair of models that stands in both
-    orientations for an item is turned to that of its first row. Completeness counts per experiment, condition and judge the
-    comparisons (a pair of answers and a vote, in one order or both), verdicts, errors among them, and comparisons in one order
-    only, without human label, and without the length of an answer.
+    Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment, condition,
+    judge, item, model_a, model_b, order and vote. In the format `table` all columns after the first six are optional; an empty
+    condition or experiment means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome,
+    human and favoured name the answer (`a`, `b`), not its place. A pair of models that stands in both orientations for an item
+    is turned to that of its first row. Completeness counts by experiment, condition and judge the comparisons (a pair of
+    answers and a vote), verdicts, errors, and comparisons in one order only, without human label, without a length.
 
-    Raises DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against
-    itself, a word that is not of its column, a length or vote that is none, a judge `Human` in an experiment with human labels,
-    a row that stands twice, a human label or length that differs between rows about the same answers, and, unless
-    `both_orders` is False, a comparison in one order only.
+    DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
+    a word that is not of its column, a length or vote that is none, a judge `Human` in an experiment with human labels, a row
+    that stands twice, a human label or length that differs between rows about the same answers, and, with `both_orders`, a
+    comparison in one order only.
     """
     connection = connect()
     _create_typed(connection, FORMATS[source.format](connection, source.files))

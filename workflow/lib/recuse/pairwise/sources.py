@@ -1,7 +1,7 @@
 """Verdicts as two papers released them, PRD (five judges on Vicuna's 80 questions) and LLMBar (six judges, gold labels).
 
-Both are read from JSON files into the rows that `recuse.pairwise.table` takes; what is wrong with a file is said with its line
-or entry and field. Sources: Li et al., github.com/bcdnlp/PRD; Zeng et al., github.com/princeton-nlp/LLMBar.
+Both are read from JSON files into the rows that `recuse.pairwise.table` takes; errors name line or entry, and field. Sources:
+Li et al., github.com/bcdnlp/PRD; Zeng et al., github.com/princeton-nlp/LLMBar.
 """
 
 import json
@@ -100,13 +100,13 @@ def _select(connection: duckdb.DuckDBPyConnection, rows: Iterable[Mapping]) -> s
 def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
     """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
 
-    files: the released files; those of other models are passed over. `generations/answer_<model>.jsonl` holds the answers
+    files: the released files; those of other models are skipped. `generations/answer_<model>.jsonl` holds the answers
     (question_id, text), `ratings-<judge>/answer_X-vs-answer_Y-*.jsonl` the scores of a judge who is shown X first, 1 for X, 2
     for Y and 3 for a tie, `ratings-human` the same of the humans, several of them on one question. The human label is the sign
-    of the sum of their votes, whatever the order; lengths are words, split at white space.
+    of the sum of their votes over both orders; lengths are words, split at white space.
 
-    Raises DataError naming file, line and field for: a file that is missing, malformed JSON, a score that is none, a question
-    without human votes or without an answer.
+    DataError naming file, line and field for: a missing file, malformed JSON, a score that is none, a question without human
+    votes or without an answer.
     """
     rated = defaultdict(list)  # files of ratings by judge (or `human`), model shown first and model shown second
     for path in files:
@@ -120,19 +120,17 @@ def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]
     for name in (f"answer_{model}.jsonl" for model in MODELS):
         if name not in answers:
             raise DataError(UNLISTED.format(f"generations/{name}"))
-    words = {model: _words(answers[f"answer_{model}.jsonl"]) for model in MODELS}
+    words = {}  # of each question's answer
+    for model in MODELS:
+        path = answers[f"answer_{model}.jsonl"]
+        entries = [(entry, place_of(path, number)) for number, entry in read_lines(path)]
+        words[model] = {
+            field_of(entry, "question_id", int, where): len(field_of(entry, "text", str, where).split())
+            for entry, where in entries
+        }
     votes = _human_votes(rated)
     judged = ((path, judge, *pair) for judge, pair in product(MODELS, PAIRS) for path in rated[judge, *pair])
     return [(files[0], _select(connection, (row for where in judged for row in _prd_rows(*where, votes, words))))]
-
-
-def _words(path: str) -> dict[int, int]:
-    """Words of each question's answer."""
-    words = {}
-    for number, entry in read_lines(path):
-        where = place_of(path, number)
-        words[field_of(entry, "question_id", int, where)] = len(field_of(entry, "text", str, where).split())
-    return words
 
 
 def _human_votes(rated: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[str, str, int], int]:
@@ -145,7 +143,7 @@ def _human_votes(rated: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tu
                 question, vote = field_of(entry, "question_id", int, where), coded(entry, "score", VOTES, where)
                 votes[first, second, question] += vote
                 votes[second, first, question] -= vote
-    return dict(votes)
+    return votes
 
 
 def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, words: Mapping) -> Iterator[dict]:
@@ -191,12 +189,12 @@ LABELS = {1: "a", 2: "b"}
 def select_llmbar_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
     """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
 
-    files: the released files; those that are no results of the plain prompt are passed over. `<subset>/evaluators/<judge>/
+    files: the released files; those of other prompts than the plain one are skipped. `<subset>/evaluators/<judge>/
     Vanilla_NoRules/result.json` holds one entry per question: output_1 and output_2, label (1 or 2), and in the one element of
     `results` the winner under `swap = False` (output_1 shown first) and `swap = True`. The condition is the subset, the item
     its name with the number of the entry, lengths are words, split at white space.
 
-    Raises DataError naming file, entry and field for: a file that is missing, malformed JSON, a label or winner that is none.
+    DataError naming file, entry and field for: a missing file, malformed JSON, a label or winner that is none.
     """
     results = {match.groups(): path for path in files if (match := RESULT.search(path))}
     rows = []

@@ -30,10 +30,7 @@ SPECS = {
     ("bias_ground_truth_replaced", "reference_scores"): ("Figure 9", "llm_reference_as_coded"),
     ("bias_small_capacity_models_removed", "data"): ("Figure 10", "weak_models_dropped_as_coded"),
     ("self_preference_bias_by_dataset", "dataset"): ("By dataset", "by_dataset"),
-    ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): (
-        "One model dropped",
-        "one_model_dropped_as_coded",
-    ),
+    ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): ("One model dropped", "one_model_dropped_as_coded"),
 }
 # Of the specs whose biases the paper prints or speaks of.
 ESTIMANDS = {
@@ -58,10 +55,10 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Published:
-    """The published values: rows with the columns of the study's tables, texts as in a CSV file.
+    """The published values: rows of texts with the columns of the study's tables.
 
-    Rows of `estimates`, `mean_scores` and `correlations` have a column `figure`, too; those of `estimates` and `correlations` a
-    column `resolution`, the data value of one drawing unit.
+    All but `agreement` have a column `figure`, too; `estimates` and `correlations` have `resolution`, the data value of one
+    drawing unit.
     """
 
     estimates: Sequence[Mapping[str, str]]

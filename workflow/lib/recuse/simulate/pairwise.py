@@ -247,10 +247,6 @@ def _follows(questions: Questions, share: float, generator: np.random.Generator)
     return both[..., None] | rest
 
 
-OF_ORDER = ("order_first", "order_last", "egocentric_order")
-OF_COMPASSION = ("compassion_first", "compassion_last", "egocentric_comp")
-
-
 def planted_biases(world: ComparisonWorld) -> list[dict]:
     """Return what is planted in comparisons from a world: rows of PAIRWISE_PLANTED.
 
@@ -279,10 +275,13 @@ def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
         ORDER: {
             **_verbosity(judge.order, (1 - own) * (judge.error_shorter - judge.error_longer)),
             **_position(judge.order),
-            **_cognitive(OF_ORDER, judge.order, own, valid),
+            **_cognitive(("order_first", "order_last", "egocentric_order"), judge.order, own, valid),
             "salience": (1 - own) * longer_of_others + own / 2,
         },
-        COMPASSION: {**_position(judge.compassion), **_cognitive(OF_COMPASSION, judge.compassion, own, valid)},
+        COMPASSION: {
+            **_position(judge.compassion),
+            **_cognitive(("compassion_first", "compassion_last", "egocentric_comp"), judge.compassion, own, valid),
+        },
         BANDWAGON: {BANDWAGON: judge.bandwagon * valid},
         ATTENTIONAL: {ATTENTIONAL: judge.attentional * valid},
     }

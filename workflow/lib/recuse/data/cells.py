@@ -167,8 +167,8 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
 
 
 def _connect_to_count() -> duckdb.DuckDBPyConnection:
-    """Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that."""
     connection = connect()
+    # Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
     return connection
 

@@ -118,10 +118,9 @@ def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, se
 
 
 def _orders(connection: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
-    """For each instruction, which output its judge was shown first.
+    """For each instruction, which output its judge was shown first, as random.Random(column + instruction + seed) draws it.
 
-    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor: random.Random(column + instruction + seed) chooses whether
-    the two are switched.
+    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
     """
     rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
     drawn = {of: random.Random(f"is_switched_outputs{of}{SEED}").choices(["output_1", "output_2"], k=1)[0] for (of,) in rows}
@@ -258,7 +257,12 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
     """
     if "judge" not in settings:
         raise ConfigError(f"config: import: judge: not there, and {path} names scorers, not judges; write `judge: <its name>`")
-    _open(connection, path)
+    if path.endswith(".eval"):
+        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
+    else:
+        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
+    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
+        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
     connection.execute(SAMPLES)
     connection.execute("drop table log")
     connection.execute(SCORES)
@@ -282,7 +286,6 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
 
 
 def _judge(connection: duckdb.DuckDBPyConnection, path: str, judge: str | Mapping[str, str]) -> str:
-    """SQL for the judge of a score; NULL for a scorer that config does not call one."""
     if isinstance(judge, str):
         return text(judge)
     scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]
@@ -305,16 +308,6 @@ def _check_one_scorer(connection: duckdb.DuckDBPyConnection, path: str, judge: s
             f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{of}'; say which of them is a "
             f"judge, and by which name, under `import` in config: `judge: {{{scorers[0]}: {name}}}`"
         )
-
-
-def _open(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Create the temporary table `log`: file, json."""
-    if path.endswith(".eval"):
-        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
-    else:
-        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
-    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
-        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
 
 
 def _converted(path: str) -> str:

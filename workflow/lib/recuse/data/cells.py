@@ -226,7 +226,7 @@ def cells_of_counts(
 ) -> Cells:
     """Cells of counts n by group_code, reference or its code, rating and, with a further factor, the `level` of its names.
 
-    Each is (counts,); they may stand in any order, also more than once.
+    Each is (counts,), in any order; a combination may occur more than once.
     """
     further = further or {}
     level = counted["level"] if further else 0

@@ -89,13 +89,6 @@ def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRa
             yield PromptRange(path, first, last)
 
 
-def prompt_count(ratings: Sequence[str]) -> int:
-    """Number of prompts in all files, whose codes are the numbers below it, by what the footers say."""
-    highest = "select max(stats_max_value::bigint) from parquet_metadata({}) where path_in_schema = 'prompt'"
-    codes = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
-    return 1 + max((last for last in codes if last is not None), default=-1)
-
-
 def _places(
     levels: Levels, factors: Mapping[str, np.ndarray], by: Sequence[str]
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -181,15 +174,15 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
         low, high = levels.scales(counted["group_code"]).T
         unit = [(raw - low) / (high - low) for raw in (counted["rating"], levels.references(counted["reference_code"]))]
         rating, reference = (np.nan_to_num(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
-        met, at = np.unique(counted["group_code"].astype(np.int64), return_inverse=True)
-        every = np.union1d(group, met)
-        if len(every) > len(group):
-            grown = np.zeros((len(every), len(powers)))
-            grown[np.searchsorted(every, group)] = total
-            group, total = every, grown
-        here = np.searchsorted(group, met)
+        codes, at = np.unique(counted["group_code"].astype(np.int64), return_inverse=True)
+        united = np.union1d(group, codes)
+        if len(united) > len(group):
+            grown = np.zeros((len(united), len(powers)))
+            grown[np.searchsorted(united, group)] = total
+            group, total = united, grown
+        places = np.searchsorted(group, codes)
         for place, (a, b, c) in enumerate(powers):
-            total[here, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(met))
+            total[places, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(codes))
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
@@ -204,9 +197,9 @@ def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
     total = np.zeros((groups, len(exponents(covariates + 1))))
     for block in blocks:
         total += sums_of_rows(block, block.group, groups)
-    met = np.flatnonzero(total[:, 0])
-    sums = dict(zip(exponents(covariates + 1), total[met].T, strict=True))
-    return Moments({name: values[met] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
+    filled = np.flatnonzero(total[:, 0])
+    sums = dict(zip(exponents(covariates + 1), total[filled].T, strict=True))
+    return Moments({name: values[filled] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
 
 
 def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:

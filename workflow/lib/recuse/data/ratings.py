@@ -46,15 +46,12 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """What a study says of its raw data.
-
-    `scales` maps a dimension to its (lowest, highest) rating, or to OBSERVED: 0 to the highest rating or gt found, which is
-    what the published code of Play Favorites does. `task_types` maps a dataset to its task type; empty: any dataset, no type.
-    """
+    """What a study says of its raw data."""
 
     files: Sequence[RatingsFile]
+    # (lowest, highest) rating of each dimension; OBSERVED: 0 to the highest rating or gt found, as Play Favorites' code does.
     scales: Mapping[str, Sequence[int] | str]
-    task_types: Mapping[str, str]
+    task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
 
     @classmethod

@@ -18,7 +18,7 @@ from recuse.data.imports.formats import (
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_object, rows_of
+from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # What config calls the columns of ratings -> (column of the table, other names that a file may give it).
@@ -69,7 +69,7 @@ def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mappi
     if suffix == ".eval":
         shown = "inspect"
     elif suffix not in TABLES:
-        keys = first_object(connection, path).keys()
+        keys = first_keys(connection, path)
         shown = next((name for name, each in FORMATS.items() if each.signs and each.signs <= keys), "table")
     declared = settings.get("format") or ("table" if "columns" in settings else None)
     if declared is not None and declared != shown and (declared != "table" or shown == "inspect"):

@@ -52,9 +52,8 @@ OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rou
 class Rows:
     """The rows of a file: SQL with the columns file, record, failure, those of the table, and `kept`.
 
-    All but record are texts, NULL where there is nothing. `failure` says why there is no judgment, NULL where there is one.
-    named: what the file calls a column of the table, for messages. kept: columns of the file that the table does not have; in
-    the SQL each stands under its name with KEPT before it.
+    All but record are texts, NULL where there is nothing; `failure` says why there is no judgment. named: what the file calls a
+    column of the table, for messages. kept: further columns of the file, which the SQL names with KEPT before their name.
     """
 
     sql: str
@@ -113,13 +112,11 @@ def there(field: str, words: str) -> Check:
     return Check(field, f"not json_exists(json, '/{field}')", "which is not there", f"'write {field}, as {words} have it'")
 
 
-def first_object(connection: duckdb.DuckDBPyConnection, path: str) -> dict:
-    """The keys of the first object of a file, in its order; {} of an empty file; DataError if it is not there or is no JSON."""
+def first_keys(connection: duckdb.DuckDBPyConnection, path: str) -> set[str]:
+    """The keys of the first object of a file, none if it is empty; DataError if it is not there or is no JSON."""
     with _reading_json(path):
-        row = connection.execute(f"select json from {_objects(path)} limit 1").fetchone()
-    if row is None or connection.execute("select json_type(?::json)", row).fetchone() != ("OBJECT",):
-        return {}
-    return dict.fromkeys(connection.execute("select json_keys(?::json)", row).fetchone()[0])
+        row = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchone()
+    return set(row[0]) if row else set()
 
 
 def create_objects(

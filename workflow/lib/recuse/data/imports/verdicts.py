@@ -33,10 +33,8 @@ def import_verdicts(
     """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
 
     paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
-    paths of `verdicts` and `imported`.
-    Verdicts have the columns that `recuse.pairwise.table` reads, `failure`, source_file, source_record, and every
-    other column of the files, as text. What else is to hold of them is checked there, and named by their source.
-    Raises DataError naming file, line and column for what is wrong in a file.
+    paths of `verdicts` and `imported`. Verdicts have the columns that `recuse.pairwise.table` reads and checks, `failure`,
+    source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and column.
     """
     connection = connect()
     _, kept = create_imported(connection, paths, settings, COMPARED)

@@ -12,7 +12,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
 from recuse.config.studies import analyses, kind, with_stand_ins
 from recuse.data.files import columns_of
-from recuse.data.imports.rows import first_object
+from recuse.data.imports.rows import first_keys
 from recuse.data.registry import Registry, models_with, named_files, raw_files, scales_in_steps
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
@@ -97,7 +97,7 @@ def test_name_that_is_too_long_is_of_no_file(path):
     long = "x" * 3000 + ".csv"
     path.write_text(OWN.replace("a.csv", long), "utf-8")
     start(path)
-    for read in (lambda: columns_of(connect(), long), lambda: first_object(connect(), long)):
+    for read in (lambda: columns_of(connect(), long), lambda: first_keys(connect(), long)):
         with pytest.raises(DataError, match=f"{long}: no such file"):
             read()
 

@@ -167,8 +167,8 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
 
 
 def _connect_to_count() -> duckdb.DuckDBPyConnection:
-    """Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that."""
     connection = connect()
+    # Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
     return connection
 
@@ -226,7 +226,7 @@ def cells_of_counts(
 ) -> Cells:
     """Cells of counts n by group_code, reference or its code, rating and, with a further factor, the `level` of its names.
 
-    Each is (counts,); they may stand in any order, also more than once.
+    Each is (counts,), in any order; a combination may occur more than once.
     """
     further = further or {}
     level = counted["level"] if further else 0

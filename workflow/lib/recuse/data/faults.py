@@ -35,26 +35,11 @@ NAMED = {
     "prompt": Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
     "rater": Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
 }
-KNOWN_MODEL = Check(
-    "model",
-    "model_name is null",
-    "an id that the registry does not know",
-    "'write a known id or add this one to a model under `models:` in config'",
-)
-RATING_ON_SCALE = (
-    Check(
-        "rating",
-        "rating is not null and rating_number is null",
-        "which is not a number",
-        "'write an integer from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
-    ),
-    Check(
-        "rating",
-        "rating_number is not null and not (rating_number between scale_low and scale_high "
-        "and rating_number = round(rating_number))",
-        "which is off the scale of the dimension",
-        "'write an integer from ' || scale_low || ' to ' || scale_high",
-    ),
+DECLARED_SCALE = Check(
+    "dimension",
+    "scale_low is null",
+    "a dimension of no declared scale",
+    "'add it with its scale under `scales:` of the study in config'",
 )
 IS_LENGTH = Check(
     "pred_length",
@@ -62,6 +47,25 @@ IS_LENGTH = Check(
     "which is not a length",
     "'write a number of tokens, 0 or more, or leave it empty if missing'",
 )
+
+
+def known(column: str) -> Check:
+    """Check that config knows an id: of a judge, as judge_name, or of a model, as model_name."""
+    mend = "'write a known id or add this one to a model under `models:` in config'"
+    return Check(column, f"{column}_name is null", "an id that the registry does not know", mend)
+
+
+def on_scale(column: str, kind: str) -> tuple[Check, Check]:
+    """Check that a score, as text and as <column>_number, is `an integer` or `a number` on the scale of its dimension."""
+    number, mend = f"{column}_number", f"'write {kind} from ' || scale_low || ' to ' || scale_high"
+    fits = f"{number} between scale_low and scale_high"
+    if kind == "an integer":
+        fits += f" and {number} = round({number})"
+    empty = f"{mend} || ', or leave it empty if missing'"
+    return (
+        Check(column, f"{column} is not null and {number} is null", "which is not a number", empty),
+        Check(column, f"{number} is not null and not ({fits})", "which is off the scale of the dimension", mend),
+    )
 
 
 def fault_number(checks: Sequence[Check]) -> str:
@@ -137,10 +141,7 @@ def _other_values(
 
 
 def _line_of_config(key: str, values: list[str]) -> str:
-    """The line that lists these values, regardless of case; empty where they are too many or too long, or one holds a digit.
-
-    With a digit, a value may be a number, such as 7,5.
-    """
+    """The line that lists these values, regardless of case; empty where they are too many or too long, or may be numbers."""
     unlike: dict[str, str] = {}
     for value in map(str.strip, values):
         unlike.setdefault(value.lower(), value)

@@ -120,7 +120,6 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def _place(mirror: str, inside: str) -> str | Path:
-    """URL (text) or absolute local path of the file `inside` the mirror."""
     if mirror.lower().startswith("file://"):
         mirror = url2pathname(urlsplit(mirror).path)
     if "://" in mirror:
@@ -167,7 +166,6 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
 def _obtain(
     place: str | Path, cached: Path, destination: Path, blob: str, *, timeout: tuple[float, float], deadline: float
 ) -> None:
-    """One attempt to bring the file at `place` into the cache and to `destination`."""
     with _replacing(destination) as copy, _replacing(cached) as download:
         if isinstance(place, Path):
             if not place.is_file():

@@ -2,9 +2,9 @@
 
 Where errors are by prompt, the rows themselves come in blocks of whole prompts, few enough to hold at a time.
 
-To take the effects of completions out of a fit, these are told apart by the judges that rated them. All covariates of a row,
-the reference and the length, are the completion's. So among completions that the same judges rated, the mean of a regressor
-over the rows of each is the same linear function of these, whatever the completion.
+To take the effects of completions out of a fit, these are told apart by the judges that rated them. The covariates of a row,
+reference and length, are the completion's: among completions that the same judges rated, the mean of a regressor over the rows
+of each is one linear function of these.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,17 +89,10 @@ def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRa
             yield PromptRange(path, first, last)
 
 
-def prompt_count(ratings: Sequence[str]) -> int:
-    """Number of prompts in all files, whose codes are the numbers below it, by what the footers say of groups of rows."""
-    highest = "select max(stats_max_value::bigint) from parquet_metadata({}) where path_in_schema = 'prompt'"
-    codes = [connect().execute(highest.format(literal_path(path))).fetchone()[0] for path in ratings]
-    return 1 + max((last for last in codes if last is not None), default=-1)
-
-
 def _places(
     levels: Levels, factors: Mapping[str, np.ndarray], by: Sequence[str]
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """How to find the places among the groups of the fit of rows by the place of their level in `by` and the group_code."""
+    """A function from the level (place in `by`) and the group_code of rows to their places among the groups of the fit."""
     code = levels.code_of(factors)
     level = np.searchsorted(np.array(by, dtype=str), next(iter(factors.values()))) if by else np.zeros_like(code)
     if max(1, len(by)) * levels.groups <= LISTED:
@@ -152,8 +145,8 @@ class Moments:
 def moments_of_cells(cells: Cells, *, by_cell: bool = False) -> Moments:
     """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts.
 
-    by_cell: a group for each cell, so that the rows of a group have one reference, hence one leverage. A reference that is not
-    known counts as 0: then none is, and no term is on it.
+    by_cell: a group for each cell, so that the rows of a group have one reference, hence one leverage. An unknown reference
+    counts as 0: then none is known, and no term is on it.
     """
     if by_cell:
         factors = {name: cells.factor(name) for name in cells.factors}
@@ -181,11 +174,15 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
         low, high = levels.scales(counted["group_code"]).T
         unit = [(raw - low) / (high - low) for raw in (counted["rating"], levels.references(counted["reference_code"]))]
         rating, reference = (np.nan_to_num(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
-        met, at = np.unique(counted["group_code"], return_inverse=True)
-        group, total = _with_groups(group, total, met.astype(np.int64))
-        here = np.searchsorted(group, met)
+        codes, at = np.unique(counted["group_code"].astype(np.int64), return_inverse=True)
+        united = np.union1d(group, codes)
+        if len(united) > len(group):
+            grown = np.zeros((len(united), len(powers)))
+            grown[np.searchsorted(united, group)] = total
+            group, total = united, grown
+        places = np.searchsorted(group, codes)
         for place, (a, b, c) in enumerate(powers):
-            total[here, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(met))
+            total[places, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(codes))
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
@@ -200,9 +197,9 @@ def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
     total = np.zeros((groups, len(exponents(covariates + 1))))
     for block in blocks:
         total += sums_of_rows(block, block.group, groups)
-    met = np.flatnonzero(total[:, 0])
-    sums = dict(zip(exponents(covariates + 1), total[met].T, strict=True))
-    return Moments({name: values[met] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
+    filled = np.flatnonzero(total[:, 0])
+    sums = dict(zip(exponents(covariates + 1), total[filled].T, strict=True))
+    return Moments({name: values[filled] for name, values in factors.items()}, tensor_of(sums, variables=covariates + 2))
 
 
 def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:
@@ -221,23 +218,9 @@ def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:
     return np.stack(sums, axis=1)
 
 
-def _with_groups(group: np.ndarray, total: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rising codes of groups and their totals, (groups, sums), with those of `met` too, whose totals are 0 if they are new."""
-    every = np.union1d(group, met)
-    if len(every) == len(group):
-        return group, total
-    grown = np.zeros((len(every), total.shape[1]))
-    grown[np.searchsorted(every, group)] = total
-    return every, grown
-
-
 def exponents(variables: int) -> list[tuple[int, ...]]:
-    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2.
-
-    That of the rows, all 0, is first.
-    """
-    products = np.ndindex(*(ORDER + 1,) * variables)
-    return [powers for powers in products if sum(powers) <= ORDER]
+    """Exponents of every product of `variables` quantities up to order four, e.g. (1, 2, 0): rating * reference^2; 0s first."""
+    return [powers for powers in np.ndindex(*(ORDER + 1,) * variables) if sum(powers) <= ORDER]
 
 
 def tensor_of(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from recuse.base.database import connect, create_table, files, text
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
-from recuse.data.faults import KNOWN_MODEL, NAMED, RATING_ON_SCALE, Check, first_twice, raise_first_fault
+from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import check_columns, columns_of, read_as_texts, reading, texts_of
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
@@ -18,21 +18,18 @@ CHECKS = (
     NAMED["model"],
     NAMED["prompt"],
     NAMED["rater"],
-    KNOWN_MODEL,
-    Check(
-        "dimension",
-        "scale_high is null",
-        "a dimension that the ratings of the study do not have",
-        "'write one of ' || known_dimensions",
-    ),
-    Check(
-        "dataset",
-        "known_dataset is null",
-        "a dataset that the ratings of the study do not have",
-        "'write one of ' || known_datasets",
+    known("model"),
+    *(
+        Check(
+            column,
+            f"{joined} is null",
+            f"a {column} that the ratings of the study do not have",
+            f"'write one of ' || known_{column}s",
+        )
+        for column, joined in (("dimension", "scale_high"), ("dataset", "known_dataset"))
     ),
     Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
-    *RATING_ON_SCALE,
+    *on_scale("rating", "an integer"),
 )
 STATISTICS = (  # of Table 4, in the order of the table of a study
     *("accuracy", "gold_correlation", "observed_agreement", "full_agreement"),
@@ -47,9 +44,8 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     of a human, and `team` where a gold team rated some completions again: `raters`, the default, or `gold`. The dimensions with
     their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
 
-    Raises DataError naming file, line and column for: a missing file or column, an empty file, an id, dimension, dataset or
-    team that is not known, a rating that is no integer on the scale, a rater of a team who rates a completion twice, and
-    prompts that are all others than those of the ratings.
+    Raises DataError naming file, line and column for: a missing file or column, an empty file, an unknown id, dimension,
+    dataset or team, a rating off the scale, a rater who rates a completion twice, and prompts of which the ratings have none.
     """
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
@@ -68,7 +64,13 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
             f"{second}, column rater: rater '{rater}' of the team '{team}' rates model '{model}', "
             f"dimension '{dimension}' and prompt '{prompt}' already in {first}; keep one of the two rows"
         )
-    _check_same_prompts(connection, path)
+    if connection.execute("select 1 from typed join rated using (dimension, prompt_id) limit 1").fetchone() is None:
+        first = "select min(prompt_id) from "
+        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
+        raise DataError(
+            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
+            f"'{ours}'; write the same ids in both files"
+        )
     connection.execute(f"""
         copy (select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
               from typed where rating_number is not null order by dimension, record)
@@ -97,18 +99,6 @@ def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Seq
                 left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
         from looked_up"""
     return connection.execute(query).fetchone()[0]
-
-
-def _check_same_prompts(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """DataError unless a prompt of the raters is one of the ratings: humans may have rated more than judges, but not others."""
-    shared = "select 1 from typed join rated using (dimension, prompt_id) limit 1"
-    if connection.execute(shared).fetchone() is None:
-        first = "select min(prompt_id) from "
-        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
-        raise DataError(
-            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
-            f"'{ours}'; write the same ids in both files"
-        )
 
 
 def agreement(path: str) -> Iterator[dict]:

@@ -13,7 +13,7 @@ from recuse.base.database import connect, create_table, empty_folder, files, tex
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
-from recuse.data.faults import IS_LENGTH, KNOWN_MODEL, NAMED, RATING_ON_SCALE, Check, fault_number, raise_first_fault
+from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import RatingsFile, checked_columns, families_in, place_of, reading, select_rows
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_shards, sort_rows, summarise, write_sorted
@@ -23,59 +23,35 @@ CHECKS = (
     NAMED["model"],
     Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
     NAMED["prompt"],
-    Check(
-        "judge",
-        "judge_name is null",
-        "an id that the registry does not know",
-        "'write a known id or add this one to a model under `models:` in config'",
-    ),
-    KNOWN_MODEL,
+    known("judge"),
+    known("model"),
     Check(
         "dimension",
         "named is not null and dimension is distinct from named",
         "which is not the dimension that config gives this file",
         "'write ' || named || ', or list the file for the other dimension under `files:` in config'",
     ),
-    Check(
-        "dimension",
-        "scale_high is null",
-        "a dimension of no declared scale",
-        "'add it with its scale under `scales:` of the study in config'",
-    ),
+    DECLARED_SCALE,
     Check(
         "dataset",
         "task_type is null",
         "a dataset of no declared task type",
         "'add it under `task_types:` of the study in config'",
     ),
-    *RATING_ON_SCALE,
-    Check(
-        "gt",
-        "gt is not null and gt_number is null",
-        "which is not a number",
-        "'write a number from ' || scale_low || ' to ' || scale_high || ', or leave it empty if missing'",
-    ),
-    Check(
-        "gt",
-        "gt_number is not null and not gt_number between scale_low and scale_high",
-        "which is off the scale of the dimension",
-        "'write a number from ' || scale_low || ' to ' || scale_high",
-    ),
+    *on_scale("rating", "an integer"),
+    *on_scale("gt", "a number"),
     IS_LENGTH,
 )
 
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """What a study says of its raw data.
-
-    `scales` maps a dimension to its (lowest, highest) rating, or to OBSERVED: 0 to the highest rating or gt found, which is
-    what the published code of Play Favorites does. `task_types` maps a dataset to its task type; empty: any dataset, no type.
-    """
+    """What a study says of its raw data."""
 
     files: Sequence[RatingsFile]
+    # (lowest, highest) rating of each dimension; OBSERVED: 0 to the highest rating or gt found, as Play Favorites' code does.
     scales: Mapping[str, Sequence[int] | str]
-    task_types: Mapping[str, str]
+    task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
 
     @classmethod
@@ -99,9 +75,8 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     The rows pass through files in a folder beside `ratings`, gone afterwards, so that memory need not hold them all.
 
-    Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, text in a
-    number, a value off its scale, an id or dimension or dataset that config does not know, a judge-model-dimension-prompt that
-    stands twice.
+    Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, what CHECKS
+    refuses, and a judge-model-dimension-prompt that stands twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         checked, plan, rows = _checked_and_planned(study, source, folder)
@@ -241,7 +216,17 @@ def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dic
     bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
     create_table(connection, "scales", "dimension varchar, low bigint, high bigint", bounds)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
-    return connection, [_typed(sql, any_dataset=not source.task_types) for sql in rows], scales
+    # Numbers as numbers (a gt of -0 is 0), ids looked up, and NULL for what does not fit.
+    typed = f"""
+        select rows.*, judges.name as judge_name, models.name as model_name, scales.low as scale_low, scales.high as scale_high,
+               {"datasets.task_type" if source.task_types else "''"} as task_type, try_cast(rating as double) as rating_number,
+               try_cast(gt as double) + 0 as gt_number, try_cast(pred_length as double) as length
+        from ({{}}) as rows
+        left join registry as judges on rows.judge = judges.id
+        left join registry as models on rows.model = models.id
+        left join scales using (dimension)
+        left join datasets using (dataset)"""
+    return connection, [typed.format(sql) for sql in rows], scales
 
 
 def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
@@ -262,16 +247,3 @@ def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile]
             f"from 0 to at most {MOST_LEVELS - 1}; declare the scale as [lowest, highest]"
         )
     return math.ceil(highest)
-
-
-def _typed(rows: str, *, any_dataset: bool) -> str:
-    """SQL for the rows of a file: numbers as numbers (a gt of -0 is 0), ids looked up, and NULL for what does not fit."""
-    return f"""
-        select rows.*, judges.name as judge_name, models.name as model_name, scales.low as scale_low, scales.high as scale_high,
-               {"''" if any_dataset else "datasets.task_type"} as task_type, try_cast(rating as double) as rating_number,
-               try_cast(gt as double) + 0 as gt_number, try_cast(pred_length as double) as length
-        from ({rows}) as rows
-        left join registry as judges on rows.judge = judges.id
-        left join registry as models on rows.model = models.id
-        left join scales using (dimension)
-        left join datasets using (dataset)"""

@@ -33,10 +33,7 @@ def named_files(files: str | Sequence[str] | Mapping[str, str]) -> list[tuple[st
 
 
 def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each file to be read for the entries of `named_files`; ConfigError about a folder without parts.
-
-    Whether a file is there, and is one, is for its reader to say.
-    """
+    """(path, dimension) of each file to be read for the entries of `named_files`; ConfigError about a folder without parts."""
     files = []
     for path, dimension in named:
         parts = parts_of(path)
@@ -101,11 +98,11 @@ def files_in(path: str) -> list[str]:
     files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     if not files:
         raise ConfigError(f"'{path}': the folder holds no file that ends in one of {', '.join(SUFFIXES)}")
-    for each in files:
-        if re.search("[\ud800-\udfff]", each):  # which stand for bytes that are no UTF-8
-            raise ConfigError(f"{each!a}: the name is not UTF-8; rename the file")
-        if "{" in each or "}" in each:
-            raise ConfigError(f"'{each}': braces mean a wildcard to Snakemake; rename the file")
+    for file in files:
+        if re.search("[\ud800-\udfff]", file):  # which stand for bytes that are no UTF-8
+            raise ConfigError(f"{file!a}: the name is not UTF-8; rename the file")
+        if "{" in file or "}" in file:
+            raise ConfigError(f"'{file}': braces mean a wildcard to Snakemake; rename the file")
     return files
 
 

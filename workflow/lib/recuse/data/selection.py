@@ -23,12 +23,12 @@ DROPPED = "models_dropped"  # the one key of a subset that is no factor
 class Selection:
     """Rows of a study, in slices; all rows in one slice by default.
 
-    slice: each dimension, dataset or task type alone, or each model left out in turn (model_dropped); whole: all rows together,
-    too.
+    slice: each dimension, dataset or task type alone, or each model left out in turn (model_dropped).
+    whole: all rows together, too.
     subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
-    All else, the normalisation of the length and the reference too, is computed from the rows that are kept.
-    length: the normalisation of the length (one of NORMALISATIONS), over all slices together.
-    reference: the mean rating of each family's judges in turn, instead of the human score; the family's judges leave the rows,
+    All else is computed from the rows that are kept.
+    length: its normalisation (one of NORMALISATIONS), over all slices together.
+    reference: the mean rating of each family's judges in turn, instead of the human score. The family's judges leave the rows,
     and under `family` its completions as well.
     absorb: `completion` tells completions (dimension, prompt and model) apart by the judges that rated them.
     """
@@ -88,15 +88,15 @@ EVERY_ROW = Selection()
 def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None = None) -> str:
     """SQL for the rows of `ratings` (SQL) that have a length, with a column `x` = tanh((length - mean) / sd), in (-1, 1).
 
-    A set with one length only, or with equal lengths, gives x = 0: in it, no completion is longer than another. sets: SQL for
-    mean and sd, in the form of `length_sets`, where `ratings` is not all that they are taken over.
+    A set of equal lengths gives x = 0. sets: SQL for mean and sd, as by `length_sets`, where `ratings` is not all that they are
+    taken over.
     """
     keys, _ = NORMALISATIONS[normalisation]
     match = f"using ({', '.join(keys)})" if keys else "on true"
     return f"""
-        with known as (select * from ({ratings}) where length is not null),
-             sets as ({sets or length_sets("select * from known", normalisation)})
-        select known.*, case when sd > 1e-9 then tanh((length - mean) / sd) else 0 end as x from known join sets {match}"""
+        with rows as (select * from ({ratings}) where length is not null),
+             sets as ({sets or length_sets("select * from rows", normalisation)})
+        select rows.*, case when sd > 1e-9 then tanh((length - mean) / sd) else 0 end as x from rows join sets {match}"""
 
 
 def length_sets(ratings: str, normalisation: str) -> str:

@@ -27,7 +27,7 @@ COUNTED = {
     "judged_with_length": "rating is not null and length is not null",
 }
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
-KEY = "found"  # of a summary's own metadata, in its footer
+KEY = "summary"  # of a summary's own metadata, in its footer
 AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
@@ -154,7 +154,7 @@ def plan_shards(
 
 
 def _runs(prompts: str, complete: str, shards: int) -> list[Shard]:
-    """Cut the prompts in the order of their ids: a prompt is of the shard that its first row would be of by number of rows."""
+    """Cut the prompts in the order of their ids; a prompt belongs to the shard that its first row falls into."""
     rows = connect().execute(f"""
         with prompts as (
                  select prompt_id, sum(present)::bigint as n, sum({complete}) > 0 as numbered
@@ -243,7 +243,6 @@ def _name(levels: Levels, factor: str) -> str:
 
 
 def _element(values: Sequence, place: str, kind: str = "integer") -> str:
-    """SQL for one of `values`, by its place from 0."""
     return f"([{', '.join(map(str, values))}]::{kind}[])[1 + {place}]"
 
 

@@ -15,7 +15,6 @@ from recuse.data.moments import (
     moments_by_judges,
     moments_of_cells,
     moments_of_rows,
-    prompt_count,
     prompt_ranges,
     row_blocks,
 )
@@ -47,7 +46,7 @@ class Study:
     @property
     def prompts(self) -> int:
         """Number of prompts, whatever a selection takes of them: the codes of prompts in `row_blocks` are below it."""
-        return self._once(("prompts",), lambda: prompt_count(self.ratings))
+        return self._once(("prompts",), lambda: 1 + max((span.last for span in prompt_ranges(self.ratings)), default=-1))
 
     @property
     def has_human_scores(self) -> bool:
@@ -55,10 +54,7 @@ class Study:
         return self.cells().has_reference
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
-        """Return cells that hold the rows of a selection, with the human score or, apart, each family's mean as reference.
-
-        With the human score they are those of all rows.
-        """
+        """Return cells of all rows or, where a family's mean rating is the reference, of the rows of a selection, by family."""
         if selection.reference is not None:
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, by=REFERENCE_FAMILY))

@@ -90,10 +90,10 @@ WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word
 def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the answers.
 
-    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, which annotators
-    that read token probabilities give, is 1 + the probability of output_2: it counts for the likelier answer, as in
-    alpaca_eval's discrete win rate, and is kept as it stands. Each pair is judged in one order, which the file does not say:
-    it is what `referenced_models` tells, else as alpaca_eval draws it, from the instruction and the seed of its annotators.
+    `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, from annotators
+    that read token probabilities, is 1 + the probability of output_2: it counts for the likelier answer, as in alpaca_eval's
+    discrete win rate. Each pair is judged in one order: that of `referenced_models`, else what alpaca_eval draws from the
+    instruction and the seed of its annotators.
     """
     checks = [there(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
     none = f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)"
@@ -118,10 +118,9 @@ def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, se
 
 
 def _orders(connection: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
-    """For each instruction, which output its judge was shown first.
+    """For each instruction, which output its judge was shown first, as random.Random(column + instruction + seed) draws it.
 
-    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor: random.Random(column + instruction + seed) chooses whether
-    the two are switched.
+    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
     """
     rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
     drawn = {of: random.Random(f"is_switched_outputs{of}{SEED}").choices(["output_1", "output_2"], k=1)[0] for (of,) in rows}
@@ -170,8 +169,7 @@ def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, set
     """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2 (uid, category, baseline).
 
     In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
-    verdict (>> or >) is kept as `score`. settings: config's `import`, whose `baseline` is the name of the baseline where the
-    file does not say it; DataError if neither does.
+    verdict (>> or >) is kept as `score`. DataError if neither the file nor `baseline` of `settings` names the baseline.
     """
     texts = create_objects(connection, path, ARENA_HARD, OF_LINE, table="objects")
     if "baseline" in settings:
@@ -258,14 +256,18 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
     """
     if "judge" not in settings:
         raise ConfigError(f"config: import: judge: not there, and {path} names scorers, not judges; write `judge: <its name>`")
-    _open(connection, path)
+    if path.endswith(".eval"):
+        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
+    else:
+        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
+    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
+        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
     connection.execute(SAMPLES)
     connection.execute("drop table log")
     connection.execute(SCORES)
     raise_first_fault(connection, "scores", CHECKS)
-    judge = _judge(connection, path, settings["judge"])
     dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
-    _check_one_scorer(connection, path, judge, dimension)
+    judge = _judge(connection, path, settings["judge"], dimension)
     failure = "case " + " ".join(f"when {condition} then {words}" for condition, words in FAILURES.items()) + " end"
     columns = {
         "judge": judge,
@@ -281,21 +283,15 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
     return rows_of(f"(from scores where {judge} is not null)", columns, RATING_COLUMNS, named=named, texts=kept, used=())
 
 
-def _judge(connection: duckdb.DuckDBPyConnection, path: str, judge: str | Mapping[str, str]) -> str:
-    """SQL for the judge of a score; NULL for a scorer that config does not call one."""
-    if isinstance(judge, str):
-        return text(judge)
+def _judge(connection: duckdb.DuckDBPyConnection, path: str, named: str | Mapping[str, str], dimension: str) -> str:
+    """SQL for the judge of a score, NULL for a scorer that is none; DataError where several are one judge of a dimension."""
+    judge = text(named) if isinstance(named, str) else case_of("scorer", named)
     scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]
-    if not set(scorers) & set(judge):
+    if not isinstance(named, str) and not set(scorers) & set(named):
         raise DataError(
-            f"{path}: its scorers are {', '.join(scorers) or 'none'}; found {', '.join(judge)} under `judge:` in config, write "
+            f"{path}: its scorers are {', '.join(scorers) or 'none'}; found {', '.join(named)} under `judge:` in config, write "
             "the judge of one of these"
         )
-    return case_of("scorer", judge)
-
-
-def _check_one_scorer(connection: duckdb.DuckDBPyConnection, path: str, judge: str, dimension: str) -> None:
-    """DataError where several scorers would be one judge (SQL) of one dimension (SQL)."""
     several = connection.execute(f"""
         select {judge} as judge, {dimension}, list(distinct scorer order by scorer) from scores where judge is not null
         group by all having count(distinct scorer) > 1 order by all limit 1""").fetchone()
@@ -305,16 +301,7 @@ def _check_one_scorer(connection: duckdb.DuckDBPyConnection, path: str, judge: s
             f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{of}'; say which of them is a "
             f"judge, and by which name, under `import` in config: `judge: {{{scorers[0]}: {name}}}`"
         )
-
-
-def _open(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Create the temporary table `log`: file, json."""
-    if path.endswith(".eval"):
-        connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
-    else:
-        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
-    if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
-        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
+    return judge
 
 
 def _converted(path: str) -> str:

@@ -12,7 +12,7 @@ from recuse.base.database import connect, create_table, files, footer, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
-from recuse.data.faults import IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
+from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import FAMILIES, SOURCE, header_of, place_of, reading
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
@@ -35,12 +35,7 @@ CHECKS = (
     Check("judge", f"judge = {text(HUMAN)}", "which stands for the human scores in tables and figures", "'write another name'"),
     NAMED["model"],
     NAMED["prompt"],
-    Check(
-        "dimension",
-        "scale_high is null and not observed",
-        "a dimension of no declared scale",
-        "'add it with its scale under `scales:` of the study in config'",
-    ),
+    DECLARED_SCALE,
     *value_checks("rating"),
     *value_checks("gt", stepped=False),
     IS_LENGTH,
@@ -81,14 +76,13 @@ def import_ratings(
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the table of what was imported.
 
-    paths: the files of judgments, all in one format. references: those of human scores. settings: config's `import`. scales:
-    config's `scales`, in the units of the files; ratings are written in steps (`step`, 1 if not given), so that they are whole.
-    models: config's `models`. outputs: paths of `ratings`, `imported` and, where single raters are known, `raters`. Ratings
-    have the columns that `recuse.data.ratings.normalise` reads, `failure`, source_file, source_record, and every other
-    column of the files, as text. A judge or model that config does not know is taken by its name, in a family of its own: that
-    is printed, and stands in the footer. Without any human score gt is NULL, which is printed, too.
-    Raises DataError naming file, line and column for whatever is wrong in a file, and for human scores in files of their own
-    of which none is of a completion that is rated.
+    paths: the files of judgments, all in one format. references: those of human scores. settings, scales, models: `import`,
+    `scales` (in the units of the files) and `models` of config. outputs: paths of `ratings`, `imported` and, where single
+    raters are known, `raters`. Ratings are written in steps, so that they are whole, with the columns that
+    `recuse.data.ratings.normalise` reads, `failure`, source_file, source_record, and every other column of the files, as text.
+    A judge or model that config does not know goes into a family of its own, which stands in the footer. That is printed, and
+    so is that no completion has a human score. Raises DataError naming file, line and column for whatever is wrong in a file,
+    and where no human score is of a completion that is rated.
     """
     connection, step, raters = connect(), settings.get("step", 1), "raters" in outputs
     create_table(connection, "registry", "id varchar, name varchar", Registry.from_config(models).names.items())
@@ -131,10 +125,9 @@ def import_ratings(
 
 
 def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Create the table `repeated` of the prompts of `typed` whose id stands in several datasets; return a line about them.
+    """Create the table `repeated` of the prompts whose id stands in several datasets; return a line about them.
 
-    It is empty unless a judge rates answers of one model to such prompts in several datasets: else a prompt that goes by two
-    datasets is one prompt.
+    It is empty unless a judge rates one model on such a prompt in several datasets: else it is one prompt.
     """
     several = "having min(dataset) <> max(dataset)"
     twice = f"select 1 from typed group by judge_name, model_name, dimension, prompt_id {several} limit 1"
@@ -177,9 +170,8 @@ def _create_human_scores(
     """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
 
     Returns the key of a completion: KEY, and the dataset where both these files and the ratings have one. Its score is the mean
-    of its raters' scores, each on the scale, and whole if single raters are told. references: what config says of the files.
-    raters: whether single ones are told, by a column `rater` or by several columns of ratings. Raises DataError naming file,
-    line and column for whatever is wrong, and where no completion is one of the ratings, or not told to be of one dataset.
+    of its raters' scores. references: what config says of the files. raters: whether single raters are told, by a column
+    `rater` or by several columns of ratings; each score is a whole number of steps then.
     """
     if not paths:
         names = ", ".join(f"{column} varchar" for column in KEY)
@@ -196,10 +188,9 @@ def _create_human_scores(
         verb = "insert into scored by name" if place else "create temp table scored as"
         with reading(path):
             connection.execute(f"""
-                {verb} select *, rating_number as score
-                from (select found.*, coalesce(registry.name, model) as model_name, {OF_SCALE},
-                             try_cast(rating as double) as rating_number
-                      from ({rows}) as found left join registry on model = id left join declared using (dimension))""")
+                {verb} select texts.*, coalesce(registry.name, model) as model_name, {OF_SCALE},
+                              try_cast(rating as double) as rating_number, rating_number as score
+                from ({rows}) as texts left join registry on model = id left join declared using (dimension)""")
     raise_first_fault(connection, "scored", checks, named=named)
     if len({*with_dataset.values()}) > 1:
         without = next(path for path, has in with_dataset.items() if not has)
@@ -210,10 +201,9 @@ def _create_human_scores(
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
-        mend = (
-            "keep one of the two rows" if raters else "keep one, or, if each is of another rater, name `rater` under `columns:`"
-        )
-        who = f"rater '{rater}' scores " if raters else ""
+        who, mend = "", "keep one, or, if each is of another rater, name `rater` under `columns:`"
+        if raters:
+            who, mend = f"rater '{rater}' scores ", "keep one of the two rows"
         raise DataError(f"{second}: {who}{_words_of(key, completion)} stand already in {first}; {mend}")
     connection.execute(f"""
         create temp table human_scores as
@@ -282,10 +272,7 @@ def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], k
 
 
 def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
-    """Write the scores of single raters of completions that are rated (parquet), as `recuse.data.raters` reads them.
-
-    key: of a completion. The scores are whole numbers of steps, the nearest ones.
-    """
+    """Write single raters' scores of rated completions (parquet), in whole steps, as `recuse.data.raters` reads them."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     connection.execute(f"""
         copy (select model_name as model, dimension, dataset, {PROMPT} as prompt_id, rater,
@@ -307,10 +294,9 @@ def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dic
 
 
 def _counts_of_scores(connection: duckdb.DuckDBPyConnection, key: Sequence[str], *, raters: bool) -> Iterator[dict]:
-    """Yield what else there is to count of ratings: those that were rounded, those without a human score, and human scores.
+    """Yield the counts of ratings that were rounded or lack a human score (unless all do), and of human scores.
 
-    key: of a completion. raters: whether single raters' scores are kept, in steps. Where no rating has a human score, none is
-    said to lack one.
+    raters: whether single raters' scores are kept, in steps.
     """
     columns = ", ".join(key)
     joined = f"(select * from typed left join human_scores using ({columns}))"
@@ -340,10 +326,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, rows: str, kinds: dict[str, 
 
 
 def _what_did_not_join(connection: duckdb.DuckDBPyConnection, key: Sequence[str]) -> str | None:
-    """A line about completions without human scores and about human scores of no completion, with the first of each.
-
-    key: of a completion. None where all have joined, and where there are no files of human scores.
-    """
+    """A line about completions without human scores and human scores of no completion, with the first of each; None of none."""
     if connection.execute("select 1 from scored limit 1").fetchone() is None:
         return None
     columns = ", ".join(key)

@@ -18,7 +18,7 @@ from recuse.data.imports.formats import (
     verdicts_of_arena_hard,
     verdicts_of_mt_bench,
 )
-from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_object, rows_of
+from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # What config calls the columns of ratings -> (column of the table, other names that a file may give it).
@@ -36,8 +36,7 @@ LENGTHS = ("length_a", "length_b")
 def create_imported(
     connection: duckdb.DuckDBPyConnection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
 ) -> tuple[Mapping[str, str], list[str]]:
-    """Create the view `imported` of the rows of all files, as `Rows` has them; returns what the files call its columns, and
-    the further columns of any file.
+    """Create the view `imported` of the rows of all files; return what these call its columns, and all their further columns.
 
     settings: config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers
     do, for files of two formats, and for a file without rows that is no part of many.
@@ -64,38 +63,27 @@ def create_imported(
 
 
 def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, kind: str) -> str:
-    """The format of a file, one of FORMATS, that config's `import` (`settings`) says or that the file shows.
-
-    kind: RATED or COMPARED, what is to be read. Raises DataError naming the file and what to write where it is in another
-    format than config says, in none that is known, or in one that holds something else.
-    """
+    """The format of a file, as config's `import` (`settings`) says or the file shows; DataError unless both agree on `kind`."""
+    check_name(path)
+    suffix, shown = Path(path).suffix, "table"
+    if suffix == ".eval":
+        shown = "inspect"
+    elif suffix not in TABLES:
+        keys = first_keys(connection, path)
+        shown = next((name for name, each in FORMATS.items() if each.signs and each.signs <= keys), "table")
     declared = settings.get("format") or ("table" if "columns" in settings else None)
-    shown = _shown_by(connection, path)
     if declared is not None and declared != shown and (declared != "table" or shown == "inspect"):
         raise DataError(
             f"{path}: this is {FORMATS[shown].words}, not {FORMATS[declared].words}; write `format: {shown}`, or name another "
             "file"
         )
     name = declared or shown
-    if kind not in FORMATS[name].holds:
+    words, holds = FORMATS[name].words, FORMATS[name].holds
+    if kind not in holds:
         held = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
-        words = FORMATS[name].words
-        raise DataError(
-            f"{path}: {words} {'holds' if words.startswith('an ') else 'are'} {held}; put this study under "
-            f"`{FORMATS[name].holds[0]}:` in config, not under `{kind}:`"
-        )
+        verb = "holds" if words.startswith("an ") else "are"
+        raise DataError(f"{path}: {words} {verb} {held}; put this study under `{holds[0]}:` in config, not under `{kind}:`")
     return name
-
-
-def _shown_by(connection: duckdb.DuckDBPyConnection, path: str) -> str:
-    check_name(path)
-    suffix = Path(path).suffix
-    if suffix in TABLES:
-        return "table"
-    if suffix == ".eval":
-        return "inspect"
-    keys = first_object(connection, path).keys()
-    return next((name for name, each in FORMATS.items() if each.signs and each.signs <= keys), "table")
 
 
 def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:

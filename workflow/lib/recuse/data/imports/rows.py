@@ -52,9 +52,8 @@ OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rou
 class Rows:
     """The rows of a file: SQL with the columns file, record, failure, those of the table, and `kept`.
 
-    All but record are texts, NULL where there is nothing. `failure` says why there is no judgment, NULL where there is one.
-    named: what the file calls a column of the table, for messages. kept: columns of the file that the table does not have; in
-    the SQL each stands under its name with KEPT before it.
+    All but record are texts, NULL where there is nothing; `failure` says why there is no judgment. named: what the file calls a
+    column of the table, for messages. kept: further columns of the file, which the SQL names with KEPT before their name.
     """
 
     sql: str
@@ -75,7 +74,7 @@ def rows_of(
     """Rows of a `source`, a relation (SQL) with file and record.
 
     columns: SQL for the columns of the `table` and for `failure`; NULL where not given. texts: SQL for each column of the file;
-    those that are not `used` are kept. besides: what else is kept, name -> SQL.
+    those that are not `used` are kept, and what is in `besides`.
     """
     kept = _kept_columns(texts, table, used) | dict(besides or {})
     values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
@@ -85,10 +84,7 @@ def rows_of(
 
 
 def _kept_columns(texts: Mapping[str, str], table: Sequence[str], used: Collection[str]) -> dict[str, str]:
-    """Name in the imported `table` -> SQL of the columns that are not `used`.
-
-    SQL does not tell upper from lower case; a name that would be taken for another gets a number.
-    """
+    """Name in the imported `table` -> SQL of the columns not `used`; a name that is taken, in whatever case, gets a number."""
     taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
     for column in (column for column in texts if column not in used):
         free, number = column or "unnamed", 1
@@ -116,13 +112,11 @@ def there(field: str, words: str) -> Check:
     return Check(field, f"not json_exists(json, '/{field}')", "which is not there", f"'write {field}, as {words} have it'")
 
 
-def first_object(connection: duckdb.DuckDBPyConnection, path: str) -> dict:
-    """The keys of the first object of a file, in its order; {} of an empty file; DataError if it is not there or is no JSON."""
+def first_keys(connection: duckdb.DuckDBPyConnection, path: str) -> set[str]:
+    """The keys of the first object of a file, none if it is empty; DataError if it is not there or is no JSON."""
     with _reading_json(path):
-        row = connection.execute(f"select json from {_objects(path)} limit 1").fetchone()
-    if row is None or connection.execute("select json_type(?::json)", row).fetchone() != ("OBJECT",):
-        return {}
-    return dict.fromkeys(connection.execute("select json_keys(?::json)", row).fetchone()[0])
+        row = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchone()
+    return set(row[0]) if row else set()
 
 
 def create_objects(
@@ -131,8 +125,7 @@ def create_objects(
     """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and `fields` as texts.
 
     Returns SQL for the value, as text, of each key that any object has, by alphabet. Raises DataError naming file and line or
-    entry for malformed JSON, a value that is no object, and the first object that breaks one of `checks`, which may read `json`
-    and the fields.
+    entry for malformed JSON, a value that is no object, and the first object that breaks one of `checks`.
     """
     picked = "".join(f", {_text_at(field)} as {name(field)}" for field in fields)
     with _reading_json(path):
@@ -150,7 +143,6 @@ def create_objects(
 
 
 def _text_at(key: str) -> str:
-    """SQL for the value of a key of an object as text."""
     pointer = "/" + key.replace("~", "~0").replace("/", "~1")
     return f"json_extract_string(json, {text(pointer)})"
 
@@ -164,9 +156,7 @@ def _reading_json(path: str) -> Iterator[None]:
 
 
 def _wrong_in_json(path: str, complaint: str) -> str:
-    """Where a file is no JSON, and why; it is read again to tell the line, of which DuckDB counts neither blank ones nor those
-    of a list.
-    """
+    """Where a file is no JSON, and why; read again for the line: DuckDB counts neither blank ones nor those of a list."""
     mend = "mend that place, or write the file again"
     if is_utf16(path):
         return f"{path}, line 1: not UTF-8 (it is UTF-16); save it as UTF-8"
@@ -260,13 +250,9 @@ class Table:
         return missing_as_null(f"({self.texts[column]})", MISSING_IN_SHEETS)
 
     def score(self, column: str, given_up: Sequence[str]) -> tuple[str, str]:
-        """SQL for a column of scores, trimmed, and for what its value says of a failure: each NULL where the other is not.
-
-        given_up: values that stand for a failure.
-        """
-        value = self.texts[column]
-        failure = failure_of(value, given_up)
-        return f"case when {failure} is null then trim({value}) end", failure
+        """SQL for a column of scores, trimmed, and for the failure that `failure_of` sees in it: one of the two is NULL."""
+        failure = failure_of(self.texts[column], given_up)
+        return f"case when {failure} is null then trim({self.texts[column]}) end", failure
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:
@@ -291,8 +277,8 @@ def _is_finite(word: object) -> bool:
 def create_scales(connection: duckdb.DuckDBPyConnection, scales: Mapping, settings: Mapping) -> None:
     """Create the table `declared` of the scales of config: dimension, and what OF_SCALE reads.
 
-    settings: config's `import`. A scale that is observed goes from 0 to any value. finest is the finest step that these scales
-    could have; rounded is whether a value between two steps is taken to the nearest one.
+    settings: config's `import`. A scale that is observed goes from 0 to any value. finest: the finest step that these scales
+    could have. rounded: whether a value between two steps is taken to the nearest one.
     """
     of_all = (settings.get("step", 1), finest_step(scales), settings.get("round", False))
     rows = (
@@ -319,10 +305,9 @@ def whole(column: str, step: float) -> str:
 
 
 def value_checks(column: str, *, stepped: bool = True, under: str = "`missing:`") -> tuple[Check, ...]:
-    """What must hold of a value: a number, on the scale of its dimension, and, if `stepped`, a whole number of steps.
+    """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be rounded, whole in steps.
 
-    Over a relation that has the column as text and as <column>_number, and OF_SCALE. A value that is to be rounded need not be
-    one of steps. under: the key of config that may list values.
+    Over the column as text and as <column>_number, and OF_SCALE. under: the key of config that may list values.
     """
     value = f"{column}_number"
     steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""

@@ -33,10 +33,8 @@ def import_verdicts(
     """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
 
     paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
-    paths of `verdicts` and `imported`.
-    Verdicts have the columns that `recuse.pairwise.table` reads, `failure`, source_file, source_record, and every
-    other column of the files, as text. What else is to hold of them is checked there, and named by their source.
-    Raises DataError naming file, line and column for what is wrong in a file.
+    paths of `verdicts` and `imported`. Verdicts have the columns that `recuse.pairwise.table` reads and checks, `failure`,
+    source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and column.
     """
     connection = connect()
     _, kept = create_imported(connection, paths, settings, COMPARED)
@@ -55,13 +53,20 @@ def import_verdicts(
 def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
     """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair both ways round; empty without any.
 
-    paths: files of human verdicts, a row for each. references: what config says of their columns item, model_a, model_b and
-    human. The label of a pair is the sign of the sum of its votes. Raises DataError naming file, line and column for a row that
-    is none, and where no pair is one of `imported`.
+    paths: files of human verdicts, a row for each. references: what config says of their columns. The label of a pair is the
+    sign of the sum of its votes. Raises DataError for a row that is no verdict, and where no pair is one of `imported`.
     """
     connection.execute("create temp table votes (item varchar, model_a varchar, model_b varchar, human varchar)")
     for path in paths:
-        _read(connection, path, references.get("columns", {}))
+        file, named = Table(connection, path, table="references_found"), references.get("columns", {})
+        columns = {column: file.needed(named, column) for column in COLUMNS}
+        texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
+        texts["human"] = winner(texts["human"], texts)
+        picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
+        with reading(path):
+            connection.execute(f"create or replace temp table labelled as select file, record, {picked} from {file.source}")
+        raise_first_fault(connection, "labelled", CHECKS, named=columns)
+        connection.execute(f"insert into votes select {', '.join(COLUMNS)} from labelled")
     connection.execute(f"""
         create temp table labels as
         with turned as (select item, model_a, model_b, {VOTES} as vote from votes where human is not null
@@ -76,15 +81,3 @@ def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], 
             f"{header_of(paths[0])}: none of its pairs is one of the verdicts: found item and models "
             f"{', '.join(map(repr, theirs))}, and in the verdicts {', '.join(map(repr, ours))}; write the same names in both"
         )
-
-
-def _read(connection: duckdb.DuckDBPyConnection, path: str, named: Mapping[str, str]) -> None:
-    file = Table(connection, path, table="references_found")
-    columns = {column: file.needed(named, column) for column in COLUMNS}
-    texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
-    texts["human"] = winner(texts["human"], texts)
-    picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
-    with reading(path):
-        connection.execute(f"create or replace temp table votes_found as select file, record, {picked} from {file.source}")
-    raise_first_fault(connection, "votes_found", CHECKS, named=columns)
-    connection.execute(f"insert into votes select {', '.join(COLUMNS)} from votes_found")

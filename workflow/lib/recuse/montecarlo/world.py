@@ -132,10 +132,10 @@ class ValidityWorld:
     def _present(self, rating: np.ndarray, tilt: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Which ratings are there, (P, D, J, M) of bool."""
         judge = np.arange(len(self.family_of))
-        own = rating[:, :, judge, judge]  # (P, D, J)
-        lost = 4 * self.missing * (0.5 + tilt) * (own < np.median(own, axis=(0, 1)))
+        self_ratings = rating[:, :, judge, judge]  # (P, D, J)
+        lost = 4 * self.missing * (0.5 + tilt) * (self_ratings < np.median(self_ratings, axis=(0, 1)))
         present = np.ones(rating.shape, dtype=bool)
-        present[:, :, judge, judge] = random.random(own.shape) >= lost
+        present[:, :, judge, judge] = random.random(self_ratings.shape) >= lost
         return present
 
 

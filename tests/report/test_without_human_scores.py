@@ -104,7 +104,7 @@ def figures(folder):
         }
         output = folder / "figures" / f"{name}.svg"
         told = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
-        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=figure.draw, **told)
+        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=f"recuse.plot.{figure.draw}", **told)
         drawn[name] = output.read_text("utf-8")
     return drawn
 

@@ -354,7 +354,11 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
     ranking by their wins summed; each is filled where it is more than that of the list of the systems, which is the same
     whatever they answered.
     """
-    panels = [rows for rows in (_panel(table, valid, *shown) for shown in SHOWN) if len(rows)]
+    panels = []
+    for systems, form, ties, prompt in SHOWN:
+        rows = table[(table["systems"] == systems) & (table["form"] == form) & (table["ties"] == ties)]
+        if len(rows):
+            panels.append(rows.merge(valid.loc[valid["prompt"] == prompt, ["judge", "rate"]], on="judge", how="left"))
     if not panels:
         return page_of_words(subject, NO_RANKINGS)
     most = max(len(_of_judges(rows, WITH_SINGLE)) for rows in panels)
@@ -378,11 +382,6 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
         left += panel + NUMBER + VALID + GUTTER + label
     page.centred(across / 2, 0.06, "rank-biased overlap (RBO) with the annotators' rankings")
     return page.figure
-
-
-def _panel(table: pd.DataFrame, valid: pd.DataFrame, systems: int, form: str, ties: str, prompt: str) -> pd.DataFrame:
-    rows = table[(table["systems"] == systems) & (table["form"] == form) & (table["ties"] == ties)]
-    return rows.merge(valid.loc[valid["prompt"] == prompt, ["judge", "rate"]], on="judge", how="left")
 
 
 def _of_judges(rows: pd.DataFrame, statistic: str) -> pd.DataFrame:

@@ -20,7 +20,7 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 # Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell from Okabe and Ito's; the
 # palest, sand, last.
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
-INDIGO, OLIVE, WINE, MAUVE, DARK_GREEN, ROSE, SAND = TOL
+INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
 GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
 

@@ -36,6 +36,7 @@ CHANGED = {
 MOST = 9  # models, or slices, that are named
 KEY = ["spec", "slice", "model"]
 INSIDE = "none beyond its rank set"
+UNCHANGED = "no model changes its rank"
 
 
 @language()
@@ -123,7 +124,11 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
     if len(slices):
         named = list(slices["slice"].unique())
         parts = enumerated(named) if len(named) <= MOST else f"{len(named)} parts of the ratings"
-        changes.append(f"In {parts} alone, with the biases taken off: {_changes_of(slices)}.")
+        moved = slices[slices["moved"]]
+        models = [f"{row.model} in {row.slice}" for row in moved[moved["beyond"]].itertuples()]
+        beyond = f"beyond the rank set: {enumerated(models)}" if models else INSIDE
+        ranks = f"{len(moved)} of {len(slices)} ranks change, {beyond}" if len(moved) else UNCHANGED
+        changes.append(f"In {parts} alone, with the biases taken off: {ranks}.")
     return changes
 
 
@@ -145,18 +150,9 @@ def _beside_raw(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
 def _changes(rows: pd.DataFrame) -> str:
     moved = rows[rows["moved"]]
     if not len(moved):
-        return "no model changes its rank"
+        return UNCHANGED
     named = [f"{row.model} {row.raw_rank:.0f} → {row.rank:.0f}" for row in moved.head(MOST).itertuples()]
     more = [f"and {len(moved) - MOST} more"] if len(moved) > MOST else []
     beyond = moved.loc[moved["beyond"], "model"]
     verdict = f"{enumerated(list(beyond))} beyond the rank set" if len(beyond) else INSIDE
     return f"{len(moved)} of {len(rows)} models change their rank, {verdict} ({', '.join(named + more)})"
-
-
-def _changes_of(slices: pd.DataFrame) -> str:
-    moved = slices[slices["moved"]]
-    if not len(moved):
-        return "no model changes its rank"
-    named = [f"{row.model} in {row.slice}" for row in moved[moved["beyond"]].itertuples()]
-    verdict = f"beyond the rank set: {enumerated(named)}" if named else INSIDE
-    return f"{len(moved)} of {len(slices)} ranks change, {verdict}"

@@ -1,6 +1,6 @@
-"""One way to open DuckDB, so that every step that is SQL gives the same bytes whatever the machine.
+"""One way to open DuckDB, so that every step in SQL gives the same bytes on any machine.
 
-What numpy multiplies, as in the fits by prompt, is the same to rounding only where its threads are as many: in a rule, one.
+Products of numpy, as in the fits by prompt, are the same bytes only with the same number of threads: in a rule, one.
 """
 
 import json
@@ -18,22 +18,21 @@ from recuse.base.errors import ConfigError, DiskError
 if TYPE_CHECKING:  # its import takes as long as reading a small file
     import numpy as np
 
-# One thread: sums of floating-point numbers then have one order, hence one result. The order of rows is kept.
-# Without the optimizer that takes parts of a query that look alike for one: DuckDB 2.0.0 takes some that are not, such as two
-# left joins of one table on different columns in the arms of a union, and gives wrong rows without an error (duckdb#25819).
 SETTINGS = {
-    "threads": 1,
+    "threads": 1,  # sums of floating-point numbers then have one order, hence one result
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
+    # It merges parts of a query that look alike but are not, such as two left joins of one table on different columns in the
+    # arms of a union, and gives wrong rows without an error, in DuckDB 2.0.0 (duckdb#25819).
     "disabled_optimizers": "common_subplan",
-    "TimeZone": "UTC",  # a time that is kept is the same text on every machine
+    "TimeZone": "UTC",  # times are the same text on every machine
 }
 SHARE = 0.6  # of the memory of a job that is DuckDB's; the rest is Python's and the arrays of the fits
 _databases: list[duckdb.DuckDBPyConnection] = []  # this process's, the one in use last
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """Open a connection of its own to this process's in-memory DuckDB; its temporary tables are seen by no other."""
+    """Open a connection to this process's in-memory DuckDB; no other sees its temporary tables."""
     if not _databases:
         _databases.append(duckdb.connect(":memory:", config=SETTINGS))
     return _databases[-1].cursor()
@@ -41,10 +40,10 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None) -> Iterator[None]:
-    """Within, DuckDB takes no more memory than `limit`, such as 4GB, and writes what is beyond it to `folder`, gone afterwards.
+    """Hold DuckDB to `limit` of memory, such as 4GB, and let it write the rest to `folder`, which is removed afterwards.
 
-    of_job: megabytes of the whole job, where it asks for so many: a cluster kills one that takes more, so that DuckDB takes
-    no more than its SHARE of them. Raises ConfigError where the work cannot be done in so little.
+    of_job: megabytes that the job asks for, if any; a cluster kills a job that takes more, so that DuckDB gets no more than its
+    SHARE of them. Raises ConfigError where the work cannot be done in so little.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
@@ -75,7 +74,7 @@ def bytes_of(limit: str) -> float:
 
 @contextmanager
 def empty_folder(path: str | Path) -> Iterator[str]:
-    """Create a folder for a step's own files, without what a process that was killed left in it; gone afterwards."""
+    """Create an empty folder for a step's own files, even if a killed process left some in it; remove it afterwards."""
     shutil.rmtree(path, ignore_errors=True)
     Path(path).mkdir(parents=True)
     try:
@@ -87,8 +86,7 @@ def empty_folder(path: str | Path) -> Iterator[str]:
 def create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Iterable[tuple]) -> None:
     """Create a small temporary table; `columns` is its SQL declaration, e.g. "id varchar, low integer"."""
     connection.execute(f"create temp table {table} ({columns})")
-    rows = list(rows)
-    if rows:
+    if rows := list(rows):
         values = [value for row in rows for value in row]
         marks = f"({', '.join('?' * len(rows[0]))})"
         connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)  # in one go: faster
@@ -100,14 +98,12 @@ def text(value: str) -> str:
 
 
 def literal_path(path: str) -> str:
-    """Quote the path of a file to be read as an SQL string; unquoted, *, ? and [ in it would make a pattern of other names."""
+    """Quote the path of a file to be read as an SQL string, in which *, ? and [ are no pattern."""
     return text(re.sub(r"[*?[]", r"[\g<0>]", path))
 
 
 def files(paths: Sequence[str]) -> str:
-    """SQL for the rows of parquet files of the same columns, one file after the other, as they are: a folder's name, such as
-    rating=3, gives them no column.
-    """
+    """SQL for the rows of parquet files with the same columns; a folder's name, such as rating=3, adds no column."""
     return f"read_parquet([{', '.join(map(literal_path, paths))}], hive_partitioning=false)"
 
 
@@ -117,12 +113,12 @@ def name(value: str) -> str:
 
 
 def footer(key: str, value: object) -> str:
-    """SQL for the option of `copy` that keeps a value, as JSON, under a key in the footer of a parquet file."""
+    """SQL for the option of `copy` that keeps a value, as JSON, in the footer of a parquet file."""
     return f"kv_metadata {{{key}: {text(json.dumps(value, ensure_ascii=False))}}}"
 
 
 def read_footer(path: str, key: str):
-    """The value that `footer` kept in a parquet file; None where there is none under this key."""
+    """The value that `footer` kept in a parquet file under a key, or None."""
     query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(key)}"
     row = connect().execute(query).fetchone()
     return row and json.loads(row[0])

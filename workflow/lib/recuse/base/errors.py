@@ -59,13 +59,15 @@ def full_disk_named(*folders: str | Path) -> Iterator[None]:
     except BaseException as error:  # of DuckDB, too, which is not imported for it
         if not says_full(error):
             raise
-        place = _file_of(error) or " or ".join(map(str, folders))
+        quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
+        file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
+        place = file or " or ".join(map(str, folders))
         other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
         raise DiskError(f"{place}: no space left on the disk; make room there{other}, and run it again") from error
 
 
 def says_full(error: BaseException) -> bool:
-    """Whether this is what is raised where a disk is full; the project's own errors say so themselves."""
+    """Whether an error that is not the project's own says that a disk is full."""
     if isinstance(error, OSError):
         return error.errno in FULL
     return not isinstance(error, RecuseError) and any(words in str(error) for words in FULL_IN_WORDS)
@@ -73,18 +75,10 @@ def says_full(error: BaseException) -> bool:
 
 @contextmanager
 def named(path: str | Path | int) -> Iterator[None]:
-    """Let an error in writing to an open file say its path, which the system does not."""
+    """Add the path to an error in writing to an open file, which the system leaves out."""
     try:
         yield
     except OSError as error:
         if error.filename is None and not isinstance(path, int):
             error.filename = str(path)
         raise
-
-
-def _file_of(error: BaseException) -> str | None:
-    """The file that the error is about, if it says so."""
-    if isinstance(error, OSError):
-        return error.filename
-    quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
-    return quoted and quoted.group(1)

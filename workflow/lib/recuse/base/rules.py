@@ -21,7 +21,7 @@ Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildc
 def code_of(script: str, *modules: str) -> list[str]:
     """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content.
 
-    modules: those that the script finds by a name it is told, such as recuse.plot.scores.
+    modules: those that the script imports by name, such as recuse.plot.scores.
     """
     used: set[Path] = set()
     waiting = [WORKFLOW / "scripts" / script, *(_path(name.removeprefix("recuse.")) for name in modules)]
@@ -42,10 +42,7 @@ def _path(name: str) -> Path:
 
 
 def asks(*, mem_mb: int, runtime: int) -> Resources:
-    """Megabytes and minutes of a job at its first attempt, as much again at each further one.
-
-    One that is killed for want of memory or time is so made by a later attempt. On one machine nothing is limited by it.
-    """
+    """Megabytes and minutes of a job at its first attempt, and as much again at each further one; no limit on one machine."""
     return {
         "mem_mb": lambda wildcards, attempt: attempt * mem_mb,
         "runtime": lambda wildcards, attempt: attempt * runtime,
@@ -53,7 +50,7 @@ def asks(*, mem_mb: int, runtime: int) -> Resources:
 
 
 def asks_by_size(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float]) -> Resources:
-    """The same for a job that reads every row of a study: more where its raw files, so many megabytes of them, are large."""
+    """The same for a job that reads every row of a study: more where its raw files are large."""
 
     def of(resource, least):
         def amount(wildcards, attempt):
@@ -66,10 +63,7 @@ def asks_by_size(*, mem_mb: int, runtime: int, megabytes: Callable[[object], flo
 
 
 def megabytes_of(paths: Iterable[str]) -> float:
-    """What files, and folders of files, take, or would as CSV; nothing for one that is still to be made.
-
-    Not the size of a rule's input, which is not there yet when a cluster job of many rules is planned.
-    """
+    """Megabytes that files, and folders of files, would take as CSV; nothing for one that is still to be made."""
     files = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     return sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files) / 1e6
 
@@ -81,27 +75,25 @@ ENTRY = re.compile(r"( +)(output|log): (.+?)(?: \(check log.*)?$")
 
 @dataclass
 class Failure:
-    """A job that failed, of a rule or of a group of rules: its name, outputs, logs, and the logs of the rules of the group."""
+    """A job that failed, of a rule or of a group of rules."""
 
     name: str
     outputs: list[str] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
-    logs_of_rules: list[str] = field(default_factory=list)
-
-    def was_mended(self) -> bool:
-        """True if a later attempt made all outputs."""
-        return bool(self.outputs) and all(Path(path).exists() for path in self.outputs)
+    logs_of_rules: list[str] = field(default_factory=list)  # of the group
 
 
 def failures_in_short(output: str) -> Iterator[str]:
     """Lines on what failed for good in a run, from its `output`: rule, path of the log, and the log's last lines.
 
-    Of a group of rules in one cluster job Snakemake blames every rule, run or not. The log of the cluster job knows which
-    one failed; where it names none, as after a kill, its own errors are given.
+    Of a group of rules in one cluster job Snakemake blames every rule. The log of that job tells which one failed; where it
+    names none, as after a kill, its own errors are given.
     """
-    left = [failure for failure in _failures(output.splitlines()) if not failure.was_mended()]
-    for failure in {(failure.name, frozenset(failure.outputs)): failure for failure in left}.values():  # their last attempts
-        yield from _lines_on(failure)
+    failures = {(failure.name, frozenset(failure.outputs)): failure for failure in _failures(output.splitlines())}
+    for failure in failures.values():  # their last attempts
+        mended = bool(failure.outputs) and all(Path(path).exists() for path in failure.outputs)
+        if not mended:
+            yield from _lines_on(failure)
 
 
 def _lines_on(failure: Failure) -> Iterator[str]:

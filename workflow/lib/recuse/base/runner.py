@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from inspect import Parameter, signature
 from typing import Any
 
@@ -12,14 +12,20 @@ from recuse.base.log import logged
 def run(function: Callable[..., None], snakemake: Any) -> None:
     """Call `function` with the arguments of a rule, within the rule's log and memory.
 
-    A parameter of `function` is filled with the wildcard, input, output or param of its name. A file is a path, and files in
-    a list are a list of paths, also where there is one or none. The parameters `inputs`, `outputs`, `params` and `config` are
-    filled with all of these, by name; `inputs` without the code. A parameter with a default may be missing from the rule.
-    What is said goes to the log, as of recuse.base.log.logged. DuckDB is held to `memory_limit` of config and to the rule's
-    `mem_mb`, and spills beside the log. Raises TypeError where a parameter is none of the rule's names, or two of them.
+    Each parameter of `function` gets the wildcard, input, output or param of its name, a path or a list of paths where it is a
+    file or a list of files. The parameters `inputs`, `outputs`, `params` and `config` get all of these, by name; `inputs`
+    without the code. A parameter with a default may be missing from the rule. Messages go to the log, as by
+    recuse.base.log.logged. DuckDB is held to `memory_limit` of config and to the rule's `mem_mb`, and spills beside the log.
+    Raises TypeError where a parameter is none of the rule's names, or two of them.
     """
-    with logged(snakemake.log[0]), _bounded(snakemake):
-        function(**arguments(function, snakemake))
+    database, log = sys.modules.get("recuse.base.database"), snakemake.log[0]
+    with logged(log):
+        bounds = nullcontext()
+        if database is not None:  # a figure need not wait for its import
+            limit, of_job = snakemake.config["memory_limit"], snakemake.resources.get("mem_mb")
+            bounds = database.bounded_memory(limit, f"{log}.spill", of_job=of_job)
+        with bounds:
+            function(**arguments(function, snakemake))
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
@@ -28,26 +34,17 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     inputs.pop("code", None)
     wildcards, params = dict(snakemake.wildcards.items()), dict(snakemake.params.items())
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
-    found = {}
+    filled = {}
     for name, parameter in signature(function).parameters.items():
         values = [part[name] for part in (wildcards, inputs, outputs, params) if name in part]
         values = values or ([whole[name]] if name in whole else [])
         if len(values) > 1 or (not values and parameter.default is Parameter.empty):
             raise TypeError(f"{function.__name__}: {name}: {'several' if values else 'none'} of the rule's names")
         if values:
-            found[name] = values[0]
-    return found
+            filled[name] = values[0]
+    return filled
 
 
 def _paths(files: Any) -> dict[str, str | list[str]]:
     """Name -> path, or paths in a list, of a rule's named inputs or outputs."""
     return {name: paths if isinstance(paths, str) else list(paths) for name, paths in files.items()}
-
-
-def _bounded(snakemake: Any) -> AbstractContextManager:
-    """The bounds of DuckDB's memory, where the script has loaded it: a figure need not wait for its import."""
-    database = sys.modules.get("recuse.base.database")
-    if database is None:
-        return nullcontext()
-    limit = snakemake.config["memory_limit"]
-    return database.bounded_memory(limit, f"{snakemake.log[0]}.spill", of_job=snakemake.resources.get("mem_mb"))

@@ -1,7 +1,4 @@
-"""Tidy CSV tables: one schema per kind of table, fixed column order, floats that read back equal.
-
-Below stand the columns of every table: first those of ratings, then those of comparisons.
-"""
+"""Tidy CSV tables: one schema per kind of table, fixed column order, floats that read back equal; the columns of each."""
 
 import csv
 import math
@@ -14,15 +11,14 @@ from recuse.base.errors import named
 def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping], *, study: str | None = None) -> None:
     """Write `rows` as CSV under `columns`, to a path or to an open file by its number.
 
-    A missing key, None or NaN is an empty field, a float its `repr`. study: stands in every row, if it is not in them.
-
-    A key that is not one of `columns` is an error (ValueError), so that no fact is lost unseen.
+    A missing key, None or NaN is an empty field, a float its `repr`. study: of the rows that have none. Raises ValueError about
+    a key that is not one of `columns`, so that no fact is lost unseen.
     """
     with named(path), open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
-        of_all = {} if study is None else {"study": study}
-        writer.writerows({key: _field(value) for key, value in {**of_all, **row}.items()} for row in rows)
+        shared = {} if study is None else {"study": study}
+        writer.writerows({key: _field(value) for key, value in {**shared, **row}.items()} for row in rows)
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:

@@ -60,13 +60,10 @@ class Solution:
         return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
 
     def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
-        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores.
-
-        A variance that is rounding of the terms it is a sum of is 0.
-        """
+        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores."""
         spread = self.inverse @ meat @ self.inverse
         size = ((np.abs(self.inverse) @ np.abs(meat)) * np.abs(self.inverse)).sum(axis=1)
-        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # also where it is below 0, or not known: for others to judge
+        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # by more than rounding; also where it is negative or NaN
         return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
 
 
@@ -74,8 +71,7 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
     regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1, reference[, length])_r @ B[g].
-    Where X'X is singular, coefficients that no combination of rows determines are not identified, and the others are as they
-    would be under any choice of the free ones.
+    Where X'X is singular, coefficients that the rows do not determine are not identified; the others do not depend on them.
     """
     groups, width, terms = regressors.shape
     others = others_than_rating(moments)
@@ -100,8 +96,7 @@ def others_than_rating(moments: Moments) -> list[int]:
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Invert X'X, (terms, terms), on the directions that hold information.
 
-    Returns the inverse, (terms, terms), and the directions that hold none, (terms, directions), orthonormal, for columns of X
-    of length 1.
+    Also returns the directions that hold none, (terms, directions), orthonormal for columns of X of length 1.
     """
     scale = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1.0))
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
@@ -127,7 +122,7 @@ def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solutio
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
     squares = np.einsum("gijkl,gi,gj->gkl", tensor, residual, residual, optimize=True)
-    # Where the rows lie on the fit, the sum is a difference of equal terms: what is left of it is rounding.
+    # Where the rows lie on the fit, the sum is a difference of equal terms, which leaves rounding.
     size = np.einsum("gij,gi,gj->g", np.abs(tensor[:, 0, 0]), np.abs(residual), np.abs(residual))
     squares[squares[:, 0, 0] < ROUNDING * size] = 0.0
     return squares[:, others][:, :, others]
@@ -153,9 +148,7 @@ def quantile(confidence: float, df: float = math.inf) -> float:
 
 
 def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
-    """Two-sided p-value of the hypothesis that the estimated quantity is 0: 2 T(-|value / error|), T of t with `df`.
-
-    Of infinitely many degrees of freedom, the normal distribution: erfc(|value / error| / sqrt 2).
+    """Two-sided p-value of the hypothesis of 0: 2 T(-|value / error|), T of t with `df`; normal where `df` is infinite.
 
     >>> round(wald_p_value(0.0196, 0.01), 4)
     0.05
@@ -172,10 +165,10 @@ def wald_columns(estimate: float, std_error: float, *, df: float, confidence: fl
 
     The last four are missing where the standard error is 0 or unknown; df where it is infinite.
     """
-    row = {"estimate": float(estimate), "std_error": float(std_error)}
+    estimate, std_error = float(estimate), float(std_error)
+    row = {"estimate": estimate, "std_error": std_error}
     if std_error > 0:
-        half = quantile(confidence, df) * row["std_error"]
-        row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half}
-        row["p_value"] = wald_p_value(row["estimate"], row["std_error"], df)
+        half = quantile(confidence, df) * std_error
+        row |= {"ci_low": estimate - half, "ci_high": estimate + half, "p_value": wald_p_value(estimate, std_error, df)}
         row |= {"df": df} if math.isfinite(df) else {}
     return row

@@ -13,7 +13,7 @@ from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
-ASKED = {"gamma": 0.02, "power": 0.8, "confidence": 0.9}
+ASKED = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
 NINE = [*CONFIG["models"]][:9]
 FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")  # of four families
 

@@ -12,7 +12,7 @@ from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
 LABEL = "a <b>study</b> of ratings_ with `markup`"
-CONCLUSIONS = ("study", "slice", "quantity", "term", "view", "first", "conclusion", "verdict")  # columns that are read
+CONCLUSIONS = ("study", "slice", "quantity", "term", "check", "first", "conclusion", "verdict")  # columns that are read
 CAPTION = """Self-bias of {{ snakemake.params.subject.label }},
 {% if snakemake.params.subject.kind == "user" %}(**yours**){% endif %} study ``{{ snakemake.wildcards.study }}``.
 """
@@ -31,9 +31,9 @@ ABOUT = {
     "specs": {"main": {}, "by_dimension": {"slice": "dimension"}},
     "analyses": [],
     "confidence": 0.9,
-    "stand_in": "by_dimension",
+    "substitute": "by_dimension",
     "scales": {"Tone": [1, 10]},
-    "views": {"placebo": "C: ordinary taste"},
+    "checks": {"idiosyncrasy": "C: ordinary preference"},
     "origin": {},
     "settings": [("seed", "7")],
     "seed": 7,
@@ -67,13 +67,16 @@ def write_tables(folder: Path) -> list[str]:
     """Write the tables of a small study into `folder`; their paths there, without the suffix."""
     estimates = [estimate(HOSTILE, 0.1), estimate("Bo", -0.05), estimate("Cy", 0.0004, 0.02), estimate("Di", 0.3, None)]
     concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours itself"}
-    views = [{**concluded, "view": "published", "verdict": "stands"}, {**concluded, "view": "placebo", "verdict": "lost"}]
+    checks = [
+        {**concluded, "check": "published", "verdict": "stands"},
+        {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
+    ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
     board = [ranked("raw", "Bo", 1, 1, 2), ranked("raw", "Cy", 2, 1, 2), ranked("debiased", "Cy", 1, 1, 2)]
     full = {"study": "mine", "dimension": "Tone", "judge": "Bo", "prompts": 20, "absent": 0, "used": 20}
     tables = {
         "estimates/main": (ESTIMATES, estimates),
-        "tables/conclusions": (CONCLUSIONS, views),
+        "tables/conclusions": (CONCLUSIONS, checks),
         "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
         "tables/not_estimable": (
             NOT_ESTIMABLE,

@@ -6,8 +6,10 @@ SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"cova
 NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand", "randomisation_p_value")
 FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
 OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
-TASTE = RobustnessCheck("taste", "C", ["main", "by_dimension"], "asks", lost="ordinary taste", table="placebo")
-VIEWS = (FIRST, OTHER, TASTE)
+PREFERENCE = RobustnessCheck(
+    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy"
+)
+CHECKS = (FIRST, OTHER, PREFERENCE)
 
 
 def row(spec, term, estimate, low="", high="", *, quantity="self_bias", label="", **more):
@@ -34,7 +36,7 @@ ESTIMATED = [
     row("b", "Cy", -0.02, -0.03, -0.01),
     row("b", "Di", 0.02, note="why"),
 ]
-TASTES = [
+RESIDUALS = [
     row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, randomisation_p_value=0.25),
     row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7),
     row("main", "Cy", "", reason="not estimable: no cell"),
@@ -45,16 +47,18 @@ TASTES = [
 ABSENT = [absent("main", "G", "no rows", "family_bias")]
 
 
-def asked(*views, confidence=0.9, specs=SPECS):
-    return Robustness(views or VIEWS, specs, confidence, 0.8)
+def asked(*checks, confidence=0.9, specs=SPECS):
+    return Robustness(checks or CHECKS, specs, confidence, 0.8)
 
 
-def table(*views, estimates=ESTIMATED, placebo=TASTES, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables):
+def table(
+    *checks, estimates=ESTIMATED, idiosyncrasy=RESIDUALS, not_estimable=ABSENT, scorecard=(), order=None, specs=SPECS, **tables
+):
     """The rows of the table of conclusions."""
-    found = Tables({"estimates": estimates, "placebo": placebo, **tables}, not_estimable)
-    return list(conclusions(asked(*views, specs=specs), found, scorecard, order=order or {}))
+    found = Tables({"estimates": estimates, "idiosyncrasy": idiosyncrasy, **tables}, not_estimable)
+    return list(conclusions(asked(*checks, specs=specs), found, scorecard, order=order or {}))
 
 
-def at(rows, view, term, label=""):
-    (found,) = (each for each in rows if (each["view"], each["term"], each["slice"]) == (view, term, label))
+def at(rows, check, term, label=""):
+    (found,) = (each for each in rows if (each["check"], each["term"], each["slice"]) == (check, term, label))
     return found

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from drawings import PRESENT
-from recuse.base.tables import BREAKDOWNS, FEW_LABELS, LEADERBOARD, NOISY_REFERENCE, PLANNER, RELIABILITY
+from recuse.base.tables import BREAKDOWNS, LEADERBOARD, MEASUREMENT_ERROR, POWER, PPI, RELIABILITY
 from recuse.inference.leaderboard import DEBIASED
 from recuse.inference.power import NEVER, NOT_ESTIMABLE
 from recuse.inference.ppi import HUMANS, JUDGES, STRATA
@@ -42,13 +42,13 @@ def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands
         for term in terms
         for at in (1.0, 0.65, 0.3)
     ]
-    return pd.DataFrame(rows, columns=NOISY_REFERENCE[:13]).reindex(columns=NOISY_REFERENCE)
+    return pd.DataFrame(rows, columns=MEASUREMENT_ERROR[:13]).reindex(columns=MEASUREMENT_ERROR)
 
 
 def of_reliability(curve=None, known=("Tone", "Wit")):
     curve = curves() if curve is None else curve
     own = curve.drop_duplicates(["spec", "quantity", "term"]).assign(reliability=np.nan)
-    unknown = pd.DataFrame([{"spec": "a", "reason": "not corrected: unknown in Wit"}], columns=NOISY_REFERENCE)
+    unknown = pd.DataFrame([{"spec": "a", "reason": "not corrected: unknown in Wit"}], columns=MEASUREMENT_ERROR)
     breakdown = (
         own[["study", "spec", "slice", "estimand", "quantity", "term"]]
         .assign(breakdown=0.6, reversal=0.5)
@@ -58,7 +58,7 @@ def of_reliability(curve=None, known=("Tone", "Wit")):
     return {
         "curves": curve,
         "breakdowns": breakdown,
-        "noisy_reference": own if known else unknown,
+        "measurement_error": own if known else unknown,
         "reliabilities": table.set_axis(RELIABILITY, axis=1) if known else pd.DataFrame(columns=RELIABILITY),
     }
 
@@ -84,7 +84,7 @@ def labels(models=PRESENT, prompts=(10, 50)):
         for way, width in ((HUMANS, 1.0), (JUDGES, 0.8), (STRATA, 0.6))
         for count in prompts
     ]
-    return pd.DataFrame(rows, columns=FEW_LABELS)
+    return pd.DataFrame(rows, columns=PPI)
 
 
 def plans():
@@ -98,4 +98,4 @@ def plans():
             row |= {"prompts_needed": np.nan, "note": NEVER} if floor else {}
             rows.append({"estimand": estimand, "judges": models, "models": models, "raters": raters, "prompts": prompts, **row})
     rows += [{"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "note": NOT_ESTIMABLE} for m, r, p in designs]
-    return pd.DataFrame(rows, columns=PLANNER).assign(gamma=0.02, power=0.8)
+    return pd.DataFrame(rows, columns=POWER).assign(self_bias=0.02, power=0.8)

@@ -102,7 +102,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
     planted = {term: of_nine / 9 for term, of_nine in points.items()}
     shown = numbers_of_tutorial()
     assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(planted, abs=0.0006)
-    tables = [read_table(tmp_path / "main.csv"), placebo_of("judged.csv", tmp_path)]
+    tables = [read_table(tmp_path / "main.csv"), idiosyncrasy_of("judged.csv", tmp_path)]
     for column, (rows, held) in enumerate(zip(tables, (2, 7), strict=True), 1):
         found = {row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted}
         assert {term: with_interval(row) for term, row in found.items()} == {term: each[column] for term, each in shown.items()}
@@ -110,7 +110,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
         assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
 
 
-def placebo_of(file, folder):
+def idiosyncrasy_of(file, folder):
     config = load("mine.yaml")
     inputs = imported(Inputs("ours", [RatingsFile(file)], config), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})

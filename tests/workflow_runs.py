@@ -27,7 +27,7 @@ OF_ESTIMATES = (
     "gam_smooths",
     "estimands",
 )
-OF_INFERENCE = ("placebo", "reliability", "leaderboard", "few_labels", "planner", "conclusions")
+OF_INFERENCE = ("idiosyncrasy", "reliability", "leaderboard", "ppi", "power", "conclusions")
 FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES, *OF_INFERENCE)
 OF_THE_PAPER = ("fig11_helm_instruct", "scorecard")
 PARTS = ("Snakefile", "config.yaml", "montecarlo.yaml", "workflow", "envs", "profiles", "tests/smoke")

@@ -17,13 +17,13 @@ QUALITY = {
 }  # fmt: skip
 SELF = {"gpt-4.1": 0.9, "gpt-4.1-mini": 0.0, "claude-sonnet-4": 0.5, "claude-haiku-4": 0.0, "qwen3-32b": -0.6}
 FAMILY = {"gpt": 0.0, "claude": 0.3}
-TASTE = 0.15
+PREFERENCE = 0.15
 
 
 def main(folder: Path) -> None:
     """Write judged.csv and human.csv into the folder."""
     random_numbers = random.Random(SEED)
-    taste = {(judge, model): random_numbers.gauss(0, TASTE) for judge in SELF for model in QUALITY}
+    preference = {(judge, model): random_numbers.gauss(0, PREFERENCE) for judge in SELF for model in QUALITY}
     with (folder / "judged.csv").open("w", newline="") as judged, (folder / "human.csv").open("w", newline="") as human:
         judgments, scores = csv.writer(judged, lineterminator="\n"), csv.writer(human, lineterminator="\n")
         judgments.writerow(["item", "grader", "candidate", "metric", "score"])
@@ -33,17 +33,17 @@ def main(folder: Path) -> None:
                 true = random_numbers.gauss(quality, 1)
                 people = (on_scale(random_numbers.gauss(true, 0.7)) for _ in range(2))
                 scores.writerow([item, model, "quality", *people])
-                for judge, score in judged_by_all(random_numbers, model, true, taste):
+                for judge, score in judged_by_all(random_numbers, model, true, preference):
                     judgments.writerow([item, judge, model, "quality", score])
 
 
 def judged_by_all(
-    random_numbers: random.Random, model: str, true: float, taste: dict[tuple[str, str], float]
+    random_numbers: random.Random, model: str, true: float, preference: dict[tuple[str, str], float]
 ) -> Iterator[tuple[str, int | str]]:
     """Yield what each judge gives a completion of this true quality: a score, or ERROR."""
     for judge, own in SELF.items():
         bias = own if judge == model else FAMILY.get(family(judge), 0.0) * (family(judge) == family(model))
-        seen = random_numbers.gauss(1.6 + 0.8 * true + taste[judge, model] + bias, 0.6)
+        seen = random_numbers.gauss(1.6 + 0.8 * true + preference[judge, model] + bias, 0.6)
         failures = 1 / 6 if judge == model == "claude-haiku-4" else 1 / 40
         yield judge, "ERROR" if random_numbers.random() < failures else on_scale(seen)
 

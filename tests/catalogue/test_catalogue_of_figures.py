@@ -9,11 +9,11 @@ from conftest import ROOT
 from recuse.catalogue.figures import captions_of, figure_params, figures, figures_of, files_of, pictures_of, simultaneous_of
 from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
-from recuse.config.studies import with_stand_ins
+from recuse.config.studies import with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, MEANINGS, A, C
 
 PROJECT = project_settings()
-PROJECT = {**PROJECT, **{key: with_stand_ins(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
+PROJECT = {**PROJECT, **{key: with_placeholders(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
 MORE = {"on_cnn": {"subset": {"dataset": ["cnn"]}}, "clustered_by_dataset": {"slice": "dataset", "wild": 99}}
 OF_BIASES = {
     "fig01_method",
@@ -28,7 +28,7 @@ OF_BIASES = {
     "one_model_dropped",
     "gam",
     "estimands",
-    "placebo",
+    "idiosyncrasy",
     "scorecard",
     "ablation_on_cnn",
     "ablation_clustered_by_dataset",
@@ -72,7 +72,7 @@ def test_every_figure_of_biases_and_its_caption_name_the_estimand():
     assert FIGURES["fig03_self_family_bias"].estimand == f"Estimand {A}."
     assert FIGURES["fig09_llm_reference"].estimand == f"Estimand {A}; {A_OF_REFERENCE}."
     assert [line[0] for line in FIGURES["estimands"].estimand.split("\n")] == list(MEANINGS)
-    assert FIGURES["placebo"].estimand == f"Estimand {C}."
+    assert FIGURES["idiosyncrasy"].estimand == f"Estimand {C}."
 
 
 def test_figures_of_another_subject_say_so():

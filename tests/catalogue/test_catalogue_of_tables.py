@@ -30,7 +30,7 @@ SOME = {"recovery", "agreement", "imported", "claims", "scorecard"}  # of rating
 def test_tables_of_ratings(study, some):
     found = tables_of(CONFIGURED, study)
     assert set(found) == set(TABLES) - SOME | some
-    assert found["placebo"] == f"results/{study}/tables/placebo.csv"
+    assert found["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
 
 
 VERBOSITY = {"completeness", "verbosity", "position", "agreement", "score_curves", "alignment_curves"}
@@ -68,7 +68,12 @@ def test_tables_of_comparisons(study, names, compared, recovered):
         assert set(tables_of(CONFIGURED, study, read_by="recovery")) == recovered
 
 
-OF_NO_STUDY = {"PUBLISHED_RANKS", "PLANTED", "PAIRWISE_PLANTED", "VALIDITY"}  # a paper's values, planted ones, the estimators'
+OF_NO_STUDY = {
+    "PUBLISHED_RANKS",
+    "PLANTED",
+    "PAIRWISE_PLANTED",
+    "MONTECARLO",
+}  # a paper's values, planted ones, the estimators'
 
 
 def test_a_table_of_a_study_says_of_which():
@@ -89,12 +94,12 @@ def test_estimates_and_pages_are_of_ratings():
 
 
 def test_settings_that_differ_are_named_by_their_keys():
-    own = {**CONFIG["inference"], "raters": 5, "placebo": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
-    project = {**CONFIG["inference"], "planner": {**CONFIG["inference"]["planner"]}, "gone": 1}
+    own = {**CONFIG["inference"], "raters": 5, "idiosyncrasy": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
+    project = {**CONFIG["inference"], "power": {**CONFIG["inference"]["power"]}, "gone": 1}
     found = dict(differences({"inference": own}, {"inference": project}))
     assert found == {
         "inference.raters": "5",
-        "inference.placebo": "[main]",
+        "inference.idiosyncrasy": "[main]",
         "inference.more": "{a: file.csv, b: true}",
         "inference.gone": "left out",
     }
@@ -105,9 +110,9 @@ def test_the_report_of_ratings_is_told():
     about = report_params(CONFIG, "twin", project=CONFIG)
     assert about["subject"] == {"label": "simulated twin of the Play Favorites ratings", "kind": "simulated"}
     assert about["origin"] == {"simulate": {"prompts": 596}}
-    assert (about["stand_in"], about["settings"], about["analyses"]) == ("model_effects", [], [])
+    assert (about["substitute"], about["settings"], about["analyses"]) == ("model_effects", [], [])
     assert about["specs"] == CONFIG["specs"]
-    assert about["views"]["placebo"] == CONFIG["inference"]["conclusions"]["placebo"]["title"]
+    assert about["checks"]["idiosyncrasy"] == CONFIG["inference"]["robustness_checks"]["idiosyncrasy"]["title"]
     renamed = {**CONFIG["studies"]["twin"], "title": "mine"}
     own = {**CONFIG, "seed": 7, "mirror": "elsewhere", "studies": {**CONFIG["studies"], "twin": renamed, "other": {}}}
     assert report_params(own, "twin", project=CONFIG)["settings"] == [("seed", "7"), ("studies.twin.title", "mine")]
@@ -117,6 +122,6 @@ def test_the_report_of_comparisons_is_told():
     about = report_params(CONFIG, "comparisons_twin", project=CONFIG)
     assert (about["specs"], about["scales"]) == ({}, {})
     assert about["analyses"] == ["verbosity", "cognitive_biases", "attacks"]
-    assert "stand_in" not in about
+    assert "substitute" not in about
     own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
     assert report_params(own, "ours", project=CONFIG)["settings"] == [("comparisons.ours", "{title: t, files: a.csv}")]

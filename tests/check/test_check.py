@@ -85,7 +85,7 @@ def test_which_biases_are_estimable(five, check):
         "cannot be told from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in tied.words
     )
     assert "do not link judge and model of GPT-4o" in words_of(of_two, "estimable", f"C: self-bias of {GPT4}")
-    assert of_two["ordinary taste", "not known"].level == WARNING  # C could tell how much there is
+    assert of_two["ordinary preference", "not known"].level == WARNING  # C could tell how much there is
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
@@ -224,7 +224,7 @@ def test_reliability_and_lengths(check):
 
 
 def test_what_is_detectable_is_what_the_errors_of_the_fit_say(five, check):
-    """Without taste, delta times the standard error of Equation 1; four times the prompts halve it."""
+    """Without preference, delta times the standard error of Equation 1; four times the prompts halve it."""
     findings, facts = five
     found = by_subject(findings)
     delta = noncentrality(math.inf, power=ASKED["power"], confidence=ASKED["confidence"])
@@ -245,13 +245,13 @@ def test_what_is_detectable_is_what_the_errors_of_the_fit_say(five, check):
     assert more["detectable", f"A {GPT4}"].value == pytest.approx(found["detectable", f"A {GPT4}"].value / 2, rel=0.15)
 
 
-def test_taste_makes_a_find_what_is_not_there(five, check):
-    assert by_subject(five[0])["ordinary taste", ""].level == "fine"
+def test_preference_makes_a_find_what_is_not_there(five, check):
+    assert by_subject(five[0])["ordinary preference", ""].level == "fine"
     liked = {(judge, model): random.Random(f"{judge}{model}").choice((0, 1)) for judge in FIVE for model in FIVE}
     tasted = rated(prompts=400, rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])))
     found = check(tasted)
-    assert found["ordinary taste", ""].level == WARNING
-    assert found["ordinary taste", ""].value > 0.5
+    assert found["ordinary preference", ""].level == WARNING
+    assert found["ordinary preference", ""].value > 0.5
     assert "no number of prompts is enough for 0.02" in words_of(found, "detectable", f"A {GPT4}")
 
 

@@ -119,7 +119,7 @@ def test_nothing_is_said_of_the_size_of_what_cannot_be_estimated(check):
     found = check([row for row in rated() if row["judge"] != row["model"]])
     assert found["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
     assert "finding a self-bias" not in found["verdict", "does not support"].words
-    assert [subject for topic, subject in found if topic in ("detectable", "ordinary taste")] == [""]
+    assert [subject for topic, subject in found if topic in ("detectable", "ordinary preference")] == [""]
     assert "judges that rate themselves" in found["detectable", ""].words
     page = page_of("mine", list(found.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == ["-", "-", "-"]

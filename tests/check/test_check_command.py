@@ -51,7 +51,7 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     rows = [row for row in rated(prompts=31) if row["judge"] != row["model"] or row["gt"] > 1]
     run(rows, "--output", "check.csv")
     study = study_of_rows(tmp_path, rows)
-    planner = {key: ASKED[key] for key in ("gamma", "power")}
+    power = {key: ASKED[key] for key in ("self_bias", "power")}
     check_ratings(
         study="mine",
         cells=study.cells_from,
@@ -62,7 +62,7 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
         completeness=str(tmp_path / "completeness.csv"),
         imports={},
         named={},
-        planner=planner,
+        power=power,
         confidence=0.9,
         check=str(tmp_path / "of_rule.csv"),
     )
@@ -70,8 +70,8 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
 
 
 def test_settings_are_those_of_config(run):
-    planner = {**CONFIG["inference"]["planner"], "power": 0.9}
-    page = " ".join(run(rated(prompts=20), added={"inference": {"planner": planner}, "confidence": 0.5})[1].split())
+    power = {**CONFIG["inference"]["power"], "power": 0.9}
+    page = " ".join(run(rated(prompts=20), added={"inference": {"power": power}, "confidence": 0.5})[1].split())
     assert "would be found with 90 % power" in page
     other = " ".join(run(rated(prompts=20))[1].split())
     assert "would be found with 80 % power" in other

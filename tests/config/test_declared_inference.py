@@ -1,4 +1,4 @@
-"""What is said of specs and views of inference that have no such rows."""
+"""What is said of specs and checks of inference that have no such rows."""
 
 import copy
 
@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
-from recuse.base.tables import ESTIMATES, MISSINGNESS, MULTIPLICITY, NOISY_REFERENCE, PLACEBO, SENSITIVITY
+from recuse.base.tables import BOUNDS, ESTIMATES, IDIOSYNCRASY, MEASUREMENT_ERROR, MULTIPLICITY, SENSITIVITY
 from recuse.config.declared.settings import check
 from recuse.config.load import checked
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
@@ -17,10 +17,10 @@ from recuse.model.spec import BIASES
 COLUMNS = {
     "estimates": ESTIMATES,
     "multiplicity": MULTIPLICITY,
-    "placebo": PLACEBO,
-    "noisy_reference": NOISY_REFERENCE,
+    "idiosyncrasy": IDIOSYNCRASY,
+    "measurement_error": MEASUREMENT_ERROR,
     "sensitivity": SENSITIVITY,
-    "missingness": MISSINGNESS,
+    "bounds": BOUNDS,
 }
 NO_BIAS = "estimates no self- or family-bias; take one with the term self"
 
@@ -32,8 +32,10 @@ def config_with(key, value, specs=()):
     return config
 
 
-def view(**settings):
-    return config_with("conclusions", CONFIG["inference"]["conclusions"] | {"mine": {"title": "T", "asks": "a", **settings}})
+def settings_of(**settings):
+    return config_with(
+        "robustness_checks", CONFIG["inference"]["robustness_checks"] | {"mine": {"title": "T", "asks": "a", **settings}}
+    )
 
 
 def test_the_projects_own_settings_are_right():
@@ -44,11 +46,11 @@ def test_the_projects_own_settings_are_right():
 @pytest.mark.parametrize(
     ("key", "specs", "message"),
     [
-        ("placebo", ["mane"], "inference: placebo: 'mane' is not one of specs; did you mean 'main'"),
+        ("idiosyncrasy", ["mane"], "inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'"),
         ("sensitivity", ["completion_effects"], "inference: sensitivity: completion_effects: a spec with absorb, which has no"),
         ("leaderboard", ["gam"], "inference: leaderboard: gam: a spec with estimator"),
-        ("missingness", ["llm_reference"], "inference: missingness: llm_reference: a spec with reference"),
-        *((key, ["length_alone"], f"{key}: length_alone: a spec that {NO_BIAS}") for key in ("leaderboard", "placebo")),
+        ("bounds", ["llm_reference"], "inference: bounds: llm_reference: a spec with reference"),
+        *((key, ["length_alone"], f"{key}: length_alone: a spec that {NO_BIAS}") for key in ("leaderboard", "idiosyncrasy")),
         ("sensitivity", ["length_alone"], f"sensitivity: length_alone: a spec that {NO_BIAS}"),
     ],
 )
@@ -60,19 +62,22 @@ def test_a_table_is_of_specs_that_have_one(key, specs, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"specs": ["mane"]}, "config: inference: conclusions: mine: specs: 'mane' is not one of specs; did you mean 'main'"),
+        (
+            {"specs": ["mane"]},
+            "config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did you mean 'main'",
+        ),
         ({"specs": ["ordinal"]}, "mine: specs: ordinal: found a slice not by dimension"),
         ({"specs": ["by_dataset"]}, "mine: specs: by_dataset: found a slice not by dimension"),
         ({"specs": ["length_alone"]}, f"mine: specs: length_alone: a spec that {NO_BIAS}"),
-        ({"specs": ["main", "clustered"]}, "main and clustered have rows of the same ratings; write a view for each"),
+        ({"specs": ["main", "clustered"]}, "main and clustered have rows of the same ratings; write a check for each"),
         ({"specs": ["main", "gam"]}, "main and gam have rows of the same ratings"),  # gam has the whole, too
-        ({"specs": ["clustered"], "table": "placebo"}, "'clustered' is not one of inference: placebo"),
+        ({"specs": ["clustered"], "table": "idiosyncrasy"}, "'clustered' is not one of inference: idiosyncrasy"),
         ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: found no wild, without which there is no wild_ci"),
         (
             {"specs": ["main"], "by": "holm_p_value"},
             "by: found holm_p_value, which the table estimates does not have; write ci or",
         ),
-        ({"specs": ["main"], "table": "placebo", "by": "wild_ci"}, "the table placebo does not have; write ci$"),
+        ({"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"}, "the table idiosyncrasy does not have; write ci$"),
         (
             {"specs": ["clustered"], "table": "multiplicity"},
             "by: found ci, which the table multiplicity does not have; write simul",
@@ -84,51 +89,51 @@ def test_a_table_is_of_specs_that_have_one(key, specs, message):
         ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
         ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: found no length, without which"),
         ({"specs": ["main"], "methods": ["moments"]}, "mine: methods: the table estimates has none; leave this key out"),
-        ({"specs": ["main"], "table": "placebo", "methods": ["x"]}, "methods: the table placebo has none"),
+        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "methods: the table idiosyncrasy has none"),
         (
-            {"specs": ["main"], "table": "noisy_reference", "methods": ["momnts"]},
+            {"specs": ["main"], "table": "measurement_error", "methods": ["momnts"]},
             "'momnts' is not one of .* did you mean 'moments'",
         ),
-        ({"specs": ["main"], "table": "noisy_reference"}, "has several rows of a bias; write some of uncorrected, moments"),
+        ({"specs": ["main"], "table": "measurement_error"}, "has several rows of a bias; write some of uncorrected, moments"),
         (
             {"specs": ["main"], "title": "A: Equation 1"},
             "mine: title: 'A: Equation 1' is also that of published; write another",
         ),
     ],
 )
-def test_a_view_is_of_rows_that_there_are(settings, message):
+def test_a_check_is_of_rows_that_there_are(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check(view(**settings))
+        check(settings_of(**settings))
 
 
-def test_right_views_are_taken():
-    check(view(specs=["gam"]))
-    check(view(specs=["main"], table="missingness", methods=[ALL_ROWS]))
+def test_right_checks_are_taken():
+    check(settings_of(specs=["gam"]))
+    check(settings_of(specs=["main"], table="bounds", methods=[ALL_ROWS]))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
-    check(config_with("conclusions", {"mine": settings}, only_bootstrap))
+    check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
     settings["by"] = "simultaneous_ci"
     with pytest.raises(ConfigError, match="specs: drawn: found no wild, without which there is no simultaneous_ci"):
-        check(config_with("conclusions", {"mine": settings}, only_bootstrap))
+        check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
 
 
-def test_tables_have_the_columns_and_methods_that_views_ask_for():
+def test_tables_have_the_columns_and_methods_that_checks_ask_for():
     for name, table in TABLES.items():
         assert {column for by in table.by.values() for column in by[:3]} - {""} <= set(COLUMNS[name])
         assert bool(table.methods) == ("method" in COLUMNS[name])
-    assert set(TABLES["missingness"].methods) == {ALL_ROWS, COMPLETE, *OWN, *ANY}
-    assert {*TABLES["noisy_reference"].methods} == {"uncorrected", "moments", "simex", BY_RATERS}
+    assert set(TABLES["bounds"].methods) == {ALL_ROWS, COMPLETE, *OWN, *ANY}
+    assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", "simex", BY_RATERS}
 
 
-def test_the_projects_views_say_what_they_ask_of_which_biases():
-    views = RobustnessCheck.from_config(CONFIG["inference"]["conclusions"])
+def test_the_projects_checks_say_what_they_ask_of_which_biases():
+    checks = RobustnessCheck.from_config(CONFIG["inference"]["robustness_checks"])
     specs = CONFIG["specs"]
-    assert (views[0].spec_of("", specs), views[0].spec_of("Tone", specs)) == ("main", "by_dimension")
-    assert all(view.lost for view in views[1:])
-    for each in views[1:]:  # errors that are not those of the first are named
+    assert (checks[0].spec_of("", specs), checks[0].spec_of("Tone", specs)) == ("main", "by_dimension")
+    assert all(check.lost for check in checks[1:])
+    for each in checks[1:]:  # errors that are not those of the first are named
         errors = {each.errors(specs[name]) for name in each.specs}
         assert errors == {"HC0"} or "errors by " in each.asks or "other prompts" in each.asks
-    own = RobustnessCheck("own", "T", ["main"], "a", table="missingness", methods=OWN)
+    own = RobustnessCheck("own", "T", ["main"], "a", table="bounds", methods=OWN)
     assert [own.is_of(name, {}) for name in BIASES] == [True, False]
     tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
     assert [tested.is_of(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]

@@ -26,15 +26,27 @@ def test_worlds_of_the_project_are_worlds():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["world", "tast"], 0.1, "world: unknown key 'tast'; did you mean 'taste'"),
+        (["world", "tast"], 0.1, "world: unknown key 'tast'; did you mean 'preference'"),
         (["world"], {"families": [2, 2]}, "world: 'dimensions' is a required property"),
         (["world", "families"], [3], "world: families: [3] is too short; write 2 or more (Models of each family"),
         (["world", "missing"], 0.3, "world: missing: 0.3 is greater than the maximum of 0.25 (Share missing"),
         (["estimators"], ["A_HC0", "A_HC9"], "estimators: 1: 'A_HC9' is not one of 'A_HC0', 'A_CR1'"),
-        (["grids", "../x"], {"title": "t", "dial": "taste", "values": [0]}, "grids: '../x' does not match"),
-        (["grids", "taste", "dial"], "families", "grids: taste: dial: 'families' is not one of 'dimensions', 'prompts'"),
-        (["grids", "taste", "values"], [0, 0.0], "grids: taste: values: [0, 0.0] has non-unique elements (Its values.)"),
-        (["grids", "taste", "world"], {"taste": 1}, "grids: taste: world: found taste, which is the dial that differs"),
+        (["grids", "../x"], {"title": "t", "dial": "preference", "values": [0]}, "grids: '../x' does not match"),
+        (
+            ["grids", "preference", "dial"],
+            "families",
+            "grids: preference: dial: 'families' is not one of 'dimensions', 'prompts'",
+        ),
+        (
+            ["grids", "preference", "values"],
+            [0, 0.0],
+            "grids: preference: values: [0, 0.0] has non-unique elements (Its values.)",
+        ),
+        (
+            ["grids", "preference", "world"],
+            {"preference": 1},
+            "grids: preference: world: found preference, which is the dial that differs",
+        ),
     ],
 )
 def test_wrong_setting_is_named(path, value, message):

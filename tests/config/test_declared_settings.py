@@ -98,7 +98,7 @@ def test_the_projects_own_config_is_valid():
         (["sources", "prd", "files"], {"A": {"path": "a", "blob": "0" * 40}}, "prd: write either `files` or `manifest`"),
         (["sources", "play_favorites", "files", "A"], {"path": "../a", "blob": "0" * 40}, "leads out of the repository"),
         (["specs", "w"], {"subset": {}}, "specs: w: subset: {} should be non-empty .Rows to keep"),
-        (["inference", "conclusions", "holm", "by"], "p_value", "conclusions: holm: by: 'p_value' is not one of"),
+        (["inference", "robustness_checks", "holm", "by"], "p_value", "robustness_checks: holm: by: 'p_value' is not one of"),
     ],
 )
 def test_wrong_setting_is_named(path, value, message):

@@ -10,7 +10,7 @@ from mutations import SEEDED, bytes_like, documents_like, done_or_refused
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.config.load import load
-from recuse.config.studies import analyses, kind, with_stand_ins
+from recuse.config.studies import analyses, kind, with_placeholders
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_keys
 from recuse.data.registry import Registry, models_with, named_files, raw_files, scales_in_steps
@@ -56,7 +56,7 @@ studies:
 specs:
   mine: {subset: {models_dropped: [gpt-5], dimension: [A]}, slice: dimension, whole: true, covariance: CR1, bootstrap: 100}
   two: {terms: [judge, "judge:reference", self], absorb: completion, covariance: CR3}
-inference: {placebo: [main, by_dimension, mine], replicates: 100}
+inference: {idiosyncrasy: [main, by_dimension, mine], replicates: 100}
 comparisons:
   verdicts: {title: v, files: [v.csv], analyses: [verbosity, attacks], pools: {p: [c]}, both_orders: false, worsening: [e]}
   made_up:
@@ -69,7 +69,10 @@ def start(path):
     """Read a configuration, and what the workflow makes of it before any job."""
     config = load(str(path))
     assert Spec.from_config(config["specs"])
-    config = {**config, **{section: with_stand_ins(config[section], os.path.exists) for section in ("studies", "comparisons")}}
+    config = {
+        **config,
+        **{section: with_placeholders(config[section], os.path.exists) for section in ("studies", "comparisons")},
+    }
     for name, study in config["studies"].items():
         kind(config, name)
         Registry.from_config(models_with(study.get("families", {}), config["models"]))

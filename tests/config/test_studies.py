@@ -18,7 +18,7 @@ from recuse.config.studies import (
     is_of_the_paper,
     is_sharded,
     kind,
-    main_and_stand_in,
+    main_and_substitute,
     models_of,
     order_of,
     origin_of,
@@ -39,11 +39,11 @@ from recuse.config.studies import (
     shard_files,
     shard_megabytes,
     shards_of,
-    specs_of_views,
-    tables_of_views,
+    specs_of_checks,
+    tables_of_checks,
     verdict_files,
     verdict_format,
-    with_stand_ins,
+    with_placeholders,
 )
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
@@ -252,17 +252,17 @@ def test_kind_of_a_study_is_where_its_ratings_come_from():
 
 
 @pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
-def test_stand_in_stands_in_for_files_that_are_not_there(files):
+def test_placeholder_stands_in_for_files_that_are_not_there(files):
     study = {"title": "my ratings", "files": files, "simulate": {"prompts": 12}, "scales": {}}
     others = {"twin": CONFIG["studies"]["twin"]}
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
-    settled = with_stand_ins({**others, "mine": study}, paths.__contains__)
+    settled = with_placeholders({**others, "mine": study}, paths.__contains__)
     assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
     if isinstance(files, dict):  # one of them there: the other is missed when the study is built, not simulated
-        assert kind(with_study(with_stand_ins({"mine": study}, {"b.csv"}.__contains__)["mine"]), "mine") == "user"
-    stand_in = with_stand_ins({"mine": study}, set().__contains__)["mine"]
-    assert stand_in["title"] == "simulated stand-in for my ratings"
-    assert (kind(with_study(stand_in), "mine"), "files" in stand_in) == ("simulated", False)
+        assert kind(with_study(with_placeholders({"mine": study}, {"b.csv"}.__contains__)["mine"]), "mine") == "user"
+    placeholder = with_placeholders({"mine": study}, set().__contains__)["mine"]
+    assert placeholder["title"] == "simulated placeholder for my ratings"
+    assert (kind(with_study(placeholder), "mine"), "files" in placeholder) == ("simulated", False)
 
 
 @pytest.mark.parametrize(
@@ -280,16 +280,16 @@ def test_origin_and_kind_of_verdicts(study, origin, of_kind):
 
 
 @pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
-def test_any_file_of_the_users_takes_the_stand_ins_place(there):
+def test_any_file_of_the_users_takes_the_placeholders_place(there):
     study = {"title": "votes", "source": "judgement_bias", "files": ["a.csv", "b.csv"], "simulate": {}}
-    settled = with_stand_ins({"s": study}, lambda path: path == there)["s"]
+    settled = with_placeholders({"s": study}, lambda path: path == there)["s"]
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
-    assert settled["title"] == ("simulated stand-in for votes" if there is None else "votes")
+    assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
 
 
 def test_specs_of_tables_are_told_with_those_in_their_place():
-    told = inference_params(CONFIG, ["placebo", "sensitivity"], "assignments")
-    assert told["settings"] == {key: CONFIG["inference"][key] for key in ("placebo", "sensitivity", "assignments")}
+    told = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "assignments")
+    assert told["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "assignments")}
     assert set(told["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
     assert told["specs"]["length_control"] == CONFIG["specs"]["length_control"]
     told = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
@@ -297,18 +297,18 @@ def test_specs_of_tables_are_told_with_those_in_their_place():
 
 
 def test_main_and_what_stands_in_its_place():
-    assert main_and_stand_in(CONFIG) == ["main", "model_effects"]
+    assert main_and_substitute(CONFIG) == ["main", "model_effects"]
     alone = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {}}}
-    assert main_and_stand_in(alone) == ["main"]
+    assert main_and_substitute(alone) == ["main"]
 
 
-def test_views_of_the_conclusions_read_these_tables_and_specs():
-    assert tables_of_views(CONFIG) == ["missingness", "multiplicity", "noisy_reference", "placebo", "sensitivity"]
-    specs = specs_of_views(CONFIG)
+def test_checks_of_the_conclusions_read_these_tables_and_specs():
+    assert tables_of_checks(CONFIG) == ["bounds", "multiplicity", "measurement_error", "idiosyncrasy", "sensitivity"]
+    specs = specs_of_checks(CONFIG)
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
     told = conclusions_params(CONFIG)
-    assert list(told["views"]) == list(CONFIG["inference"]["conclusions"])
-    assert {view["table"] for view in told["views"].values()} == {"estimates", *tables_of_views(CONFIG)}
+    assert list(told["checks"]) == list(CONFIG["inference"]["robustness_checks"])
+    assert {check["table"] for check in told["checks"].values()} == {"estimates", *tables_of_checks(CONFIG)}
     assert set(specs) <= set(told["specs"])
     assert (told["confidence"], told["power"]) == (0.9, 0.8)

@@ -86,7 +86,7 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
     assert study.cells().counts.tolist() == [[1, 1, 1, 0]]
 
 
-def test_levels_stand_in_the_footer(tmp_path):
+def test_levels_placeholder_the_footer(tmp_path):
     path = str(tmp_path / "some.parquet")
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet, {as_metadata(LEVELS)})")
     assert levels_of(path) == LEVELS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recuse.base.tables import MISSINGNESS, write_table
+from recuse.base.tables import BOUNDS, write_table
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, refits_by_method
 from recuse.inference.refit import refit
 from recuse.model.covariance import Clusters
@@ -124,7 +124,7 @@ def test_of_a_study(twin, tmp_path):
     for row in (row for row in every if row["quantity"] in ("self_bias", "family_bias")):
         key = (row["slice"], row["quantity"], row["term"])
         assert ends[ANY[0], *key] - 1e-12 <= row["estimate"] <= ends[ANY[1], *key] + 1e-12
-    write_table(tmp_path / "missingness.csv", MISSINGNESS, rows)
+    write_table(tmp_path / "bounds.csv", BOUNDS, rows)
 
 
 def test_a_judge_of_some_dimensions_does_not_break_the_blocks_of_others(twin):

@@ -38,8 +38,8 @@ def kept(cells, mask):
     return CellMeans(*parts)
 
 
-def taste(seed, cells, sd=0.02):
-    """Means that judges and models explain but for normal taste of a judge for a model; no bias."""
+def preference(seed, cells, sd=0.02):
+    """Means that judges and models explain but for normal preference of a judge for a model; no bias."""
     generator = np.random.default_rng(seed)
     judge, model = (np.unique(names, return_inverse=True)[1] for names in (cells.judge, cells.model))
     effects = generator.normal(size=(2, 9))
@@ -47,7 +47,7 @@ def taste(seed, cells, sd=0.02):
 
 
 def by_statsmodels(cells, mean, among):
-    """Mean of the cells `among` less their prediction from the placebo cells, and its standard error."""
+    """Mean of the cells `among` less their prediction from the unrelated cells, and its standard error."""
     from statsmodels.api import OLS
 
     x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
@@ -61,7 +61,7 @@ def by_statsmodels(cells, mean, among):
 @pytest.mark.parametrize("whole", [True, False])
 def test_gaps_and_their_errors_equal_statsmodels(whole):
     cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
-    mean = taste(1, cells)
+    mean = preference(1, cells)
     found = {row.term: row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)}
     assert sum(not row.reason for row in found.values()) >= 10
     for term, row in found.items():
@@ -79,7 +79,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
     from statsmodels.api import OLS
 
     cells = grid() if whole else kept(grid(), np.random.default_rng(8).random(81) > 0.25)
-    mean = taste(2, cells)
+    mean = preference(2, cells)
     tested = [row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)[:9] if not row.reason]
     assert len(tested) >= 6
     for found in tested:
@@ -100,7 +100,7 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
 
 def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
     cells = grid()
-    mean, chosen = taste(3, cells), np.flatnonzero(~cells.is_self & ~cells.is_family)
+    mean, chosen = preference(3, cells), np.flatnonzero(~cells.is_self & ~cells.is_family)
     x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)[chosen]
     leftover = np.eye(60) - x @ np.linalg.pinv(x)
     place = np.full((9, 9), -1)
@@ -119,15 +119,15 @@ def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
         assert standardised == pytest.approx(gap / np.sqrt(spread), rel=1e-8)
 
 
-def test_size_under_taste_alone_and_power_against_bias():
+def test_size_under_preference_alone_and_power_against_bias():
     cells = grid()
     design = IdiosyncrasyDesign(cells, seed=1, draws=500)
-    null = [design.test(taste(seed, cells)) for seed in range(300)]
+    null = [design.test(preference(seed, cells)) for seed in range(300)]
     for rows, width in ((slice(9), 0.02), (slice(9, 13), 0.03), (slice(13, 14), 0.055)):
         p_values = np.array([[row.p_value for row in found[rows]] for found in null])
         assert abs((p_values < 0.1).mean() - 0.1) < width
     assert abs(np.mean([found[-1].randomisation_p_value < 0.1 for found in null]) - 0.1) < 0.055
-    biased = [design.test(taste(seed, cells) + 0.03 * cells.is_self) for seed in range(20)]
+    biased = [design.test(preference(seed, cells) + 0.03 * cells.is_self) for seed in range(20)]
     assert np.mean([found[-1].randomisation_p_value < 0.1 for found in biased]) > 0.9
     assert np.mean([row.estimate for found in biased for row in found[:9]]) == pytest.approx(0.03, abs=0.006)
 
@@ -208,7 +208,7 @@ def test_what_the_cells_do_not_identify_is_said():
         "few": kept(grid(), np.isin(grid().judge, NAMES[[0, 3]]) & np.isin(grid().model, NAMES[[0, 3]])),
     }
     reasons = {
-        name: {row.term: row.reason for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(taste(1, cells))}
+        name: {row.term: row.reason for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(preference(1, cells))}
         for name, cells in of.items()
     }
     assert reasons["no own"]["m1"] == "no row of this judge rates itself"
@@ -223,7 +223,7 @@ def test_what_the_cells_do_not_identify_is_said():
 def test_table_of_a_study(twin):
     rows = list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
     assert len(rows) == 7 * 14
-    assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary taste of a judge for a model"}
+    assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary preference of a judge for a model"}
     for row in rows:
         assert row["reason"] == ""
         assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
@@ -251,21 +251,21 @@ def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
         assert (abs(row["residual"]) > row["band"]) == (gap["p_value"] < 0.1)
 
 
-def test_a_placebo_cell_is_beside_the_fit_to_the_others(twin, rows):
-    """Every residual and its error by least squares on the placebo cells without it."""
+def test_a_idiosyncrasy_cell_is_beside_the_fit_to_the_others(twin, rows):
+    """Every residual and its error by least squares on the unrelated cells without it."""
     (_, moments), *_ = slices_of(MAIN, twin)
     cells = cell_means(moments)
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
-    placebo = ~cells.is_self & ~cells.is_family
+    idiosyncrasy = ~cells.is_self & ~cells.is_family
     spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
     for place, row in enumerate(rows):
-        kept = placebo & (np.arange(len(rows)) != place)
+        kept = idiosyncrasy & (np.arange(len(rows)) != place)
         inverse = np.linalg.inv(x[kept].T @ x[kept])
         expected = x[place] @ inverse @ x[kept].T @ cells.mean[kept]
         assert row["residual"] == pytest.approx(cells.mean[place] - expected, abs=1e-10)
         assert row["std_error"] == pytest.approx(spread * np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
-        assert (row["relation"] == UNRELATED) == placebo[place]
+        assert (row["relation"] == UNRELATED) == idiosyncrasy[place]
     assert sum(row["relation"] == FAMILY for row in rows) == 12
 
 

@@ -135,7 +135,7 @@ def test_a_spec_without_bias_is_refused(twin):
 
 
 def test_model_effects_may_stand_behind_the_biases():
-    """Under B, shared taste for a model is no bias: what is taken off is near what was planted."""
+    """Under B, shared preference for a model is no bias: what is taken off is near what was planted."""
     study = swapped()
     rows = list(board(Spec.of("by_model").changed(terms=(*EQUATION_1, "model")), study))
     for model, change in by_model(rows, DEBIASED, "change").items():

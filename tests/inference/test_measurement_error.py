@@ -6,7 +6,7 @@ import pytest
 
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
-from recuse.base.tables import BREAKDOWNS, NOISY_REFERENCE, read_table, write_table
+from recuse.base.tables import BREAKDOWNS, MEASUREMENT_ERROR, read_table, write_table
 from recuse.inference.measurement_error import (
     BY_RATERS,
     CURVE,
@@ -65,7 +65,7 @@ def rows_of(trial, spec):
     return x, block.rating, layout[:, REFERENCE], w[:, 1], trial.drawn.factors["dimension"][block.group], block.prompt
 
 
-@pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_taste": 0.1}])
+@pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_preference": 0.1}])
 def test_uncorrected_are_the_clustered_errors(dials):
     trial, spec = trial_of(**dials), Spec.of("length", length="prompt") if dials else EQUATION
     plain = trial.add_prompts(spec, Clusters(trial.design(spec).layouts, trial.solution(spec))).result()
@@ -303,7 +303,7 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
             place = next(i for i in range(14) if significant[i] != significant[i + 1])
             assert CURVE[place + 1] <= row["breakdown"] <= CURVE[place]
     assert any("breakdown" in row and row["quantity"] == "self_bias" for row in found)
-    write_table(tmp_path / "curve.csv", NOISY_REFERENCE, rows)
+    write_table(tmp_path / "curve.csv", MEASUREMENT_ERROR, rows)
     write_table(tmp_path / "breakdowns.csv", BREAKDOWNS, found)
     assert len(read_table(tmp_path / "breakdowns.csv")) == len(found)
 

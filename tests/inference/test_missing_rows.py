@@ -14,21 +14,21 @@ from recuse.data.files import RatingsFile
 from recuse.model.estimable import NO_LENGTHS
 
 LENGTH = ("length_control", "length_by_dimension")
-OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")
+OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
     **{table: ["main", *LENGTH] for table in OF_SPECS},
     "assignments": 99,
     "replicates": 100,
     "raters": 3,
-    "few_labels": {"labelled": [10], "draws": 2},
-    "planner": {"gamma": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
+    "ppi": {"labelled": [10], "draws": 2},
+    "power": {"self_bias": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
     "without_human_scores": {},
 }
 OUTPUTS = {
-    "estimands": ("placebo", "tastes", "identifiability"),
-    "sensitivity": ("reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"),
-    "leaderboard": ("leaderboard", "few_labels", "planner"),
+    "estimands": ("idiosyncrasy", "residuals", "identifiability"),
+    "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
+    "leaderboard": ("leaderboard", "ppi", "power"),
 }
 
 
@@ -89,6 +89,6 @@ def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_
     """A user's subset of main is of all studies, also of those that do not hold it."""
     found = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
     assert {row["reason"] for row in found["not_estimable"]} == {"the study has no dimension named Tone"}
-    assert found["few_labels"] == found["planner"] == []
+    assert found["ppi"] == found["power"] == []
     assert all(specs_of(found[table]) == set(LENGTH) for table in OF_SPECS)
     assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

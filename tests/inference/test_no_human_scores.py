@@ -121,7 +121,7 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
     assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
 
 
-def test_beyond_ordinary_taste_is_told_of_means_less_dimensions(study, frame):
+def test_beyond_ordinary_preference_is_told_of_means_less_dimensions(study, frame):
     """C by hand: means of judge and model without effects of dimensions, against a_j + c_m of cells that are neither."""
     dummies = pd.get_dummies(frame["judge"] + "|" + frame["model"]).astype(float)
     effect = np.linalg.lstsq(dummies.assign(use=frame["dimension"] == "Use").to_numpy(float), frame["unit"], rcond=None)[0][-1]
@@ -175,7 +175,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
     assert {row["estimand"][:1] for row in board if row["scores"] == "debiased"} == {"B"}
 
 
-def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
+def test_placeholders_take_the_places_of_specs_that_need_human_scores(study):
     fitted = estimable_specs(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.model.terms)
@@ -187,11 +187,11 @@ def test_stand_ins_take_the_places_of_specs_that_need_human_scores(study):
 
 
 @pytest.mark.parametrize(
-    ("stand_in", "said"),
+    ("substitute", "said"),
     [("clustered", "needs human scores, too"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
 )
-def test_a_stand_in_that_is_of_no_use_is_refused(stand_in, said):
-    config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": stand_in}}}
+def test_a_substitute_that_is_of_no_use_is_refused(substitute, said):
+    config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}}}
     with pytest.raises(ConfigError, match=said):
         check(config)
     check(CONFIG)
@@ -211,7 +211,7 @@ def test_the_doctor_says_what_is_left(rows, tmp_path):
     said = " ".join(page_of("mine", findings).split())
     assert "one that is right where the others are wrong looks like one that is biased" in said
     assert "human score is" not in said
-    assert {topic for topic, _ in found}.isdisjoint({"reliability", "ordinary taste"})
+    assert {topic for topic, _ in found}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)
 
 

@@ -39,8 +39,8 @@ WORLD = ValidityWorld(
     intercept=0.2,
     slope=0.6,
     noise=0.2,
-    taste=0.04,
-    shared_taste=0.02,
+    preference=0.04,
+    shared_preference=0.02,
     quality_gap=0.2,
     reliability=0.55,
 )
@@ -62,22 +62,22 @@ def plan_of(world):
         dimensions=world.dimensions,
         raters=3,
         noise=[world.noise] * len(quality),
-        preference=world.taste,
-        shared_preference=world.shared_taste,
+        preference=world.preference,
+        shared_preference=world.shared_preference,
         quality_spread=0.15,
         rater_error=error,
     )
 
 
-def plan_for(plan, gamma):
-    return power_by_judge(plan, judges=plan.judges, prompts=[plan.prompts], gamma=gamma, power=0.8, confidence=0.9)
+def plan_for(plan, self_bias):
+    return power_by_judge(plan, judges=plan.judges, prompts=[plan.prompts], self_bias=self_bias, power=0.8, confidence=0.9)
 
 
 def estimates(world, draws, seed):
     """Self-biases by estimand, (draws, judges), and whether the own test at 10 % rejects."""
     generator = np.random.default_rng(seed)
     found = {estimand: ([], []) for estimand in (*TERMS, C)}
-    placebo = None
+    idiosyncrasy = None
     for _ in range(draws):
         moments = world.draw(generator).moments
         for estimand, names in TERMS.items():
@@ -87,8 +87,8 @@ def estimates(world, draws, seed):
             found[estimand][0].append(fitted.estimate[own])
             found[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
         cells = cell_means(moments)
-        placebo = placebo or IdiosyncrasyDesign(cells, seed=1, draws=1)
-        rows = [row for row in placebo.test(cells.mean) if row.quantity == "self_bias" and row.term in world.names]
+        idiosyncrasy = idiosyncrasy or IdiosyncrasyDesign(cells, seed=1, draws=1)
+        rows = [row for row in idiosyncrasy.test(cells.mean) if row.quantity == "self_bias" and row.term in world.names]
         found[C][0].append([row.estimate for row in rows])
         found[C][1].append([row.p_value < 0.1 for row in rows])
     return {estimand: (np.array(values), np.array(rejected)) for estimand, (values, rejected) in found.items()}
@@ -141,9 +141,9 @@ def weights_of_rows(estimand, plan, judge, reference):
         additive = np.concatenate(
             [row[:, None] == np.arange(len(plan.judges)), column[:, None] == np.arange(len(plan.models))], 1
         )
-        placebo = family[row] != family[column]
+        idiosyncrasy = family[row] != family[column]
         at = np.flatnonzero((row == column) & (row == plan.judges.index(judge)))[0]
-        found = within[at] - additive[at] @ np.linalg.pinv(additive[placebo].astype(float)) @ within[placebo]
+        found = within[at] - additive[at] @ np.linalg.pinv(additive[idiosyncrasy].astype(float)) @ within[idiosyncrasy]
     else:
         columns = [dummies, dummies * gt[:, None], dummies * own[:, None]]
         columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
@@ -173,8 +173,8 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand):
 
 
 def test_the_closed_form_of_c_is_the_exact_prediction_error():
-    """Three families of two: se^2 = (noise^2 / n + taste^2) (1 + x'(X'X)^-1 x)."""
-    world = ValidityWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, taste=0.03)
+    """Three families of two: se^2 = (noise^2 / n + preference^2) (1 + x'(X'X)^-1 x)."""
+    world = ValidityWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, preference=0.03)
     found = expected(plan_of(world), "Model 1", estimand=C)
     cells = [(j, m) for j in range(6) for m in range(6) if j // 2 != m // 2]
     x = np.array([[*(j == k for k in range(6)), *(m == k for k in range(6))] for j, m in cells], dtype=float)
@@ -186,16 +186,16 @@ def test_the_closed_form_of_c_is_the_exact_prediction_error():
 
 
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
-    plan = plan_of(replace(WORLD, taste=0.01, shared_taste=0.0))
-    for gamma in (0.06, 0.1):
-        for row in plan_for(plan, gamma):
+    plan = plan_of(replace(WORLD, preference=0.01, shared_preference=0.0))
+    for self_bias in (0.06, 0.1):
+        for row in plan_for(plan, self_bias):
             delta = noncentrality(row["df"], power=0.8, confidence=0.9)
             needed = replace(plan, prompts=row["prompts_needed"])
             fewer = replace(plan, prompts=row["prompts_needed"] - 1)
             enough, not_enough = (expected(p, row["judge"], estimand=row["estimand"]).std_error for p in (needed, fewer))
-            assert delta * enough <= gamma < delta * not_enough
+            assert delta * enough <= self_bias < delta * not_enough
         for estimand in (*TERMS, C):
-            rows = [row for row in plan_for(plan, gamma) if row["estimand"] == estimand]
+            rows = [row for row in plan_for(plan, self_bias) if row["estimand"] == estimand]
             for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
             own = [size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9) for row in rows]
             assert [row["size_needed"] for row in rows] == pytest.approx(own, rel=1e-9)
@@ -219,7 +219,7 @@ def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
     assert biases[-1] < 1e-8
     one, twice = (expected(each, "Model 1", estimand=C) for each in (plan, repeated(plan, 2)))
     assert (one.df, twice.df) == (7, 45)
-    assert plan.preference < twice.floor < one.floor  # towards the taste itself, never below
+    assert plan.preference < twice.floor < one.floor  # towards the preference itself, never below
 
 
 def test_what_a_plan_cannot_estimate_has_no_numbers():
@@ -236,7 +236,7 @@ def test_noncentrality_has_the_power():
 
 
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
-    world = ValidityWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, taste=0.02, reliability=0.6)
+    world = ValidityWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, preference=0.02, reliability=0.6)
     drawn = [world.draw(np.random.default_rng(seed)).moments for seed in range(8)]
     plans = [balanced_study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
@@ -249,13 +249,13 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     assert noise == pytest.approx([0.04 + more for more in missed], rel=0.05)
 
 
-def test_the_taste_is_what_the_noise_of_the_cells_leaves():
-    """With 30 prompts the noise of a cell mean is more than twice as large as the taste."""
-    world = ValidityWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, taste=0.02)
+def test_the_preference_is_what_the_noise_of_the_cells_leaves():
+    """With 30 prompts the noise of a cell mean is more than twice as large as the preference."""
+    world = ValidityWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02)
     plans = [
         balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments, 1.0, 1.0) for seed in range(25)
     ]
-    # A taste that would be below 0 is 0: on average of squares some too much.
+    # A preference that would be below 0 is 0: on average of squares some too much.
     assert 0.016 <= np.sqrt(np.mean([plan.preference**2 for plan in plans])) <= 0.026
 
 
@@ -289,13 +289,13 @@ def test_numbers_of_a_design_hold_for_every_judge():
     assert _of_every_judge([{"judge": "one"}, {"judge": "other"}], True, 0.1) == {"note": NOT_ESTIMABLE}
 
 
-def test_an_unknown_taste_is_not_taken_for_none(twin):
+def test_an_unknown_preference_is_not_taken_for_none(twin):
     """Three models of two families: floor, size and the prompts that are needed are not known either."""
     gone = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2", "GPT-3.5 Turbo"]
     spec = Spec.of("few", subset={"models_dropped": gone})
     (_, moments), *_ = slices_of(spec, twin)
     assert np.isnan(balanced_study_like(spec, moments, 1.0, 1.0).preference)
-    asked = {"gamma": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
+    asked = {"self_bias": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
     rows = list(power_rows(spec, twin, [], **asked))
     assert {row["note"] for row in rows} <= {UNKNOWN_PREFERENCES, NOT_ESTIMABLE}
     assert any(row["note"] == UNKNOWN_PREFERENCES for row in rows if row["estimand"] == A)
@@ -306,7 +306,7 @@ def test_an_unknown_taste_is_not_taken_for_none(twin):
 
 def test_raters_make_no_rows_where_the_reliability_is_not_known(twin):
     """The human scores are then taken to be exact, which any number of raters would be."""
-    asked = {"gamma": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1, 3], "copies": [1], "confidence": 0.9}
+    asked = {"self_bias": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1, 3], "copies": [1], "confidence": 0.9}
     unknown = list(power_rows(Spec.of("main"), twin, [], **asked))
     assert {row["raters"] for row in unknown} == {None}
     known = list(power_rows(Spec.of("main"), twin, [{"mean": "0.6", "raters": "3"}], **asked))

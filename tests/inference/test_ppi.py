@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.base.tables import FEW_LABELS
+from recuse.base.tables import PPI
 from recuse.inference.ppi import FOLDS, HUMANS, JUDGES, SMALL_SAMPLE, STRATA, Scores, powered_mean, ppi_rows, prompt_scores
 from recuse.model.spec import Spec
 
@@ -175,7 +175,7 @@ def tuned(scores, labelled, others):
     return np.clip(kappa * slopes, 0.0, 1.0)
 
 
-def test_few_labels_cover_and_do_not_claim_more_than_they_save():
+def test_ppi_cover_and_do_not_claim_more_than_they_save():
     """With 12 labels. The plain estimator's intervals cover 0.82, and its errors claim to save 0.4 where 0.2 are saved."""
     generator = np.random.default_rng(5)
     found = {folds: [] for folds in (1, 5)}
@@ -198,7 +198,7 @@ def test_few_labels_cover_and_do_not_claim_more_than_they_save():
     assert abs(excess[1]) < 0.07 < 0.15 < excess[0]
 
 
-def test_too_few_labels_give_no_numbers():
+def test_too_ppi_give_no_numbers():
     scores = drawn_scores(np.random.default_rng(5))
     assert np.isnan(powered_mean(scores, np.arange(300) < 1, confidence=0.9).std_error)
 
@@ -258,7 +258,7 @@ def test_widths_fall_with_labels_and_are_seeded(twin):
     scores = prompt_scores(Spec.of("main"), twin)
     rows, again = (list(ppi_rows(scores, labelled=[10, 20, 30], draws=5, confidence=0.9, seed=2)) for _ in range(2))
     assert rows == again
-    assert {"study", *rows[0]} == set(FEW_LABELS)
+    assert {"study", *rows[0]} == set(PPI)
     assert {row["prompts"] for row in rows} == {10, 20}  # of 40
     for model in scores.models:
         few, many = ([row for row in rows if row["model"] == model and row["prompts"] == n] for n in (10, 20))

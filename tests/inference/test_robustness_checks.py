@@ -1,31 +1,31 @@
-"""What views conclude of biases, and what becomes of the first conclusions."""
+"""What checks conclude of biases, and what becomes of the first conclusions."""
 
 import pytest
 
 from recuse.inference.robustness import Estimate, RobustnessCheck, concluded, verdict_on
-from tables_of_conclusions import ESTIMATED, FIRST, OTHER, TASTE, absent, at, row, table
+from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
 ENDS = ("lowest by any missing", "highest by any missing")
-BOUNDS = RobustnessCheck("bounds", "bounds", ["main"], "asks", table="missingness", methods=ENDS)
+BOUNDS = RobustnessCheck("bounds", "bounds", ["main"], "asks", table="bounds", methods=ENDS)
 CLUSTERED = RobustnessCheck("clustered", "by prompt", ["clustered"], "asks")
 
 
-def test_a_row_for_each_bias_of_the_first_view_and_each_view_of_its_slice():
+def test_a_row_for_each_bias_of_the_first_check_and_each_check_of_its_slice():
     rows = table()
-    assert [each["term"] for each in rows if each["view"] == "first"] == ["Ada", "Bo", "Cy", "Di", "F", "G", "Ada"]
-    assert [each["view"] for each in rows if each["slice"] == "Tone"] == ["first", "taste"]  # b has no slices
+    assert [each["term"] for each in rows if each["check"] == "first"] == ["Ada", "Bo", "Cy", "Di", "F", "G", "Ada"]
+    assert [each["check"] for each in rows if each["slice"] == "Tone"] == ["first", "preference"]  # b has no slices
     assert len(rows) == 6 * 3 + 2
-    assert at(rows, "taste", "Ada", "Tone")["spec"] == "by_dimension"
+    assert at(rows, "preference", "Ada", "Tone")["spec"] == "by_dimension"
 
 
 def test_judges_are_in_the_order_of_the_figures():
     rows = table(order={"self_bias": ["Di", "Ada"], "family_bias": ["G"]})
-    assert [each["term"] for each in rows if each["view"] == "first"] == ["Di", "Ada", "Bo", "Cy", "G", "F", "Ada"]
+    assert [each["term"] for each in rows if each["check"] == "first"] == ["Di", "Ada", "Bo", "Cy", "G", "F", "Ada"]
 
 
 @pytest.mark.parametrize(
-    ("view", "term", "conclusion", "verdict", "words"),
+    ("check", "term", "conclusion", "verdict", "words"),
     [
         ("first", "Ada", "favours itself", "stands", ""),
         ("first", "Cy", "not told apart from 0", "as before", ""),
@@ -33,17 +33,17 @@ def test_judges_are_in_the_order_of_the_figures():
         ("other", "Bo", "favours itself", "reversed", ""),
         ("other", "Cy", "harsher on itself", "new", ""),
         ("other", "Di", "not estimable", "not estimable", "why"),
-        ("taste", "Ada", "not told apart from 0", "lost", "ordinary taste"),
-        ("taste", "Bo", "harsher on itself", "stands", ""),
-        ("taste", "Cy", "not estimable", "not estimable", "not estimable: no cell"),
+        ("preference", "Ada", "not told apart from 0", "lost", "ordinary preference"),
+        ("preference", "Bo", "harsher on itself", "stands", ""),
+        ("preference", "Cy", "not estimable", "not estimable", "not estimable: no cell"),
         ("first", "F", "favours its family", "stands", ""),
         ("other", "F", "not estimable", "not estimable", "no such row in b.csv"),
         ("first", "G", "not estimable", "not estimable", "no rows"),
-        ("taste", "G", "not estimable", "not estimable", "no rows"),
+        ("preference", "G", "not estimable", "not estimable", "no rows"),
     ],
 )
-def test_conclusions_and_what_becomes_of_the_first(view, term, conclusion, verdict, words):
-    found = at(table(), view, term)
+def test_conclusions_and_what_becomes_of_the_first(check, term, conclusion, verdict, words):
+    found = at(table(), check, term)
     assert (found["conclusion"], found["verdict"], found["words"]) == (conclusion, verdict, words)
 
 
@@ -68,7 +68,7 @@ def test_of_several_methods_all_must_say_so():
         row("main", "Cy", 0.01, 0.005, 0.02, method=low, p_value=0.01),
         row("main", "Di", -0.5, -0.6, -0.4, method="all rows", p_value=0.01),
     ]
-    rows = table(FIRST, BOUNDS, missingness=methods)
+    rows = table(FIRST, BOUNDS, bounds=methods)
     found = at(rows, "bounds", "Ada")
     assert (found["estimate"], found["ci_low"], found["ci_high"], found["p_value"]) == pytest.approx((0.03, 0.01, 0.05, 0.01))
     assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
@@ -79,32 +79,32 @@ def test_of_several_methods_all_must_say_so():
     ]
     assert at(rows, "bounds", "Bo")["p_value"] == 1  # each end is told apart from 0, on another side
     assert "detectable" not in found
-    assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in missingness.csv"
-    assert at(rows, "bounds", "F")["words"] == "no such row in missingness.csv"
+    assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in bounds.csv"
+    assert at(rows, "bounds", "F")["words"] == "no such row in bounds.csv"
 
 
 def test_methods_and_tests_of_some_biases_say_nothing_of_others():
     own = RobustnessCheck(
-        "own", "own", ["main"], "asks", table="missingness", methods=("lowest by own missing", "highest by own missing")
+        "own", "own", ["main"], "asks", table="bounds", methods=("lowest by own missing", "highest by own missing")
     )
     tests = RobustnessCheck("tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value")
     specs = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"tests": ["family_bias"]}}
-    rows = table(FIRST, own, tests, specs=specs, missingness=[], multiplicity=[])
-    assert {each["quantity"] for each in rows if each["view"] == "own"} == {"self_bias"}
-    assert {each["quantity"] for each in rows if each["view"] == "tests"} == {"family_bias"}
+    rows = table(FIRST, own, tests, specs=specs, bounds=[], multiplicity=[])
+    assert {each["quantity"] for each in rows if each["check"] == "own"} == {"self_bias"}
+    assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
 
 def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
-    noise = RobustnessCheck("noise", "noise", ["main"], "asks", table="noisy_reference", methods=["moments"])
+    noise = RobustnessCheck("noise", "noise", ["main"], "asks", table="measurement_error", methods=["moments"])
     rows = table(
         *(FIRST, CLUSTERED, OTHER, noise),
         estimates=[*ESTIMATED, row("clustered", "Cy", 0.01, 0.001, 0.019, df=99), row("clustered", "Ada", 0.03, 0.01, 0.05)],
-        noisy_reference=[
+        measurement_error=[
             row("main", "Cy", 0.012, 0.002, 0.02, method="moments", df=99),
             row("main", "Ada", 0.03, 0.01, 0.05, method="moments", df=99),
         ],
     )
-    found = [at(rows, view, "Cy") for view in ("clustered", "noise", "other")]
+    found = [at(rows, check, "Cy") for check in ("clustered", "noise", "other")]
     assert [each["verdict"] for each in found] == ["new"] * 3
     assert [each["words"] for each in found] == ["by other errors alone", "by other errors alone, as in “by prompt”", ""]
     assert at(rows, "noise", "Ada")["words"] == ""
@@ -129,31 +129,31 @@ def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
 
 def test_few_prompts_are_noted_where_errors_are_by_prompt():
     estimates = [*ESTIMATED, row("clustered", "Ada", 0.03, 0.01, 0.05, df=11), row("clustered", "Bo", 0.03, 0.01, 0.05, df=29)]
-    rows = table(FIRST, CLUSTERED, TASTE, estimates=estimates)
+    rows = table(FIRST, CLUSTERED, PREFERENCE, estimates=estimates)
     assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: errors may be too small"
     assert at(rows, "clustered", "Bo")["note"] == ""
-    assert {each["note"] for each in rows if each["view"] == "taste"} == {""}  # its degrees of freedom are of cells
+    assert {each["note"] for each in rows if each["check"] == "preference"} == {""}  # its degrees of freedom are of cells
     length = RobustnessCheck("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
     ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, be errors by prompt
     rows = table(FIRST, length, sensitivity=[row("main", "Ada", 0.03, **ends)])
     assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == ("stands", "")
 
 
-def test_a_first_view_without_rows_has_the_reason_and_the_biases_of_the_others():
+def test_a_first_check_without_rows_has_the_reason_and_the_biases_of_the_others():
     rows = table(
         FIRST, OTHER, estimates=[row("b", "Ada", 0.03, 0.01, 0.05)], not_estimable=[absent("main", "", "no lengths", "")]
     )
-    assert [(each["view"], each["conclusion"], each["verdict"]) for each in rows] == [
+    assert [(each["check"], each["conclusion"], each["verdict"]) for each in rows] == [
         ("first", "not estimable", "not estimable"),
         ("other", "favours itself", "not estimable"),
     ]
     assert rows[0]["words"] == "no lengths"
 
 
-def test_what_a_view_detects_is_found_with_that_power():
+def test_what_a_check_detects_is_found_with_that_power():
     from scipy.stats import nct, t
 
-    size = at(table(), "taste", "Ada")["detectable"]
+    size = at(table(), "preference", "Ada")["detectable"]
     assert nct.sf(t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
 
@@ -170,4 +170,6 @@ def test_what_the_paper_prints_of_the_same_ratings_stands_beside():
     assert (ada["printed"], ada["printed_conclusion"], ada["printed_verdict"]) == (0.031, "not told apart from 0", "match")
     assert "printed" not in at(rows, "first", "Bo")
     assert "printed" not in at(rows, "other", "Ada")
-    assert "printed" not in at(table(TASTE, FIRST, scorecard=scorecard), "taste", "Ada")  # it is no estimate of Equation 1
+    assert "printed" not in at(
+        table(PREFERENCE, FIRST, scorecard=scorecard), "preference", "Ada"
+    )  # it is no estimate of Equation 1

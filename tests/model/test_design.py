@@ -224,7 +224,7 @@ def test_words_of_the_estimand(spec, words):
 
 
 def test_effects_of_models_remove_what_judges_share():
-    """Without noise, and with a taste of 0.2 for model b that both judges share: A calls it bias, B does not."""
+    """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it bias, B does not."""
     _, moments = rows_and_moments(judges=5)
     own, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))
     moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * own, np.full(len(own), 0.5)], axis=1))

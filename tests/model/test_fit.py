@@ -111,7 +111,7 @@ def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
     assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
 
 
-def test_gam_rows_are_the_fits_numbers_and_its_curves_stand_in_smooths(twin, helpfulness):
+def test_gam_rows_are_the_fits_numbers_and_its_curves_placeholder_smooths(twin, helpfulness):
     found = estimate(SPECS["gam"], twin, confidence=0.9)
     assert {row["slice"] for row in found.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
     fit = fit_gam(*helpfulness, covariance="HC0")

@@ -89,21 +89,21 @@ def test_published_biases_have_the_estimand_of_their_spec():
 TABLES_OF_BIASES = [
     "ESTIMATES",
     "MULTIPLICITY",
-    "PLACEBO",
-    "TASTES",
+    "IDIOSYNCRASY",
+    "RESIDUALS",
     "IDENTIFIABILITY",
     "LEADERBOARD",
-    "PLANNER",
-    "NOISY_REFERENCE",
+    "POWER",
+    "MEASUREMENT_ERROR",
     "BREAKDOWNS",
     "SENSITIVITY",
-    "MISSINGNESS",
+    "BOUNDS",
     "CONCLUSIONS",
     "CLAIMS",
     "SCORECARD",
     "RECOVERY",
     "CROSSCHECK",
-    "VALIDITY",
+    "MONTECARLO",
 ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_world import SMALL
 
-from recuse.base.tables import VALIDITY, read_table, write_table
+from recuse.base.tables import MONTECARLO, read_table, write_table
 from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
@@ -57,26 +57,26 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
     assert [row for row in beside if row["estimator"] == "A_HC0"] == first
 
 
-def test_taste_misleads_equation_1_and_not_the_placebo():
-    rows = tried(["A_CR1", "B_CR1", "C_placebo", "C_randomisation"], replicates=150, **PAPER, taste=0.03)
+def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
+    rows = tried(["A_CR1", "B_CR1", "C_idiosyncrasy", "C_randomisation"], replicates=150, **PAPER, preference=0.03)
     about = {"quantity": "self_bias", "statistic": "rejected"}
     assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
     assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
-    assert value(rows, **about, estimator="C_placebo", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    assert value(rows, **about, estimator="C_idiosyncrasy", term="")["value"] == pytest.approx(0.1, abs=0.03)
     assert value(rows, **about, estimator="C_randomisation", term="all judges")["value"] == pytest.approx(0.1, abs=0.08)
-    covered = value(rows, estimator="C_placebo", term="", quantity="self_bias", statistic="covered")
+    covered = value(rows, estimator="C_idiosyncrasy", term="", quantity="self_bias", statistic="covered")
     assert covered["value"] == pytest.approx(0.9, abs=0.03)
 
 
-def test_shared_taste_misleads_equation_1_and_not_model_effects():
-    rows = tried(["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"], replicates=100, **PAPER, shared_taste=0.03)
+def test_shared_preference_misleads_equation_1_and_not_model_effects():
+    rows = tried(["A_CR1", "B_CR1", "B_dimension_CR1", "B_completion_CR1"], replicates=100, **PAPER, shared_preference=0.03)
     for name, low, high in (("A_CR1", 0.35, 1), ("B_CR1", 0.06, 0.14), ("B_completion_CR1", 0.06, 0.14)):
         assert low < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")["value"] < high
 
 
 def test_planted_bias_is_found_without_bias():
-    rows = tried(["A_CR1", "B_CR1", "C_placebo"], replicates=60, **PAPER, self_bias=0.1, family_bias=0.05)
-    for name in ("A_CR1", "B_CR1", "C_placebo"):
+    rows = tried(["A_CR1", "B_CR1", "C_idiosyncrasy"], replicates=60, **PAPER, self_bias=0.1, family_bias=0.05)
+    for name in ("A_CR1", "B_CR1", "C_idiosyncrasy"):
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
             bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
             assert abs(bias["value"]) < 3.5 * bias["mc_error"]
@@ -84,14 +84,14 @@ def test_planted_bias_is_found_without_bias():
 
 
 def test_length_is_controlled():
-    names = ["A_CR1", "A_length_CR1", "C_placebo", "C_length_placebo"]
-    rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_taste=0.1)
+    names = ["A_CR1", "A_length_CR1", "C_idiosyncrasy", "C_length_idiosyncrasy"]
+    rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_preference=0.1)
     bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
-    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_placebo", True), ("C_length_placebo", False)):
+    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_idiosyncrasy", True), ("C_length_idiosyncrasy", False)):
         assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
 
 
-def test_a_noisy_reference_is_corrected():
+def test_a_measurement_error_is_corrected():
     names = ["A_CR1", "A_moments", "A_split_raters"]
     rows = tried(names, replicates=80, **PAPER, reliability=0.55, quality_gap=0.3)
     for name, biased in (("A_CR1", True), ("A_moments", False), ("A_split_raters", False)):
@@ -123,7 +123,7 @@ def test_errors_of_few_prompts():
 
 def test_tables_share_out_the_rows(tmp_path):
     rows = tried(["A_HC0"], **SMALL, self_bias=0.05)
-    write_table(tmp_path / "w.csv", VALIDITY, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
+    write_table(tmp_path / "w.csv", MONTECARLO, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
     found = read_table(tmp_path / "w.csv")
     size, power, bias, coverage = (table(name, found) for name in ("size", "power", "bias", "coverage"))
     assert {row["term"] for row in size} == {"", "Model 2", "Model 4", "Family 1", "Family 3"}

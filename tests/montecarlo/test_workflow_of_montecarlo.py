@@ -1,4 +1,4 @@
-"""The target `validity` with few replicates of few worlds."""
+"""The target `montecarlo` with few replicates of few worlds."""
 
 import pytest
 import yaml
@@ -12,16 +12,16 @@ pytestmark = pytest.mark.workflow
 REPLICATES = {"replicates": 4, "draws": 19}
 WORLD = {"dimensions": 1, "prompts": 20}
 VALUES = {
-    "taste": 0.018,
-    "shared_taste": 0.02,
+    "preference": 0.018,
+    "shared_preference": 0.02,
     "prompts": 30,
     "clusters": 30,
     "reliability": 0.55,
     "ceiling": 0.5,
-    "length_taste": 0.1,
+    "length_preference": 0.1,
     "missing": 0.2,
     "self_bias": 0.04,
-    "self_bias_with_taste": 0.04,
+    "self_bias_with_preference": 0.04,
 }
 
 
@@ -36,21 +36,21 @@ def declare(folder, **grids):
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    folder = copy_project(tmp_path_factory.mktemp("validity"))
+    folder = copy_project(tmp_path_factory.mktemp("montecarlo"))
     (folder / "results").mkdir()
     declare(folder)
-    result = snakemake(folder, "--cores", "2", "validity")
+    result = snakemake(folder, "--cores", "2", "montecarlo")
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
 
 
 def test_tables_and_figures_of_all_worlds(quick):
-    tables = {path.stem: read_table(path) for path in (quick / "results" / "validity" / "tables").iterdir()}
+    tables = {path.stem: read_table(path) for path in (quick / "results" / "montecarlo" / "tables").iterdir()}
     assert set(tables) == {"size", "power", "bias", "coverage"}
     assert len({row["grid"] for row in tables["bias"]}) == 10
-    assert {row["grid"] for row in tables["power"]} == {"self_bias", "self_bias_with_taste"}
+    assert {row["grid"] for row in tables["power"]} == {"self_bias", "self_bias_with_preference"}
     assert {row["replicates"] for row in tables["size"]} == {"4"}
-    figures = {path.name for path in (quick / "results" / "validity" / "figures").iterdir()}
+    figures = {path.name for path in (quick / "results" / "montecarlo" / "figures").iterdir()}
     assert figures == {
         f"{name}{suffix}" for name in ("size", "power", "bias", "coverage") for suffix in (".pdf", ".svg", ".png")
     }
@@ -58,10 +58,15 @@ def test_tables_and_figures_of_all_worlds(quick):
 
 def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same_bytes(quick):
     before = products(quick)
-    world = "validity/worlds/ceiling/0.5.csv"
+    world = "montecarlo/worlds/ceiling/0.5.csv"
     (quick / "results" / world).unlink()
     declare(quick, reliability={"world": {"quality_gap": 0.1}})
-    assert planned(quick, "validity") == {"validity_world": 2, "validity_tables": 1, "validity_figure": 4, "validity": 1}
+    assert planned(quick, "montecarlo") == {
+        "montecarlo_world": 2,
+        "montecarlo_tables": 1,
+        "montecarlo_figure": 4,
+        "montecarlo": 1,
+    }
     declare(quick)
     result = snakemake(quick, "--cores", "1", f"results/{world}")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -69,7 +74,7 @@ def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same
 
 
 def test_wrong_grid_stops_before_anything_runs(quick):
-    declare(quick, taste={"dial": "tast"})
-    result = snakemake(quick, "-n", "validity")
+    declare(quick, preference={"dial": "tast"})
+    result = snakemake(quick, "-n", "montecarlo")
     assert result.returncode == 1
-    assert "montecarlo.yaml: grids: taste: dial: 'tast' is not one of 'dimensions'," in result.stdout + result.stderr
+    assert "montecarlo.yaml: grids: preference: dial: 'tast' is not one of 'dimensions'," in result.stdout + result.stderr

@@ -7,7 +7,7 @@ from recuse.montecarlo.estimators import EQUATION, ESTIMATORS, MODEL, Trial
 from recuse.montecarlo.world import RATERS, ValidityWorld
 
 SMALL = {"families": (2, 1, 2), "dimensions": 2, "prompts": 12, "intercept": 0.3, "slope": 0.5, "noise": 0.2}
-TROUBLES = {"length_taste": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}
+TROUBLES = {"length_preference": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}
 
 
 def drawn(seed=1, **dials):
@@ -44,7 +44,7 @@ def test_moments_are_those_of_the_rows(dials):
 
 
 def test_rows_stand_with_their_group_and_prompt():
-    _, draw = drawn(length_taste=0.1)
+    _, draw = drawn(length_preference=0.1)
     u, group, prompt = rows(draw)
     d, j, m = np.unravel_index(group, draw.rating.shape[1:])
     assert (u[:, 1] == draw.rating[prompt, d, j, m]).all()
@@ -64,7 +64,7 @@ def test_reliability_is_the_share_of_the_true_score_in_the_reference():
 
 
 def test_tilts_rise_to_the_last():
-    _, draw = drawn(prompts=4000, dimensions=1, quality_gap=0.2, length_taste=0.1, missing=0.2)
+    _, draw = drawn(prompts=4000, dimensions=1, quality_gap=0.2, length_preference=0.1, missing=0.2)
     assert np.diff(draw.reference.mean(axis=(0, 1))) == pytest.approx(np.full(4, 0.05), abs=0.02)
     assert draw.length.mean(axis=(0, 1)) == pytest.approx(0.3 * np.linspace(-1, 1, 5), abs=0.02)
     missing = 1 - draw.present.mean(axis=(0, 1))

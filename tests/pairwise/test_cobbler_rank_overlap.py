@@ -78,7 +78,7 @@ def test_equal_rankings_reach_one_only_if_extrapolated():
     assert rank_biased_overlap(same, same, extrapolated=False) == pytest.approx(1 - 0.8**15, abs=1e-15)
 
 
-def test_equal_wins_stand_in_the_order_of_columns():
+def test_equal_wins_placeholder_the_order_of_columns():
     assert places(np.array([3, 7, 3, 0, 7])).tolist() == [2, 0, 3, 4, 1]
     wins = np.random.default_rng(1).integers(0, 4, (3, 2, 8))
     for index in np.ndindex(3, 2):

@@ -233,7 +233,7 @@ def test_the_legend_of_the_length_curve_names_experiments_and_bars_as_they_are_d
     assert "experiment:" not in unnamed
 
 
-def test_changes_of_perturbed_answers_stand_in_percent_by_level():
+def test_changes_of_perturbed_answers_placeholder_percent_by_level():
     table = confound()
     figure = length_confound(table, **DRAWN)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [name.replace("_", " ") for name in PERTURBATIONS]

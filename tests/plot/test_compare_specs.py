@@ -21,7 +21,7 @@ from drawings import (
 )
 from recuse.base import tables
 from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import PLACEBO
+from recuse.model.spec import IDIOSYNCRASY
 from recuse.plot.biases import (
     GAPS,
     Variant,
@@ -29,7 +29,7 @@ from recuse.plot.biases import (
     compare,
     compare_specs,
     variants_of,
-    with_placebo,
+    with_idiosyncrasy,
     without_variant,
 )
 from recuse.plot.intervals import ORDER, POINTS, excludes_zero
@@ -219,7 +219,7 @@ def test_what_there_is_is_drawn_the_same_every_time_and_the_rest_named(tmp_path)
     tables = {"main": spec_table(MAIN), "without": spec_table(MAIN[:1]), "length": spec_table([])}
     reasons = gaps(("length", None, "the ratings have no lengths"))
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in tables]
-    inputs = {"estimates": list(tables.values()), "not_estimable": reasons, "placebo": []}
+    inputs = {"estimates": list(tables.values()), "not_estimable": reasons, "idiosyncrasy": []}
     drawn_twice("biases:compare_specs", tmp_path, inputs, variants=entries, confidence=0.9)
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.1]
@@ -239,7 +239,7 @@ def test_shapes_differ_and_begin_anew_when_they_run_out():
 OF_MAIN = [(None, "self_bias", "GPT-4o", 0.1, 0.05, 0.15), (None, "self_bias", "Claude v2", 0.0, -0.1, 0.1)]
 
 
-PLACEBO_ROWS = [
+IDIOSYNCRASY_ROWS = [
     ("main", None, "self_bias", "GPT-4o", 0.2, 0.1, 0.3, None),
     ("main", None, "self_bias", "Claude v2", None, None, None, "why not"),
     ("main", None, "self_bias", ALL_JUDGES, 0.9, 0.8, 1.0, None),
@@ -247,35 +247,35 @@ PLACEBO_ROWS = [
 ]
 
 
-def placebo_table(rows=PLACEBO_ROWS):
+def idiosyncrasy_table(rows=IDIOSYNCRASY_ROWS):
     columns = ["spec", "slice", "quantity", "term", "estimate", "ci_low", "ci_high", "reason"]
-    return pd.DataFrame(rows, columns=columns).reindex(columns=tables.PLACEBO)
+    return pd.DataFrame(rows, columns=columns).reindex(columns=tables.IDIOSYNCRASY)
 
 
-def test_placebo_cells_are_a_variant_with_a_prediction_interval():
-    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": PLACEBO}]
+def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
+    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": IDIOSYNCRASY}]
 
     def drawn(rows):
-        tables = [spec_table(OF_MAIN, "main")], gaps(), [placebo_table(rows)]
+        tables = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table(rows)]
         return compare_specs(*tables, subject(), variants=entries, confidence=0.9)
 
-    figure = drawn(PLACEBO_ROWS)
+    figure = drawn(IDIOSYNCRASY_ROWS)
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.2]
     assert [tuple(bar.get_xdata()) for bar in artists(figure, "interval")][2] == (0.1, 0.3)
     said = " ".join(texts(figure))
     assert all(text in said for text in ("C (90 % prediction interval)", f"A ({INTERVAL})", GAPS))
-    figure = drawn(PLACEBO_ROWS[1:])
+    figure = drawn(IDIOSYNCRASY_ROWS[1:])
     assert figure.axes == []
     assert "Nothing to compare with: A." in " ".join(texts(figure))
 
 
-def test_reasons_of_placebo_cells_are_those_of_the_spec_where_all_lack_an_estimate():
+def test_reasons_of_idiosyncrasy_cells_are_those_of_the_spec_where_all_lack_an_estimate():
     reasons = gaps(("a", None, "x"))
-    tables, joined = with_placebo([spec_table(OF_MAIN)], reasons, placebo_table(), spec="main")
+    tables, joined = with_idiosyncrasy([spec_table(OF_MAIN)], reasons, idiosyncrasy_table(), spec="main")
     assert tables[1]["term"].tolist() == ["GPT-4o"]
-    assert joined[["spec", "term", "reason"]].values.tolist()[1:] == [[PLACEBO, "Claude v2", "why not"]]
-    tables, joined = with_placebo([spec_table(OF_MAIN)], reasons, placebo_table(PLACEBO_ROWS[1:]), spec="main")
+    assert joined[["spec", "term", "reason"]].values.tolist()[1:] == [[IDIOSYNCRASY, "Claude v2", "why not"]]
+    tables, joined = with_idiosyncrasy([spec_table(OF_MAIN)], reasons, idiosyncrasy_table(IDIOSYNCRASY_ROWS[1:]), spec="main")
     assert tables[1].empty
     assert joined["quantity"].isna().tolist() == [True, True]
-    entry = {"label": "C: ordinary taste", "spec": PLACEBO}
-    assert without_variant(entry, tables[1], joined) == {"C: ordinary taste": "why not"}
+    entry = {"label": "C: ordinary preference", "spec": IDIOSYNCRASY}
+    assert without_variant(entry, tables[1], joined) == {"C: ordinary preference": "why not"}

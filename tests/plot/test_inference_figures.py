@@ -1,4 +1,4 @@
-"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, few labels, the planner."""
+"""Figures of what stands beside the estimates: the leaderboard, curves over reliability, few labels, the power."""
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ SAME = {kind: [1, 2, 3, 4] for kind in KINDS}
 
 DRAW = {
     "leaderboard": leaderboard.leaderboard,
-    "few_labels": power.few_labels,
-    "planner": power.planner,
+    "ppi": power.ppi,
+    "power": power.power,
     "reliability": reliability.reliability,
 }
 
@@ -35,7 +35,7 @@ def foot(figure):
     return " ".join(texts(figure))
 
 
-def test_models_stand_in_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
+def test_models_placeholder_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
     figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
     order = [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
@@ -129,9 +129,9 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
     tables = of_reliability(curves([("self_bias", "GPT-4o"), ("self_bias", "Claude v2")]))
     larger = tables["curves"]["term"] == "Claude v2"
     tables["curves"].loc[larger, ["estimate", "ci_low", "ci_high"]] *= 20
-    own = tables["noisy_reference"]
+    own = tables["measurement_error"]
     ends = (own["term"] == "Claude v2").map({True: -0.01, False: 0.01})
-    tables["noisy_reference"] = own.assign(estimate=0.02, ci_low=ends, ci_high=0.04)
+    tables["measurement_error"] = own.assign(estimate=0.02, ci_low=ends, ci_high=0.04)
     figure = drawn("reliability", *tables.values())
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Claude v2", "GPT-4o"]
     spans = [np.diff(axes.get_ylim())[0] for axes in figure.axes]
@@ -143,7 +143,7 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
 
 
 def test_widths_against_labels_with_what_is_saved_at_most_labels():
-    figure = drawn("few_labels", labels())
+    figure = drawn("ppi", labels())
     assert [axes.get_title(loc="left") for axes in figure.axes] == PRESENT
     assert artists(figure, STRATA)[0].get_ydata() == pytest.approx(0.6 / np.sqrt([10, 50]))
     assert artists(figure, HUMANS)[0].get_xdata().tolist() == [10, 50]
@@ -158,17 +158,17 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert "in 90 % of the choices, and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
     assert "made with 10 prompts, over all models, the judges save 36 % taken as one and 0 % taken apart." in said
     assert on_paper(figure)
-    few = drawn("few_labels", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
+    few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "save a share" in text]
     few = labels()
     few.loc[few["model"] == PRESENT[0], "saved"] = np.nan  # human scores that do not vary
-    assert texts(drawn("few_labels", few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
-    assert "really made" not in foot(drawn("few_labels", labels(prompts=(30, 50))))
-    assert is_page_of(drawn("few_labels", few[:0]), power.NO_LABELS)
+    assert texts(drawn("ppi", few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
+    assert "really made" not in foot(drawn("ppi", labels(prompts=(30, 50))))
+    assert is_page_of(drawn("ppi", few[:0]), power.NO_LABELS)
 
 
 def test_a_plan_says_how_many_prompts_it_takes_or_never():
-    figure = drawn("planner", plans())
+    figure = drawn("power", plans())
     said = texts(figure)
     assert [said.count(words) for words in ("4,936", "9,872", "never", "–", "not estimable")] == [2, 2, 4, 4, 1]
     assert not [text for text in said if "inf" in text.lower().split() or "nan" in text.lower().split()]
@@ -181,16 +181,16 @@ def test_a_plan_says_how_many_prompts_it_takes_or_never():
     assert artists(figure, "size")[0].axes is figure.axes[1]
     assert f"–: {NOT_ESTIMABLE}." in said
     assert on_paper(figure)
-    assert is_page_of(drawn("planner", plans()[-8:]), power.NONE)
+    assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
 
 
-def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_not_known():
+def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_preference_is_not_known():
     table = plans()
     of_a, of_b = ((table["estimand"] == estimand) for estimand in (A, BY_MODEL))
     table.loc[of_a & (table["raters"] == 1), "note"] = OVERSIZED
     table.loc[of_b, "note"] = UNKNOWN_PREFERENCES
     table.loc[of_b, ["floor", "size", "prompts_needed"]] = np.nan
-    figure = drawn("planner", table)
+    figure = drawn("power", table)
     said = texts(figure)
     counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at the least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
@@ -202,21 +202,21 @@ def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_taste_is_
 
 def test_a_plan_without_known_reliability_has_exact_scores_and_no_raters():
     table = plans()[lambda rows: rows["raters"] == 1].assign(raters=np.nan)
-    figure = drawn("planner", table)
+    figure = drawn("power", table)
     said = texts(figure)
     assert {"human scores taken as exact", "exact scores"} <= set(said)
     assert not [text for text in said if text.startswith(("1 human", "0 human", "nan"))]
     assert "How reliable the human scores are is not known" in foot(figure)
     assert "more raters" not in foot(figure)
     assert len([line for line in figure.axes[0].lines if line.get_gid() == "detectable"]) == 2
-    assert "more raters take the errors away" in foot(drawn("planner", plans()))
+    assert "more raters take the errors away" in foot(drawn("power", plans()))
 
 
 @pytest.mark.parametrize("models", [["one"], [f"a model with a rather long name {number}" for number in range(14)]])
 def test_any_number_of_models_fits_the_paper(models):
     ranks = {kind: list(range(1, len(models) + 1)) for kind in KINDS}
     assert on_paper(drawn("leaderboard", board(ranks, models)))
-    assert on_paper(drawn("few_labels", labels(models)))
+    assert on_paper(drawn("ppi", labels(models)))
     assert on_paper(drawn("reliability", *of_reliability(curves([("self_bias", model) for model in models])).values()))
 
 
@@ -225,8 +225,8 @@ def test_any_number_of_models_fits_the_paper(models):
     [
         ("leaderboard:leaderboard", {"table": board(SAME)}),
         ("reliability:reliability", of_reliability()),
-        ("power:few_labels", {"table": labels()}),
-        ("power:planner", {"table": plans()}),
+        ("power:ppi", {"table": labels()}),
+        ("power:power", {"table": plans()}),
     ],
 )
 def test_the_script_draws_the_same_bytes(draw, tables, tmp_path):

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from drawings import artists, drawn_twice, on_paper, subject, texts
-from recuse.base.tables import VALIDITY
+from recuse.base.tables import MONTECARLO
 from recuse.montecarlo.estimators import TABLES
 from recuse.montecarlo.world import DIALS, SIZE, ValidityWorld, dials_in_words, world_in_words
-from recuse.plot.montecarlo import STATISTICS, _stacked, validity
+from recuse.plot.montecarlo import STATISTICS, _stacked, montecarlo
 
-TITLES = {"taste": "taste of single judges", "prompts": "more prompts", "none": "not in the table"}
-TRIED = ["A_CR1", "A_bounds", "C_placebo", "C_randomisation"]
+TITLES = {"preference": "preference of single judges", "prompts": "more prompts", "none": "not in the table"}
+TRIED = ["A_CR1", "A_bounds", "C_idiosyncrasy", "C_randomisation"]
 GRIDS = {grid: {"title": title, "dials": [f"dial: of {grid}"], "estimators": TRIED} for grid, title in TITLES.items()}
 
 
@@ -19,9 +19,9 @@ def table(name, value=0.3):
     statistic = TABLES[name][0][0]
     rows = [
         (grid, dial, setting, estimator, "A: x", quantity, term, 0.0, statistic, value + place / 100, 0.01, 50)
-        for grid, dial, settings in (("taste", "taste", (0, 0.018)), ("prompts", "prompts", (30, 100, 600)))
+        for grid, dial, settings in (("preference", "preference", (0, 0.018)), ("prompts", "prompts", (30, 100, 600)))
         for setting in settings
-        for place, estimator in enumerate(("A_CR1", "C_placebo", "C_randomisation"))
+        for place, estimator in enumerate(("A_CR1", "C_idiosyncrasy", "C_randomisation"))
         for quantity, term in (
             ("self_bias", "Model 1"),
             ("self_bias", "Model 2"),
@@ -31,13 +31,15 @@ def table(name, value=0.3):
         if estimator != "C_randomisation"
     ]
     if name != "bias":
-        rows += [("taste", "taste", 0, "C_randomisation", "C: x", "self_bias", "all judges", 0.0, statistic, 0.9, 0.01, 50)]
-    return pd.DataFrame(rows, columns=VALIDITY)
+        rows += [
+            ("preference", "preference", 0, "C_randomisation", "C: x", "self_bias", "all judges", 0.0, statistic, 0.9, 0.01, 50)
+        ]
+    return pd.DataFrame(rows, columns=MONTECARLO)
 
 
 def drawn(name, rows=None):
     rows = table(name) if rows is None else rows
-    return validity(rows, subject(), name=name, grids=GRIDS, world="Nine models.", confidence=0.9)
+    return montecarlo(rows, subject(), name=name, grids=GRIDS, world="Nine models.", confidence=0.9)
 
 
 def labels(axes):
@@ -47,9 +49,9 @@ def labels(axes):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_panel_for_each_grid_a_row_for_each_estimator_and_a_point_for_each_world(name):
     figure = drawn(name)
-    assert [text for text in texts(figure) if text in TITLES.values()] == ["taste of single judges", "more prompts"]
-    assert {"dial: of taste", "dial: of prompts"} <= set(texts(figure))
-    assert labels(figure.axes[1]) == ["A: Equation 1, CR1", "C: placebo cells, t"]
+    assert [text for text in texts(figure) if text in TITLES.values()] == ["preference of single judges", "more prompts"]
+    assert {"dial: of preference", "dial: of prompts"} <= set(texts(figure))
+    assert labels(figure.axes[1]) == ["A: Equation 1, CR1", "C: unrelated cells, t"]
     lines = artists(figure, "A_CR1")
     assert [len(line.get_xdata()) for line in lines] == [2, 3]
     assert lines[0].get_xdata() == pytest.approx([0.3, 0.3])
@@ -73,18 +75,18 @@ def test_a_test_of_the_mean_over_judges_is_drawn_where_it_is_all_there_is():
     figure = drawn("size")
     (mean,) = artists(figure, "C_randomisation")
     assert mean.get_xdata().tolist() == [0.9]
-    assert [labels(axes)[-1] for axes in figure.axes] == ["C: mean over judges, randomised", "C: placebo cells, t"]
+    assert [labels(axes)[-1] for axes in figure.axes] == ["C: mean over judges, randomised", "C: unrelated cells, t"]
 
 
 def test_a_test_of_all_biases_at_once_is_drawn_as_how_often_it_finds_any():
     """Not as the share of judges that it finds, which is small by design."""
-    about = ("taste", "taste", 0, "A_max_t", "A: x")
+    about = ("preference", "preference", 0, "A_max_t", "A: x")
     rows = [
         (*about, "self_bias", np.nan, 0.0, statistic, value, 0.01, 50)
         for statistic, value in (("rejected", 0.01), ("any_rejected", 0.07))
     ]
     rows.append((*about, "biases", np.nan, 0.0, "any_rejected", 0.11, 0.01, 50))
-    figure = drawn("size", pd.concat([table("size"), pd.DataFrame(rows, columns=VALIDITY)]))
+    figure = drawn("size", pd.concat([table("size"), pd.DataFrame(rows, columns=MONTECARLO)]))
     (line,) = artists(figure, "A_max_t")
     assert line.get_xdata().tolist() == [0.11]
     assert "Any of all: the share of draws in which one self- or family-bias at least is called so." in " ".join(texts(figure))
@@ -96,9 +98,9 @@ def test_an_estimator_that_does_not_answer_is_named_with_the_panels_where_it_doe
     silent = "A: bounds by missing own ratings, CR1"
     assert f"Tried, without such an answer: {silent} and C: mean over judges, randomised (more prompts)." in said
     rows = table("size")
-    rows.loc[rows["estimator"] == "C_placebo", "statistic"] = "answered"
+    rows.loc[rows["estimator"] == "C_idiosyncrasy", "statistic"] = "answered"
     said = " ".join(texts(drawn("size", rows)))
-    assert f"Tried, without such an answer: {silent}, C: placebo cells, t and C: mean over judges, randomised (more" in said
+    assert f"Tried, without such an answer: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in said
 
 
 def test_each_panel_has_ends_of_its_own_about_the_nominal_share_and_shows_the_band():
@@ -136,9 +138,9 @@ def test_panels_stand_below_one_another_in_the_emptier_column():
 def test_the_world_and_the_dials_of_a_grid_are_put_into_words():
     world = {"families": [3, 2], "prompts": 100, "dimensions": 6, "intercept": 0.3, "slope": 0.5, "noise": 0.25}
     assert "5 models of 2 families rate one another on 100 prompts in 6 dimensions, 0.3 + 0.5 times" in world_in_words(world)
-    assert f"0.25, with {DIALS['taste']} 0.1; but for" in world_in_words(world | {"taste": 0.1})
-    grid = {"dial": "prompts", "values": [30, 600], "world": {"taste": 0.018, "ceiling": True}}
-    assert dials_in_words(grid) == ["prompts: 30, 600", f"with {DIALS['taste']} 0.018; {DIALS['ceiling']}"]
+    assert f"0.25, with {DIALS['preference']} 0.1; but for" in world_in_words(world | {"preference": 0.1})
+    grid = {"dial": "prompts", "values": [30, 600], "world": {"preference": 0.018, "ceiling": True}}
+    assert dials_in_words(grid) == ["prompts: 30, 600", f"with {DIALS['preference']} 0.018; {DIALS['ceiling']}"]
     assert dials_in_words(grid | {"world": {}}) == ["prompts: 30, 600"]
 
 
@@ -155,4 +157,4 @@ def test_nothing_to_draw_is_said():
 def test_script_draws_the_same_bytes(tmp_path):
     study = {"label": "simulated worlds", "kind": "simulated", "models": {}, "families": {}}
     settings = {"name": "size", "grids": GRIDS, "world": "", "confidence": 0.9}
-    drawn_twice("montecarlo:validity", tmp_path, {"table": table("size")}, study, **settings)
+    drawn_twice("montecarlo:montecarlo", tmp_path, {"table": table("size")}, study, **settings)

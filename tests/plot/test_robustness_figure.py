@@ -11,17 +11,17 @@ from recuse.plot.robustness import conclusions
 from recuse.plot.style import EDGE, LINE
 from recuse.report.robustness import NOTHING
 
-VIEWS = [
+CHECKS = [
     RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),
     RobustnessCheck("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
-    RobustnessCheck("taste", "C: taste", ["main"], "asks", lost="ordinary taste", table="placebo"),
+    RobustnessCheck("preference", "C: preference", ["main"], "asks", lost="ordinary preference", table="idiosyncrasy"),
 ]
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
-OF_CONFIG = {view.name: {key: value for key, value in vars(view).items() if key != "name"} for view in VIEWS}
-ASKED = {"views": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
+OF_CONFIG = {check.name: {key: value for key, value in vars(check).items() if key != "name"} for check in CHECKS}
+ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 FAVOURS, HARSHER, NOT_APART = "favours itself", "harsher on itself", "not told apart from 0"
-A, C = "A: gap to the human scale", "C: gap beyond ordinary taste"
-WHOLE = {  # by judge: of the three views
+A, C = "A: gap to the human scale", "C: gap beyond ordinary preference"
+WHOLE = {  # by judge: of the three checks
     "Claude v2": (FAVOURS, FAVOURS, NOT_APART),
     "Claude 3 Sonnet": (FAVOURS, NOT_APART, HARSHER),
     "GPT-4o": (NOT_APART, HARSHER, "not estimable"),
@@ -30,20 +30,20 @@ WHOLE = {  # by judge: of the three views
 VERDICTS = {(FAVOURS, NOT_APART): "lost", (FAVOURS, HARSHER): "reversed", (NOT_APART, HARSHER): "new"}
 
 
-def rows(label, judges=WHOLE, views=VIEWS):
+def rows(label, judges=WHOLE, checks=CHECKS):
     for quantity, terms in (("self_bias", judges), ("family_bias", {"GPT": (FAVOURS,) * 3})):
         for number, (term, found) in enumerate(terms.items()):
-            for view, conclusion in zip(views, found, strict=False):
+            for check, conclusion in zip(checks, found, strict=False):
                 known = conclusion != "not estimable"
                 own = FAVOURS if quantity == "self_bias" else "favours its family"
                 yield {
                     "slice": label,
                     "quantity": quantity,
                     "term": term,
-                    "view": view.name,
-                    "estimand": C if view.name == "taste" else A,
-                    "estimate": 0.01 * (number + 1) + 0.002 * (view.name == "taste") if known else np.nan,
-                    "detectable": 0.04 if view.name == "taste" else np.nan,
+                    "check": check.name,
+                    "estimand": C if check.name == "preference" else A,
+                    "estimate": 0.01 * (number + 1) + 0.002 * (check.name == "preference") if known else np.nan,
+                    "detectable": 0.04 if check.name == "preference" else np.nan,
                     "conclusion": own if conclusion == FAVOURS else conclusion,
                     "first": own if found[0] == FAVOURS else found[0],
                     "verdict": VERDICTS.get((found[0], conclusion), "stands") if known else "not estimable",
@@ -52,7 +52,7 @@ def rows(label, judges=WHOLE, views=VIEWS):
 
 
 def table(*labels, **settings):
-    by_dimension = {**settings, "views": VIEWS[:2]}
+    by_dimension = {**settings, "checks": CHECKS[:2]}
     found = [row for label in labels for row in rows(label, **(by_dimension if label else settings))]
     return pd.DataFrame(found).reindex(columns=CONCLUSIONS)
 
@@ -66,7 +66,7 @@ def test_marks_are_the_conclusions_in_the_colours_of_the_families():
     marks = artists(axes.figure, "mark")
     assert [mark.get_marker() for mark in marks] == [*"^^o", *"^ov", *"ov", *"vvv", *"^^^"]
     assert [mark.get_ydata()[0] for mark in marks[:3]] == [0, 0, 0]
-    assert len({mark.get_xdata()[0] for mark in marks}) == len(VIEWS)
+    assert len({mark.get_xdata()[0] for mark in marks}) == len(CHECKS)
     palette = subject().palette
     assert marks[0].get_color() == palette.colour("Claude v2")
     assert marks[-1].get_color() == palette.family_colour("GPT")
@@ -91,8 +91,8 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
 def test_the_legend_says_the_level_and_the_estimands():
     said = texts(drawn(""))
     assert "decided by 90 % intervals, or without one by p ≤ 0.1" in said
-    assert {"A: gap to the human scale", "C: gap beyond ordinary taste"} <= set(said)
-    assert "B: gap to the other judges" not in said  # no view is of B
+    assert {"A: gap to the human scale", "C: gap beyond ordinary preference"} <= set(said)
+    assert "B: gap to the other judges" not in said  # no check is of B
     again = conclusions(table(""), gaps(), subject(estimand="A: what the legend says"), **ASKED)
     assert not any("what the legend says" in text for text in texts(again))
 
@@ -101,9 +101,9 @@ def test_numbers_stand_where_they_are_not_those_of_the_first():
     figure = drawn("")
     numbers = [text.get_text() for text in artists(figure, "number")]
     assert numbers[:2] == ["+0.010", "+0.012"]
-    assert len(numbers) == 5 + 4  # none of the second view, and none that is not estimable
+    assert len(numbers) == 5 + 4  # none of the second check, and none that is not estimable
     by_dimension = table("", "Tone")
-    other = (by_dimension["view"] == "errors") & by_dimension["slice"].eq("Tone")
+    other = (by_dimension["check"] == "errors") & by_dimension["slice"].eq("Tone")
     by_dimension.loc[other, "estimate"] += 0.01  # of the same estimand: too many numbers
     below = conclusions(by_dimension, gaps(), subject(), **ASKED).axes[1]
     assert len([text for text in below.texts if text.get_gid() == "number"]) == 5
@@ -114,14 +114,14 @@ def test_numbers_stand_where_they_are_not_those_of_the_first():
         assert not any(mark.get_window_extent().overlaps(box) for mark in near)
 
 
-def test_dimensions_stand_below_with_the_views_that_they_have():
+def test_dimensions_stand_below_with_the_checks_that_they_have():
     figure = drawn("", "Tone", "Use", "Wit")
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["The whole study", "Tone", "Use", "Wit"]
     whole, *others = figure.axes
     assert [len([line for line in axes.lines if line.get_gid() == "mark"]) for axes in others] == [10] * 3
     assert all(axes.get_position().y1 < whole.get_position().y0 for axes in others)
     assert texts(figure).count("other errors") == 4  # over every panel
-    assert texts(figure).count("C: taste") == 1
+    assert texts(figure).count("C: preference") == 1
 
 
 def test_the_foot_says_the_answer_and_what_it_does_not_prove():
@@ -132,7 +132,7 @@ def test_the_foot_says_the_answer_and_what_it_does_not_prove():
 
 
 def test_the_foot_is_short():
-    """The study, and at most five lines: also where views cannot be estimated and a judge is new."""
+    """The study, and at most five lines: also where checks cannot be estimated and a judge is new."""
     figure = drawn("", "Tone", judges=WHOLE | {"Llama 3 70B": (NOT_APART, NOT_APART, NOT_APART)})
     lowest = min(axes.get_position().y0 for axes in figure.axes) * figure.get_size_inches()[1]
     assert lowest <= (1 + 5) * LINE + EDGE + 0.09

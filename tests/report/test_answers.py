@@ -16,7 +16,9 @@ def of_ratings(estimates, *, not_estimable=(), leaderboard=(), conclusions=(), c
         "check": texts(CHECK, check),
         "completeness": [{"judge": judge} for judge in judges],
     }
-    return answer_of_ratings(tables, confidence=0.9, errors="HC0", scales=scales or {"A": [0, 1]}, views={"holm": "many tests"})
+    return answer_of_ratings(
+        tables, confidence=0.9, errors="HC0", scales=scales or {"A": [0, 1]}, checks={"holm": "many tests"}
+    )
 
 
 def point(answer, heading):
@@ -136,9 +138,9 @@ def test_ranking_says_what_moves_and_whether_it_is_sure(debiased, said, moves):
     assert found.items == moves
 
 
-def test_conclusions_are_held_against_the_other_views():
-    def concluded(term, view, verdict, first="favours itself"):
-        return {"quantity": "self_bias", "term": term, "view": view, "verdict": verdict, "first": first}
+def test_conclusions_are_held_against_the_other_checks():
+    def concluded(term, check, verdict, first="favours itself"):
+        return {"quantity": "self_bias", "term": term, "check": check, "verdict": verdict, "first": first}
 
     rows = [concluded("A", "published", "stands"), concluded("A", "holm", "lost"), concluded("A", "other", "not estimable")]
     rows += [concluded("B", "published", "stands"), concluded("B", "holm", "stands")]
@@ -147,36 +149,36 @@ def test_conclusions_are_held_against_the_other_views():
         concluded("C", "holm", "new", "not told apart from 0"),
     ]
     answer = of_ratings([estimate(name, 0.1) for name in "AB"] + [estimate("C", 0.0)], conclusions=rows)
-    said = " Of these 2 conclusions 1 stands in the one other view that can be told here; not known: other."
+    said = " Of these 2 conclusions 1 stands in the one other check that can be told here; not known: other."
     assert answer.headline.endswith(said)
     assert point(answer, "How sure is that?").items == [
-        ("A favours itself", "stands in 0 of 1 other views that can tell, not in: many tests"),
-        ("B favours itself", "stands in the one other view"),
+        ("A favours itself", "stands in 0 of 1 other checks that can tell, not in: many tests"),
+        ("B favours itself", "stands in the one other check"),
     ]
     rows[1:3] = [rows[1] | {"verdict": "stands"}]
     both = of_ratings([estimate(name, 0.1) for name in "AB"], conclusions=rows)
-    assert both.headline.endswith(" Both conclusions stand in every other view.")
+    assert both.headline.endswith(" Both conclusions stand in every other check.")
 
 
-def test_views_that_could_not_be_asked_are_named():
+def test_checks_that_could_not_be_asked_are_named():
     row = {"quantity": "self_bias", "first": "favours itself"}
     verdicts = {
         "published": "stands",
         "holm": "stands",
-        "placebo": "stands",
+        "idiosyncrasy": "stands",
         "noisy": "not estimable",
         "length": "not estimable",
     }
-    rows = [{**row, "term": name, "view": view, "verdict": said} for name in "AB" for view, said in verdicts.items()]
+    rows = [{**row, "term": name, "check": check, "verdict": said} for name in "AB" for check, said in verdicts.items()]
     both = [estimate(name, 0.1) for name in "AB"]
-    said = "Both conclusions stand in each of the 2 other views that can be told here; not known: noisy; length."
+    said = "Both conclusions stand in each of the 2 other checks that can be told here; not known: noisy; length."
     assert of_ratings(both, conclusions=rows).headline.endswith(said)
     rows[2] |= {"verdict": "not estimable"}
     answer = of_ratings(both, conclusions=rows)
     assert answer.headline.endswith(
-        "in each of the 2 other views that can be told here; not known: placebo (for 1 of 2); noisy; length."
+        "in each of the 2 other checks that can be told here; not known: idiosyncrasy (for 1 of 2); noisy; length."
     )
-    assert point(answer, "How sure is that?").items[0][1] == "stands in the one other view that can tell"
+    assert point(answer, "How sure is that?").items[0][1] == "stands in the one other check that can tell"
 
 
 def finding(topic, level="warning", words="w", **others):
@@ -189,7 +191,7 @@ def test_how_sure_says_what_the_check_estimates_beside_chance():
         finding("reliability", words="how reliable the human scores of a are is not known", subject="a", advice="score twice"),
         finding("reliability", words="of b", subject="b"),
         finding("reliability", "fine", "of c", subject="c"),
-        finding("ordinary taste", words="without any self-bias, one in 41 %", advice="believe C"),
+        finding("ordinary preference", words="without any self-bias, one in 41 %", advice="believe C"),
     ]
     answer = of_ratings([estimate("A", 0.1)], check=check)
     assert point(answer, "How sure is that?").words.endswith(

@@ -47,9 +47,9 @@ def test_caption_is_the_same_beside_settings_of_a_users_docutils(tmp_path, monke
     assert unescape(rendered_caption('A "name".', {})) == '<p>A "name".</p>'
 
 
-def test_caption_of_the_conclusions_lists_its_views():
-    views = {name: {"title": f"{name}:", "asks": f"is it {name}"} for name in ("A", "B")}
-    settings = {"views": views, "confidence": 0.9}
+def test_caption_of_the_conclusions_lists_its_checks():
+    checks = {name: {"title": f"{name}:", "asks": f"is it {name}"} for name in ("A", "B")}
+    settings = {"checks": checks, "confidence": 0.9}
     params = {"settings": settings, "subject": {"label": "ours", "kind": "user", "estimand": ""}}
     caption = rendered_caption((ROOT / "workflow" / "report" / "conclusions.rst").read_text("utf-8"), {"params": params})
     assert re.findall(r"<li>(.*?)</li>", caption) == ["<p>A:: is it A?</p>", "<p>B:: is it B?</p>"]

@@ -38,12 +38,12 @@ def test_names_are_text_wherever_they_stand(html):
 def test_the_answer_comes_first_and_says_how_sure(html):
     said = re.search(r'class="lead">(.*?)</p>', html)[1]
     counted = "1 of 4 judges favours itself; 1 is harsher on itself; of 1 it cannot be told."
-    assert said == f"{counted} This does not stand in every other view."
+    assert said == f"{counted} This does not stand in every other check."
     assert "The intervals are at 90\N{NO-BREAK SPACE}%, with HC0 standard errors" in html
     assert "about 10\N{NO-BREAK SPACE}% would still be called biased by chance alone" in html
     assert html.index('class="lead"') < html.index("<svg") < html.index("<table")
     assert "+0.100 (0.084 to 0.116), or +0.90 on the raw scale, favours itself" in html
-    assert "stands in 0 of 1 other views, not in: C: ordinary taste" in html
+    assert "stands in 0 of 1 other checks, not in: C: ordinary preference" in html
 
 
 def test_a_figure_with_nothing_to_show_is_a_line(html):

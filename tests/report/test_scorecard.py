@@ -123,7 +123,7 @@ def test_the_page_says_what_the_tables_hold(outputs):
     assert "1 of 1. for: Llama 3 8B -0.0368 [-0.0446, -0.0291]" in text
     assert "self_bias, Mistral 7B, cnn by_dataset" in text
     assert "unknown" in text
-    assert "no ratings of HELM-Instruct but a simulated stand-in" in text
+    assert "no ratings of HELM-Instruct but a simulated placeholder" in text
     assert "SIMULATED" not in text
     assert "ratings are simulated" not in text
 

@@ -25,8 +25,8 @@ from report_pages import Elements
 INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
 INSTEAD = INFERENCE["without_human_scores"]
 SPECS = CONFIG["specs"]
-VIEWS = {name: {"table": "estimates", **view} for name, view in INFERENCE["conclusions"].items()}
-ASKED = {"views": VIEWS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
+CHECKS = {name: {"table": "estimates", **check} for name, check in INFERENCE["robustness_checks"].items()}
+ASKED = {"checks": CHECKS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 SUBJECT = {"label": "ours", "kind": "user", "models": CONFIG["models"], "families": CONFIG["families"], "estimand": ""}
 FIGURES = figures_of_ratings(CONFIG)
 SILENT = {
@@ -41,8 +41,8 @@ SILENT = {
     "gam",
     "gam_smooths",
     "reliability",
-    "few_labels",
-    "planner",
+    "ppi",
+    "power",
 }
 
 
@@ -87,9 +87,9 @@ def folder(tmp_path_factory):
 
 def tables_of_study():
     return (
-        *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "placebo", "tastes"),
-        *("identifiability", "reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"),
-        *("leaderboard", "few_labels", "planner", "conclusions", "check"),
+        *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
+        *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
+        *("leaderboard", "ppi", "power", "conclusions", "check"),
     )
 
 
@@ -116,13 +116,13 @@ def test_tables_that_rest_on_human_scores_have_a_header_alone(folder):
         "multiplicity",
         "correlations",
         "reliability",
-        "noisy_reference",
+        "measurement_error",
         "reliability_curve",
         "breakdowns",
-        "few_labels",
-        "planner",
+        "ppi",
+        "power",
     }
-    named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/missingness.csv")}
+    named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/bounds.csv")}
     assert named.keys() == {"model_effects", "model_effects_by_dimension"}
     named |= {row["spec"]: row["estimand"] for row in read_table(folder / "tables/sensitivity.csv")}
     assert {estimand[0] for estimand in named.values()} == {"B"}
@@ -138,17 +138,17 @@ def test_debiased_ratings_are_less_the_gap_to_the_other_judges(folder):
         assert both == pytest.approx([own[judge]] * 2, abs=1e-12)
 
 
-def test_the_first_view_is_the_gap_to_the_other_judges(folder):
+def test_the_first_check_is_the_gap_to_the_other_judges(folder):
     rows = read_table(folder / "tables/conclusions.csv")
-    assert list(dict.fromkeys(row["view"] for row in rows)) == [
+    assert list(dict.fromkeys(row["check"] for row in rows)) == [
         "model_effects",
         "model_dimension_effects",
         "completion_effects",
-        "placebo",
+        "idiosyncrasy",
         "missing",
     ]
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
-    first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["view"] == "model_effects"}
+    first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["check"] == "model_effects"}
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours itself"
     said = Elements((folder / "conclusions.html").read_text("utf-8")).text
     assert (
@@ -175,11 +175,11 @@ def page(folder, figures):
         "analyses": [],
         "confidence": 0.9,
         "seed": 1,
-        "stand_in": "model_effects",
+        "substitute": "model_effects",
         "scales": {"Tone": [1, 5], "Use": [1, 5]},
         "origin": {},
         "settings": [],
-        "views": {name: view["title"] for name, view in VIEWS.items()},
+        "checks": {name: check["title"] for name, check in CHECKS.items()},
     }
     captions = {
         name: {
@@ -211,7 +211,7 @@ def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tel
     assert "Does the ranking of models change?" in said
     assert "In this study no row has a human score." in said
     assert "noise of the human scores" not in said
-    assert "A: Equation 1:" not in said  # a view that the caption of the conclusions would name
+    assert "A: Equation 1:" not in said  # a check that the caption of the conclusions would name
     assert said.index("Figures with nothing to show") > said.index("Answer")
     answer = page[: page.index('id="figures"')]
     assert 'id="estimands"' in answer

@@ -139,7 +139,7 @@ def test_mean_scores_are_near_the_published_ones(study):
     assert published.keys() == sums.keys()
     distance = {key: abs(total / n - published[key]) for key, (total, n) in sums.items()}
     assert max(value for key, value in distance.items() if key[1] == "Human") < 0.01
-    # 0.013: rounding and chance make 0.006 of it, the judges' taste for single models the rest.
+    # 0.013: rounding and chance make 0.006 of it, the judges' preference for single models the rest.
     assert np.mean([value for key, value in distance.items() if key[1] != "Human"]) < 0.015
 
 

@@ -101,7 +101,7 @@ def test_estimates_are_those_of_other_names(named, project):
     assert ours == pytest.approx(theirs, abs=1e-12)
 
 
-def test_names_stand_in_tables_as_they_are(named):
+def test_names_placeholder_tables_as_they_are(named):
     rows = read_table(named[0] / "results/mine/tables/mean_scores.csv")
     assert {row["judge"] for row in rows} == {*MODELS.values(), "Human"}
     assert {row["dimension"] for row in rows} >= {*DIMENSIONS.values()}

@@ -10,7 +10,7 @@ from workflow_runs import FIGURES, OF_ESTIMATES, OF_SCORES, OF_THE_PAPER, OVERLA
 pytestmark = pytest.mark.workflow
 
 # Job -> what reads its files. A figure is drawn by a job of its name, but where the job of a table has it.
-OF_LEADERBOARD = ("leaderboard_figure", "few_labels", "planner")
+OF_LEADERBOARD = ("leaderboard_figure", "ppi", "power")
 OF_FIT = ("estimands_figure" if figure == "estimands" else figure for figure in OF_ESTIMATES)
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
@@ -19,7 +19,7 @@ READ_BY = {
     "describe": (*OF_SCORES, "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
     "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_FIT),
-    "estimands": ("conclusions", "estimands_figure", "placebo"),
+    "estimands": ("conclusions", "estimands_figure", "idiosyncrasy"),
     "sensitivity": ("leaderboard", "conclusions", "reliability"),
     "leaderboard": OF_LEADERBOARD,
     "conclusions": ("conclusions_figure",),
@@ -59,9 +59,9 @@ DRAWN_BY = {
     "slices": ("fig04_slices", "by_dataset", "one_model_dropped", "fig08_ordinal"),
     "scores": ("fig02_mean_scores", "fig05_correlations", "fig06_mean_scores_by_dimension", "gam_smooths"),
     "robustness": ("conclusions_figure",),
-    "idiosyncrasy": ("placebo",),
+    "idiosyncrasy": ("idiosyncrasy",),
     "leaderboard": ("leaderboard_figure",),
-    "power": ("few_labels", "planner"),
+    "power": ("ppi", "power"),
     "reliability": ("reliability",),
     "method": ("fig01_method",),
     "scorecard": ("scorecard",),
@@ -123,13 +123,13 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
         ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=["smoke", "mine"])),
-        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "placebo")),
+        ("confidence: 0.95\n", after("check", "describe", *FITTED, "conclusions", "idiosyncrasy")),
         ("inference: {raters: 5}\n", after("check", "sensitivity")),
         ("inference: {sensitivity: [main, length_control]}\n", after("sensitivity")),
         ("inference: {assignments: 99}\n", after("estimands")),
         ("inference: {identifiability: [main]}\n", after("estimands")),
         ("inference: {replicates: 100}\n", after("leaderboard")),
-        ("inference: {planner: {gamma: 0.05}}\n", after("check", "leaderboard")),
+        ("inference: {power: {self_bias: 0.05}}\n", after("check", "leaderboard")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("fit", "estimands")),
     ],
 )

@@ -18,7 +18,7 @@ studies:
   scattered: {<<: *study, shards: 3}
 inference: {assignments: 99, replicates: 100}
 """
-TABLES = ("estimates/main", "tables/placebo", "tables/leaderboard", "tables/conclusions")  # and what they are made of
+TABLES = ("estimates/main", "tables/idiosyncrasy", "tables/leaderboard", "tables/conclusions")  # and what they are made of
 NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 CHECKS = [f"results/scattered/checked/{part}.rows.parquet" for part in (1, 2, 3)]
 ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}

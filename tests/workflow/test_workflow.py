@@ -30,7 +30,7 @@ def test_every_figure_in_three_formats(project):
 
 
 # Figures of three judges of three families in a user's file, which have nothing to show.
-SILENT = {"smoke": (), "mine": ("few_labels", "fig09_llm_reference", "fig10_weak_models_dropped", "placebo")}
+SILENT = {"smoke": (), "mine": ("ppi", "fig09_llm_reference", "fig10_weak_models_dropped", "idiosyncrasy")}
 
 
 def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project):
@@ -50,18 +50,18 @@ def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project
 
 OF_INFERENCE = {
     "multiplicity",
-    "placebo",
-    "tastes",
+    "idiosyncrasy",
+    "residuals",
     "identifiability",
     "reliability",
-    "noisy_reference",
+    "measurement_error",
     "reliability_curve",
     "breakdowns",
     "sensitivity",
-    "missingness",
+    "bounds",
     "leaderboard",
-    "few_labels",
-    "planner",
+    "ppi",
+    "power",
     "conclusions",
 }
 
@@ -70,7 +70,7 @@ OF_INFERENCE = {
 def test_every_table_beside_the_estimates(project, study):
     """A user's file of a few prompts, without single raters, says nothing of fewer labels or of errors of the human scores."""
     tables = {path.stem: read_table(path) for path in (project / "results" / study / "tables").glob("*.csv")}
-    without_rows = {"reliability", "few_labels"} if study == "mine" else set()
+    without_rows = {"reliability", "ppi"} if study == "mine" else set()
     assert {name for name in OF_INFERENCE if not tables[name]} == without_rows
     assert {row["study"] for name in OF_INFERENCE for row in tables[name]} == {study}
     paths = [project / "results" / study / name for name in ("debiased.parquet", "ratings.parquet")]
@@ -223,7 +223,7 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     assert [path.name for path in (folder / "results" / "mine" / "figures").iterdir() if "ablation" not in path.name] == []
 
 
-def test_own_copy_of_helm_instruct_takes_the_stand_ins_place(tmp_path):
+def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
     folder = copy_project(tmp_path)
     models, criteria = ("GPT-4 (0314)", "GPT-3.5 Turbo (0613)", "Claude v1.3", "cohere/command-xlarge-beta"), "Harmlessness"
     lines = [

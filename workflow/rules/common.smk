@@ -10,7 +10,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.rules import asks, asks_by_size, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
-from recuse.config.studies import DATA, with_stand_ins
+from recuse.config.studies import DATA, with_placeholders
 
 
 @cache
@@ -34,7 +34,7 @@ config.clear()
 config.update(settings)
 for settings in (config, PROJECT):
     for section in ("studies", "comparisons"):
-        settings[section] = with_stand_ins(settings[section], os.path.exists)
+        settings[section] = with_placeholders(settings[section], os.path.exists)
 
 
 def one_of(names):

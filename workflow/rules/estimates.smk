@@ -21,7 +21,7 @@ rule check:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        planner={key: config["inference"]["planner"][key] for key in ("gamma", "power")},
+        power={key: config["inference"]["power"][key] for key in ("self_bias", "power")},
         of_alpha=config["inference"]["raters"],
         confidence=lookup("confidence", within=config),
         imports=of_study(studies.import_of),
@@ -170,7 +170,7 @@ rule estimands:
         **STUDY,
         code=code_of("estimands.py"),
     output:
-        **tables("placebo", "tastes", "identifiability"),
+        **tables("idiosyncrasy", "residuals", "identifiability"),
     log:
         "results/{study}/logs/estimands.log",
     benchmark:
@@ -182,10 +182,10 @@ rule estimands:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(config, ["placebo", "identifiability"], "assignments"),
+        **studies.inference_params(config, ["idiosyncrasy", "identifiability"], "assignments"),
         **SAMPLING,
     message:
-        "Hold the biases of {wildcards.study} against ordinary taste, and say which cells identify them."
+        "Hold the biases of {wildcards.study} against ordinary preference, and say which cells identify them."
     script:
         "../scripts/estimands.py"
 
@@ -197,7 +197,7 @@ rule sensitivity:
         **HUMANS,
         code=code_of("sensitivity.py"),
     output:
-        **tables("reliability", "noisy_reference", "reliability_curve", "breakdowns", "sensitivity", "missingness"),
+        **tables("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
     log:
         "results/{study}/logs/sensitivity.log",
     benchmark:
@@ -209,7 +209,7 @@ rule sensitivity:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(config, ["noisy_reference", "sensitivity", "missingness"], "raters", "without_human_scores"),
+        **studies.inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores"),
         confidence=lookup("confidence", within=config),
     message:
         "Tabulate what errors, omitted variables and missing ratings would make of the biases of {wildcards.study}."
@@ -220,11 +220,11 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates(studies.main_and_stand_in(config)),
+        estimates=estimates(studies.main_and_substitute(config)),
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:
-        **tables("leaderboard", "few_labels", "planner"),
+        **tables("leaderboard", "ppi", "power"),
         debiased="results/{study}/debiased.parquet",
     log:
         "results/{study}/logs/leaderboard.log",
@@ -238,7 +238,7 @@ rule leaderboard:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **studies.inference_params(
-            config, ["leaderboard"], "replicates", "few_labels", "planner", "without_human_scores", also=["main"]
+            config, ["leaderboard"], "replicates", "ppi", "power", "without_human_scores", also=["main"]
         ),
         **SAMPLING,
     message:
@@ -249,8 +249,8 @@ rule leaderboard:
 
 rule conclusions:
     input:
-        **tables(*studies.tables_of_views(config)),
-        estimates=estimates(studies.specs_of_views(config)),
+        **tables(*studies.tables_of_checks(config)),
+        estimates=estimates(studies.specs_of_checks(config)),
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
@@ -277,6 +277,6 @@ rule conclusions:
         label=lookup("studies/{study}/title", within=config),
         kind=of_study(studies.kind),
     message:
-        "Say which conclusions of {wildcards.study} stand in other views."
+        "Say which conclusions of {wildcards.study} stand in other checks."
     script:
         "../scripts/conclusions.py"

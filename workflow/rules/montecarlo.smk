@@ -1,6 +1,6 @@
-# Estimators and tests tried on the simulated worlds of montecarlo.yaml: `snakemake validity`. One job for each world of a grid.
+# Estimators and tests tried on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job for each world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES as OF_VALIDITY
+from recuse.montecarlo.estimators import TABLES as OF_MONTECARLO
 from recuse.montecarlo.estimators import dials_of, estimators_of
 from recuse.montecarlo.world import dials_in_words, world_in_words
 
@@ -8,21 +8,21 @@ MONTECARLO = answer(lambda config: montecarlo_settings())
 WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() for value in settings["values"]]
 
 
-rule validity:
+rule montecarlo:
     input:
-        expand("results/validity/tables/{table}.csv", table=OF_VALIDITY),
-        expand("results/validity/figures/{statistic}{suffix}", statistic=OF_VALIDITY, suffix=(".pdf", ".svg", ".png")),
+        expand("results/montecarlo/tables/{table}.csv", table=OF_MONTECARLO),
+        expand("results/montecarlo/figures/{statistic}{suffix}", statistic=OF_MONTECARLO, suffix=(".pdf", ".svg", ".png")),
 
 
-rule validity_world:
+rule montecarlo_world:
     input:
-        code=code_of("validity_world.py"),
+        code=code_of("montecarlo_world.py"),
     output:
-        table="results/validity/worlds/{grid}/{setting}.csv",
+        table="results/montecarlo/worlds/{grid}/{setting}.csv",
     log:
-        "results/validity/logs/{grid}_{setting}.log",
+        "results/montecarlo/logs/{grid}_{setting}.log",
     benchmark:
-        "results/validity/benchmarks/{grid}_{setting}.tsv"
+        "results/montecarlo/benchmarks/{grid}_{setting}.tsv"
     wildcard_constraints:
         grid=one_of(MONTECARLO["grids"]),
         setting=one_of(sorted({setting for _, setting in WORLDS})),
@@ -40,44 +40,44 @@ rule validity_world:
     message:
         "Try the estimators on worlds with {wildcards.grid} at {wildcards.setting}."
     script:
-        "../scripts/validity_world.py"
+        "../scripts/montecarlo_world.py"
 
 
-rule validity_tables:
+rule montecarlo_tables:
     input:
-        worlds=[f"results/validity/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
-        code=code_of("validity_tables.py"),
+        worlds=[f"results/montecarlo/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
+        code=code_of("montecarlo_tables.py"),
     output:
-        **{table: f"results/validity/tables/{table}.csv" for table in OF_VALIDITY},
+        **{table: f"results/montecarlo/tables/{table}.csv" for table in OF_MONTECARLO},
     log:
-        "results/validity/logs/validity_tables.log",
+        "results/montecarlo/logs/montecarlo_tables.log",
     localrule: True
     conda:
         "../../envs/recuse.yaml"
     message:
         "Tabulate size, power, bias and coverage of the estimators."
     script:
-        "../scripts/validity_tables.py"
+        "../scripts/montecarlo_tables.py"
 
 
-rule validity_figure:
+rule montecarlo_figure:
     input:
-        table="results/validity/tables/{statistic}.csv",
+        table="results/montecarlo/tables/{statistic}.csv",
         code=code_of("figure.py", "recuse.plot.montecarlo"),
     output:
-        **drawn("{statistic}", "validity", study="validity"),
+        **drawn("{statistic}", "montecarlo", study="montecarlo"),
     log:
-        "results/validity/logs/figure_{statistic}.log",
+        "results/montecarlo/logs/figure_{statistic}.log",
     benchmark:
-        "results/validity/benchmarks/figure_{statistic}.tsv"
+        "results/montecarlo/benchmarks/figure_{statistic}.tsv"
     wildcard_constraints:
-        statistic=one_of(OF_VALIDITY),
+        statistic=one_of(OF_MONTECARLO),
     conda:
         "../../envs/recuse.yaml"
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        draw="recuse.plot.montecarlo:validity",
+        draw="recuse.plot.montecarlo:montecarlo",
         title="Estimators of self-bias on simulated worlds: {statistic}",
         subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
         settings=lambda wildcards: {

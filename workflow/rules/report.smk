@@ -3,7 +3,7 @@ from recuse.catalogue.tables import estimates_of, pages_of, report_params
 
 captions = of_study(partial(captions_of, figures=FIGURES))
 
-# Estimates and mean scores of a user's ratings of HELM-Instruct. The stand-in has the biases that config declares: no evidence.
+# Estimates and mean scores of a user's ratings of HELM-Instruct. The placeholder has the biases that config declares: no evidence.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
 
 

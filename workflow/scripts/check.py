@@ -21,14 +21,14 @@ def check_ratings(
     completeness: str,
     imports: Mapping,
     named: Mapping,
-    planner: Mapping,
+    power: Mapping,
     confidence: float,
     check: str,
 ) -> None:
     tables = Study(study, cells, ratings)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
     facts = facts_of(tables, completeness, imports=imports, named=named)
-    findings = check_study(facts, reliability, **planner, confidence=confidence)
+    findings = check_study(facts, reliability, **power, confidence=confidence)
     write_table(check, CHECK, (finding.row for finding in findings), study=study)
     print(page_of(study, findings), end="")  # into the log
 

@@ -1,4 +1,4 @@
-"""Tabulate which conclusions of the first view stand in the others, and write the page that says it in words."""
+"""Tabulate which conclusions of the first check stand in the others, and write the page that says it in words."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ def conclude(
     *,
     study: str,
     inputs: Mapping[str, str | Sequence[str]],
-    views: Mapping,
+    checks: Mapping,
     specs: Mapping,
     confidence: float,
     power: float,
@@ -23,7 +23,7 @@ def conclude(
     kind: str,
     outputs: Mapping[str, str],
 ) -> None:
-    checks, reasons = RobustnessCheck.from_config(views), read_table(inputs["not_estimable"])
+    checks, reasons = RobustnessCheck.from_config(checks), read_table(inputs["not_estimable"])
     asked = Robustness(checks, specs, confidence, power)
     tables = Tables({check.table: _rows(inputs[check.table]) for check in checks}, reasons)
     if without_human_scores(reasons):

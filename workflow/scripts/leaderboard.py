@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import FEW_LABELS, LEADERBOARD, PLANNER, read_table, write_table
+from recuse.base.tables import LEADERBOARD, POWER, PPI, read_table, write_table
 from recuse.data.study import Study
 from recuse.inference.leaderboard import leaderboards, write_debiased
 from recuse.inference.power import power_rows
@@ -32,10 +32,10 @@ def rank(
     write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
     taken_off = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     write_debiased(taken_off, tables, (row for path in estimates for row in read_table(path)), outputs["debiased"])
-    labels = ppi_rows(prompt_scores(main, tables), **settings["few_labels"], **level) if tables.has_human_scores else ()
-    write_table(outputs["few_labels"], FEW_LABELS, labels, study=study)
-    plans = power_rows(main, tables, read_table(reliability), **settings["planner"], confidence=confidence)
-    write_table(outputs["planner"], PLANNER, plans, study=study)
+    labels = ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level) if tables.has_human_scores else ()
+    write_table(outputs["ppi"], PPI, labels, study=study)
+    plans = power_rows(main, tables, read_table(reliability), **settings["power"], confidence=confidence)
+    write_table(outputs["power"], POWER, plans, study=study)
 
 
 if __name__ == "__main__":

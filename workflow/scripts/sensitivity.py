@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import BREAKDOWNS, MISSINGNESS, NOISY_REFERENCE, RELIABILITY, SENSITIVITY, write_table
+from recuse.base.tables import BOUNDS, BREAKDOWNS, MEASUREMENT_ERROR, RELIABILITY, SENSITIVITY, write_table
 from recuse.data.study import Study
 from recuse.inference.bounds import bounds_rows
 from recuse.inference.measurement_error import measurement_error_tables
@@ -26,20 +26,19 @@ def tabulate(
 ) -> None:
     tables, instead = Study(study, cells, ratings), settings["without_human_scores"]
     noisy, varied, bounded = (
-        estimable_specs(specs, settings[key], tables, instead=instead)
-        for key in ("noisy_reference", "sensitivity", "missingness")
+        estimable_specs(specs, settings[key], tables, instead=instead) for key in ("measurement_error", "sensitivity", "bounds")
     )
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
     of_dimensions = ({"dimension": dimension, **vars(each)} for dimension, each in reliability.items())
     write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
     corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
-    write_table(outputs["noisy_reference"], NOISY_REFERENCE, corrected["noisy_reference"], study=study)
-    write_table(outputs["reliability_curve"], NOISY_REFERENCE, corrected["reliability_curve"], study=study)
+    write_table(outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study)
+    write_table(outputs["reliability_curve"], MEASUREMENT_ERROR, corrected["reliability_curve"], study=study)
     write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
     omitted = (row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence))
     write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
     missing = (row for spec in bounded for row in bounds_rows(spec, tables, confidence=confidence))
-    write_table(outputs["missingness"], MISSINGNESS, missing, study=study)
+    write_table(outputs["bounds"], BOUNDS, missing, study=study)
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
     assert found == [("1",), ("2",)]
 
 
-def test_prompts_without_human_scores_may_stand_in_two_datasets(tmp_path):
+def test_prompts_without_human_scores_may_placeholder_two_datasets(tmp_path):
     assert imported(tmp_path, SETS, "model,prompt,rating\nb,2,6\n") == [(None,), (None,), (6.0,)]
 
 

@@ -147,10 +147,10 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
         if not names:
             raise
         raise DataError(f"{error}\n{what_to_write(names, config['models'])}") from error
-    planner = {key: config["inference"]["planner"][key] for key in ("gamma", "power")}
+    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
     of_config = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
     facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, _reliability(inputs, study, folder), **planner, confidence=config["confidence"])
+    return check_study(facts, _reliability(inputs, study, folder), **power, confidence=config["confidence"])
 
 
 def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Reliability]":

@@ -56,11 +56,11 @@ MULTIPLICITY = columns(
     "study spec slice estimand quantity term tests estimate std_error p_value",
     "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
 )
-PLACEBO = columns(
+IDIOSYNCRASY = columns(
     "study spec slice estimand quantity term",
     "estimate std_error df ci_low ci_high p_value randomisation_p_value draws cells reason",
 )
-TASTES = columns("study spec slice estimand judge model relation residual std_error df band n reason")
+RESIDUALS = columns("study spec slice estimand judge model relation residual std_error df band n reason")
 IDENTIFIABILITY = columns(
     "study spec slice estimand quantity term words n n_term cells carried_by against",
     "n_against share_carried share_same_judge share_same_model share_others rank_deficiency tied_to",
@@ -69,13 +69,13 @@ LEADERBOARD = columns(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
     "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
 )
-FEW_LABELS = columns("study model method prompts draws labels full_mean std_error width rmse covered saved note")
-PLANNER = columns(
-    "study estimand judges models dimensions raters prompts gamma power",
+PPI = columns("study model method prompts draws labels full_mean std_error width rmse covered saved note")
+POWER = columns(
+    "study estimand judges models dimensions raters prompts self_bias power",
     "detectable detectable_least floor prompts_needed bias size note",
 )
 RELIABILITY = columns("study dimension single raters mean origin")
-NOISY_REFERENCE = columns(
+MEASUREMENT_ERROR = columns(
     "study spec slice estimand method reliability quantity term",
     "estimate std_error df ci_low ci_high p_value n prompts reason note",
 )
@@ -86,12 +86,12 @@ SENSITIVITY = columns(
     "robustness_value robustness_value_significance length_with_term length_with_rating bias_as_length",
     "as_length_ci_low as_length_ci_high reason note",
 )
-MISSINGNESS = columns(
+BOUNDS = columns(
     "study spec slice estimand method quantity term",
     "estimate std_error df ci_low ci_high p_value n n_term prompts reason note",
 )
 CONCLUSIONS = columns(
-    "study slice quantity term view spec estimand estimate ci_low ci_high p_value",
+    "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
     "conclusion first verdict words detectable randomisation_p_value",
     "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
 )
@@ -107,7 +107,7 @@ PLANTED = columns("slice quantity term planted")
 RECOVERY = columns("study spec slice estimand quantity term planted estimate std_error ci_low ci_high z inside")
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
 
-VALIDITY = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
+MONTECARLO = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
 
 OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whatever the order they were shown in
 LABELS = ("a", "b", "tie")  # of the humans

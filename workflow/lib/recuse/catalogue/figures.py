@@ -18,7 +18,7 @@ from recuse.config.studies import DATA, conclusions_params, is_of_the_paper, kin
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
     BIASES,
-    PLACEBO,
+    IDIOSYNCRASY,
     SLICED,
     TESTED,
     A,
@@ -147,24 +147,24 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
     )
 
 
-def compared(config: Mapping, title: str, labels: Mapping[str, str], *, placebo: str = "") -> Figure:
+def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosyncrasy: str = "") -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are the words of the legend.
 
-    placebo: with words for it, estimand C of the first spec is another variant, where the table of placebo cells has it.
+    idiosyncrasy: with words for it, estimand C of the first spec is another variant, where the table of unrelated cells has it.
     """
     variants = [{"spec": spec, "label": label, "covariance": covariance_of(config, spec)} for spec, label in labels.items()]
-    with_placebo = bool(placebo) and next(iter(labels)) in config["inference"]["placebo"]
-    variants += [{"spec": PLACEBO, "label": placebo}] * with_placebo
+    with_idiosyncrasy = bool(idiosyncrasy) and next(iter(labels)) in config["inference"]["idiosyncrasy"]
+    variants += [{"spec": IDIOSYNCRASY, "label": idiosyncrasy}] * with_idiosyncrasy
     return Figure(
         "biases:compare_specs",
         title,
         {
             "estimates": [f"estimates/{spec}" for spec in labels],
             "not_estimable": "tables/not_estimable",
-            "placebo": ["tables/placebo"] * with_placebo,
+            "idiosyncrasy": ["tables/idiosyncrasy"] * with_idiosyncrasy,
         },
         {"variants": variants, "confidence": config["confidence"]},
-        estimand=measured(config, *labels, further=[C] * with_placebo),
+        estimand=measured(config, *labels, further=[C] * with_idiosyncrasy),
     )
 
 
@@ -341,12 +341,12 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
                 "model_dimension_effects": "B: by model and dimension",
                 "completion_effects": "B: by completion",
             },
-            placebo="C: beyond ordinary taste",
+            idiosyncrasy="C: beyond ordinary preference",
         ),
-        "placebo": of_table(
-            "idiosyncrasy:tastes",
-            "Taste of each judge for each model, beyond what is expected of both",
-            "tastes",
+        "idiosyncrasy": of_table(
+            "idiosyncrasy:residuals",
+            "Preference of each judge for each model, beyond what is expected of both",
+            "residuals",
             {"spec": "main", **level},
             estimand=estimands_in_words([C]),
         ),
@@ -356,26 +356,26 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {
                 "curves": "tables/reliability_curve",
                 "breakdowns": "tables/breakdowns",
-                "noisy_reference": "tables/noisy_reference",
+                "measurement_error": "tables/measurement_error",
                 "reliabilities": "tables/reliability",
             },
             level,
-            estimand=measured(config, *config["inference"]["noisy_reference"]),
+            estimand=measured(config, *config["inference"]["measurement_error"]),
         ),
         "leaderboard": of_table(
             "leaderboard:leaderboard", "Models ranked before and after the biases are taken off", "leaderboard", level
         ),
-        "few_labels": of_table("power:few_labels", "Human means of models from few labels", "few_labels", level),
-        "planner": of_table(
-            "power:planner",
+        "ppi": of_table("power:ppi", "Human means of models from few labels", "ppi", level),
+        "power": of_table(
+            "power:power",
             "Self-bias that studies like this one would detect",
-            "planner",
+            "power",
             level,
             estimand=estimands_in_words([A, B, C]),
         ),
         "conclusions": Figure(
             "robustness:conclusions",
-            "Which conclusions stand in other views",
+            "Which conclusions stand in other checks",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
             conclusions_params(config),
             estimand=estimands_in_words([A, B, C]),

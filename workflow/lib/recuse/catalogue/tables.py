@@ -51,9 +51,9 @@ TABLES: dict[str, Applies] = {
     "imported": is_imported,
     "claims": is_of_the_paper,
     "scorecard": is_of_the_paper,
-    **dict.fromkeys(("multiplicity", "placebo", "tastes", "identifiability"), of_ratings),
-    **dict.fromkeys(("reliability", "noisy_reference", "reliability_curve", "breakdowns"), of_ratings),
-    **dict.fromkeys(("sensitivity", "missingness", "leaderboard", "few_labels", "planner", "conclusions"), of_ratings),
+    **dict.fromkeys(("multiplicity", "idiosyncrasy", "residuals", "identifiability"), of_ratings),
+    **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
+    **dict.fromkeys(("sensitivity", "bounds", "leaderboard", "ppi", "power", "conclusions"), of_ratings),
 }
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
@@ -106,12 +106,12 @@ def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str,
         "specs": config["specs"] if of_ratings else {},
         "analyses": analyses(config, study),
         "scales": settings.get("scales", {}),
-        "views": {name: view["title"] for name, view in config["inference"].get("conclusions", {}).items()},
+        "checks": {name: check["title"] for name, check in config["inference"].get("robustness_checks", {}).items()},
         "origin": origin_of(config, study),
         "settings": list(differences(settings_in(config), settings_in(project))),
         "confidence": config["confidence"],
         "seed": config["seed"],
-        **({"stand_in": config["inference"]["without_human_scores"]["main"]} if of_ratings else {}),
+        **({"substitute": config["inference"]["without_human_scores"]["main"]} if of_ratings else {}),
     }
 
 

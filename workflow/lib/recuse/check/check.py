@@ -37,7 +37,7 @@ from recuse.inference.reliability import Reliability
 WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
 ESTIMANDS = (
-    "A is a judge's gap to the human scores, B its gap to what the other judges give, C its gap beyond ordinary taste of a "
+    "A is a judge's gap to the human scores, B its gap to the other judges, C its gap beyond ordinary preference for a "
     "judge for a model. Sizes are shares of the scale: 0.1 is 0.4 points of a scale from 1 to 5."
 )
 BY_JUDGE = (
@@ -53,16 +53,16 @@ SHOWN: dict[str, Callable[[float], str]] = {
 
 
 def check_study(
-    facts: Facts, reliability: Mapping[str, Reliability], *, gamma: float, power: float, confidence: float
+    facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
 ) -> list[Finding]:
     """Find what the ratings of a study support.
 
-    reliability: of the human scores by dimension, as far as it is known. gamma: the self-bias to be found, on the unit scale,
+    reliability: of the human scores by dimension, where known. self_bias: the self-bias to be found, on the unit scale,
     with probability `power`, by a test at 1 - confidence.
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
-    of_judges = power_of(facts, reliability, gamma=gamma, power=power, confidence=confidence)
+    of_judges = power_of(facts, reliability, self_bias=self_bias, power=power, confidence=confidence)
     of_judges = [row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")]
     alike = alike_among(facts)
     as_one = facts.as_one(alike)
@@ -82,7 +82,7 @@ def check_study(
             own_missing(as_one),
             unscored(facts),
             missing(as_one, spelt_twice=bool(alike)),
-            detectable(facts, of_judges, gamma=gamma, wanted=power),
+            detectable(facts, of_judges, self_bias=self_bias, wanted=power),
             contents(facts),
         )
     )

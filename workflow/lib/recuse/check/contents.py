@@ -19,8 +19,8 @@ SHARE = {"note": 0.02, "warning": 0.2}  # of the ratings that there could be
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
-ASK_AGAIN = "ask the judges again for what is missing; the workflow's missingness.csv has fits to what all rated"
-ASK_OWN = "look why: if the low ones are missing, its self-bias is overstated; the workflow's missingness.csv has bounds"
+ASK_AGAIN = "ask the judges again for what is missing; the workflow's bounds.csv has fits to what all rated"
+ASK_OWN = "look why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
 SPELT = "mend the two spellings named above"
 SCORE = (
     "have people score them, too, or see that models and prompts are spelt as in the ratings; judges need not be asked again"

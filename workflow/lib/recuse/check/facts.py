@@ -120,7 +120,17 @@ def _completions(study: Study) -> tuple[int, int]:
 STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the topics
 TOPICS = (
     *("verdict", "spelling", "left out", "range", "one value", "prompts", "estimable", "human scores", "own ratings missing"),
-    *("no human score", "reliability", "ordinary taste", "ceiling", "floor", "scale use", "missing", "detectable", "families"),
+    *(
+        "no human score",
+        "reliability",
+        "ordinary preference",
+        "ceiling",
+        "floor",
+        "scale use",
+        "missing",
+        "detectable",
+        "families",
+    ),
     *("names", "lengths", "contents"),
 )
 

@@ -49,9 +49,7 @@ FEW = 30  # prompts: below, errors by prompt are no longer as good as they say
 LOW = 0.5  # reliability
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 MORE_PROMPTS = f"add prompts, {FEW} or more: intervals are of prompts drawn anew, and too short with few"
-UNTOLD = (
-    "how much ordinary taste the judges have cannot be told here; what is said to be detectable is said as if they had none"
-)
+UNTOLD = "ordinary preference cannot be estimated from these ratings; detectable sizes are as if the judges had none"
 NO_POWER = (
     "how small a self-bias would be found is not known: it takes judges that rate themselves, of which A or C can be "
     "estimated, and human scores that vary within a model"
@@ -238,12 +236,12 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
         words += f": {of.raters:.3g} raters with {of.single:.2f} each"
         advice = "read B and C: completions differ no more than raters do by chance"
         if 0 < of.mean <= 1:
-            advice = "read A as the workflow's noisy_reference.csv corrects it, or B and C; more raters would help"
+            advice = "read A as the workflow's measurement_error.csv corrects it, or B and C; more raters would help"
         yield Finding("reliability", dimension, words, of.mean, FINE if LOW <= of.mean <= 1 else WARNING, advice, 1 - of.mean)
 
 
 def power_of(
-    facts: Facts, reliability: Mapping[str, Reliability], *, gamma: float, power: float, confidence: float
+    facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
 ) -> list[dict]:
     """The power of each judge's tests, for a balanced study of as many ratings of each pair as there are on average.
 
@@ -261,7 +259,9 @@ def power_of(
     pairs = len(np.unique(np.stack([factors["judge"], factors["model"]]), axis=1).T)
     count = max(1, round(facts.rows / pairs / plan.dimensions))
     plan = replace(plan, raters=score[1], preference=0.0 if math.isnan(plan.preference) else plan.preference)
-    return list(power_by_judge(plan, judges=plan.judges, prompts=[count], gamma=gamma, power=power, confidence=confidence))
+    return list(
+        power_by_judge(plan, judges=plan.judges, prompts=[count], self_bias=self_bias, power=power, confidence=confidence)
+    )
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
@@ -276,20 +276,20 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     if not _detecting(power, "C"):
         advice = "do not take a self-bias of A for proven"
         more = "add judges and models of other families, so that C can be estimated"
-        yield Finding("ordinary taste", "not known", UNTOLD, None, WARNING, more, 1.0)
+        yield Finding("ordinary preference", "not known", UNTOLD, None, WARNING, more, 1.0)
     nominal = 1 - confidence
     shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
     words = (
         f"without any self-bias, the {percent(nominal)} test of A would find one in {shares}"
-        " of studies like this (estimated), for taste that is no self-bias and for errors of the human scores"
+        " of studies like this (estimated), for preference that is no self-bias and for errors of the human scores"
     )
-    yield Finding("ordinary taste", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
+    yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
 
 
-def detectable(facts: Facts, power: Sequence[Mapping], *, gamma: float, wanted: float) -> Iterator[Finding]:
+def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:
     """Say of each judge the smallest self-bias that A and C detect, and what part of their error no prompts take away.
 
-    power: rows of `power_of`, for a self-bias of gamma and the power `wanted`.
+    power: rows of `power_of`, for a self-bias of self_bias and the power `wanted`.
     """
     rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:
@@ -301,15 +301,15 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, gamma: float, wanted: 
         if len(scales) == 1:  # of the rating scale as the user writes it
             points = value * (scales[0][1] - scales[0][0]) * facts.step
             in_points = f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
-        if value > gamma and math.isinf(row["prompts_needed"]):
-            needed = f"; no number of prompts is enough for {gamma:g}"
+        if value > self_bias and math.isinf(row["prompts_needed"]):
+            needed = f"; no number of prompts is enough for {self_bias:g}"
             advice = "add judges and models, which lower the part of the error that prompts do not"
-        elif value > gamma:
+        elif value > self_bias:
             number = float(f"{row['prompts_needed']:.2g}")
-            needed, advice = f"; {gamma:g} would take about {number:,.0f} prompts", "add prompts"
+            needed, advice = f"; {self_bias:g} would take about {number:,.0f} prompts", "add prompts"
         words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
         words += f" with {percent(wanted)} power (estimated){needed}"
-        level = WARNING if value > LARGE else NOTE if value > gamma else FINE
+        level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
         yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)
         words = f"{letter}: {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"
         yield Finding("detectable", f"floor of {letter} {judge}", f"{words}, stay with ever so many prompts", floor)

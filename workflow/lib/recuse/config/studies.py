@@ -1,7 +1,7 @@
 """What the configuration says to the rules: of a study, where its data come from, which files hold them and which models it
 may have; of the tables beside the estimates, their specs and settings.
 
-Functions of `config`, in which every study has one origin (see `with_stand_ins`), and of `study`, a name under `studies` or
+Functions of `config`, in which every study has one origin (see `with_placeholders`), and of `study`, a name under `studies` or
 `comparisons`. A file that is missing is a ConfigError.
 """
 
@@ -24,8 +24,8 @@ VERDICTS, RANKINGS, TEXTS = "verdicts", "rankings", "texts"
 SOURCES = {"prd": VERDICTS, "llmbar": VERDICTS, "cobbler": RANKINGS, "judgement_bias": TEXTS}
 
 
-def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
-    """Return `studies` with one origin each: of `files` and `simulate` the files if they exist, else the stand-in, so named."""
+def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bool]) -> dict[str, dict]:
+    """Return `studies` with one origin each: of `files` and `simulate`, the files if they exist, else the placeholder."""
     settled = {name: dict(study) for name, study in studies.items()}
     for study in (study for study in settled.values() if study.keys() >= STAND_IN):
         # A file that is not there beside others is missed when the study is built.
@@ -33,7 +33,7 @@ def with_stand_ins(studies: Mapping[str, Mapping], exists: Callable[[str], bool]
             del study["simulate"]
         else:
             del study["files"]
-            study["title"] = f"simulated stand-in for {study['title']}"
+            study["title"] = f"simulated placeholder for {study['title']}"
     return settled
 
 
@@ -343,7 +343,7 @@ def _refused(config: Mapping, study: str, key: str, why: object) -> ConfigError:
 def inference_params(config: Mapping, tables: Sequence[str], *keys: str, also: Iterable[str] = ()) -> dict[str, Mapping]:
     """Settings of `inference`, and specs, those that it names for these `tables`, `also`, and those that stand in their place.
 
-    keys: of further settings. Stand-ins are told where `without_human_scores` is one of them.
+    keys: of further settings. Placeholders are told where `without_human_scores` is one of them.
     """
     settings = {key: config["inference"][key] for key in (*tables, *keys)}
     names = [*also, *(name for table in tables for name in settings[table])]
@@ -351,33 +351,33 @@ def inference_params(config: Mapping, tables: Sequence[str], *keys: str, also: I
     return {"settings": settings, "specs": {name: config["specs"][name] for name in names}}
 
 
-def main_and_stand_in(config: Mapping) -> list[str]:
+def main_and_substitute(config: Mapping) -> list[str]:
     """The spec main, and the one that stands in its place in a study without human scores."""
     return list(dict.fromkeys(["main", *in_place(["main"], config["inference"]["without_human_scores"])]))
 
 
 def conclusions_params(config: Mapping) -> dict[str, object]:
-    """The views of the conclusions, their specs with those that stand in their place, and by what they are judged."""
-    views, instead = _views(config), config["inference"]["without_human_scores"]
-    names = [spec for view in views.values() for spec in (*view["specs"], *in_place(view["specs"], instead))]
+    """The checks of the conclusions, their specs with those that stand in their place, and by what they are judged."""
+    checks, instead = _checks(config), config["inference"]["without_human_scores"]
+    names = [spec for check in checks.values() for spec in (*check["specs"], *in_place(check["specs"], instead))]
     return {
-        "views": views,
+        "checks": checks,
         "specs": {name: config["specs"][name] for name in names},
         "confidence": config["confidence"],
-        "power": config["inference"]["planner"]["power"],
+        "power": config["inference"]["power"]["power"],
     }
 
 
-def specs_of_views(config: Mapping) -> list[str]:
-    """The specs whose estimates the views of the conclusions read, each once."""
-    views = (view for view in _views(config).values() if view["table"] == "estimates")
-    return list(dict.fromkeys(spec for view in views for spec in view["specs"]))
+def specs_of_checks(config: Mapping) -> list[str]:
+    """The specs whose estimates the checks of the conclusions read, each once."""
+    checks = (check for check in _checks(config).values() if check["table"] == "estimates")
+    return list(dict.fromkeys(spec for check in checks for spec in check["specs"]))
 
 
-def tables_of_views(config: Mapping) -> list[str]:
-    """The tables that the views of the conclusions read beside the estimates."""
-    return sorted({view["table"] for view in _views(config).values()} - {"estimates"})
+def tables_of_checks(config: Mapping) -> list[str]:
+    """The tables that the checks of the conclusions read beside the estimates."""
+    return sorted({check["table"] for check in _checks(config).values()} - {"estimates"})
 
 
-def _views(config: Mapping) -> dict[str, dict]:
-    return {name: {"table": "estimates", **view} for name, view in config["inference"]["conclusions"].items()}
+def _checks(config: Mapping) -> dict[str, dict]:
+    return {name: {"table": "estimates", **check} for name, check in config["inference"]["robustness_checks"].items()}

@@ -25,7 +25,7 @@ Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows wi
 
 
 def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the rows of the missingness table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
+    """Yield the rows of the bounds table of a least-squares spec: by method, slice and coefficient, with errors CR1."""
     by_judges, whole = (spec.changed(absorb=absorb, covariance="CR1") for absorb in ("completion", None))
     judges = np.unique(moments_of(whole, study).factors["judge"])
     apart = moments_of(by_judges, study)

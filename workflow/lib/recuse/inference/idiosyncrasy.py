@@ -18,7 +18,11 @@ from recuse.model.estimable import slices_of
 from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
 from recuse.model.spec import C, Spec
 
-SELF, FAMILY, UNRELATED = "self", "family", "placebo"  # what the model of a cell is to its judge; placebo: of another family
+SELF, FAMILY, UNRELATED = (
+    "self",
+    "family",
+    "unrelated",
+)  # what the model of a cell is to its judge; idiosyncrasy: of another family
 NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
 
 

@@ -179,7 +179,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
     they hold the uncertainty of the biases; `tail` of the replicates is beyond each end. std_error is their standard deviation
     (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out; `replicates`
     counts the others. `change` is score - raw score. Ranks and their sets: see rank_sets. What is taken off is all that the
-    spec calls bias: under estimand A also what errors of the human scores put in (see noisy_reference).
+    spec calls bias: under estimand A also what errors of the human scores put in (see measurement_error).
 
     Raises ConfigError for a spec without terms of bias.
     """

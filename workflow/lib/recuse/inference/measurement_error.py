@@ -49,7 +49,7 @@ KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reli
 def measurement_error_tables(
     specs: Sequence[Spec], study: Study, reliability: Mapping[str, Reliability], raters: Sequence[str], *, confidence: float
 ) -> dict[str, list[dict]]:
-    """List the rows of the tables noisy_reference, reliability_curve and breakdowns, of all specs.
+    """List the rows of the tables measurement_error, reliability_curve and breakdowns, of all specs.
 
     Where the reliability of a dimension is not known, or is not in (0, 1], the first says so, and has no estimates but those by
     split raters; the others ask for none. raters: the canonical raters (parquet), if there are any. Nothing without human
@@ -63,7 +63,7 @@ def measurement_error_tables(
             corrected_estimates += split_rater_rows(spec, study, path, confidence=confidence)
         curve += curve_rows(spec, study, confidence=confidence)
     biases = [row for row in curve if row.get("quantity") in BIASES]
-    return {"noisy_reference": corrected_estimates, "reliability_curve": curve, "breakdowns": list(breakdowns(biases))}
+    return {"measurement_error": corrected_estimates, "reliability_curve": curve, "breakdowns": list(breakdowns(biases))}
 
 
 def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *, confidence: float) -> Iterator[dict]:

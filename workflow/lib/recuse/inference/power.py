@@ -24,8 +24,8 @@ from recuse.model.spec import A, B, C, Spec
 EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
 TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
-NEVER = "never: the floor is above gamma"
-UNKNOWN_PREFERENCES = "taste of judges for single models is not known, as too few cells are neither self nor family"
+NEVER = "never: the floor is above self_bias"
+UNKNOWN_PREFERENCES = "preference of judges for single models is not known, as too few cells are neither self nor family"
 OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
 NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
 EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
@@ -163,15 +163,15 @@ def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, 
 
 
 def power_by_judge(
-    plan: BalancedStudy, *, judges: Sequence[str], prompts: Sequence[int], gamma: float, power: float, confidence: float
+    plan: BalancedStudy, *, judges: Sequence[str], prompts: Sequence[int], self_bias: float, power: float, confidence: float
 ) -> Iterator[dict]:
     """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
     self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
-    degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed to detect gamma:
-    ceil(prompts (std_error^2 - floor^2) / ((gamma / delta)^2 - floor^2)), infinite where the floor is above gamma. size_needed:
-    size with as many prompts as detect gamma for every judge; NaN if infinite. What is not estimable has no numbers.
+    degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed to detect self_bias:
+    ceil(prompts (std_error^2 - floor^2) / ((self_bias / delta)^2 - floor^2)), infinite if the floor is above it. size_needed:
+    size with as many prompts as detect self_bias for every judge; NaN if infinite. What is not estimable has no numbers.
     """
     for estimand in (*TERMS, C):
         of_judge = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
@@ -179,7 +179,7 @@ def power_by_judge(
         for judge, each in of_judge.items():
             if not math.isnan(each.std_error):
                 deltas[judge] = noncentrality(each.df, power=power, confidence=confidence)
-                room = (gamma / deltas[judge]) ** 2 - each.floor**2
+                room = (self_bias / deltas[judge]) ** 2 - each.floor**2
                 of_prompts = plan.prompts * (each.std_error**2 - each.floor**2)
                 needed[judge] = math.ceil(of_prompts / room) if room > 0 else math.inf
         most = max(needed.values(), default=math.inf)
@@ -233,7 +233,7 @@ def power_rows(
     study: Study,
     reliability: Sequence[Mapping[str, str]],
     *,
-    gamma: float,
+    self_bias: float,
     power: float,
     prompts: Sequence[int],
     raters: Sequence[int],
@@ -244,7 +244,7 @@ def power_rows(
 
     Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one
     farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is of
-    a test of the right size; the note says where the floor is above gamma, or the study's own test with so many prompts rejects
+    a test of the right size; the note says where the floor is above it, or the study's own test with so many prompts rejects
     TOO_OFTEN. Where preferences are unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
     where no judge with a slope of its own is rated itself.
     reliability: rows of the study's table; without any, the human scores are taken as exact, and raters is empty.
@@ -256,7 +256,7 @@ def power_rows(
     plan = balanced_study_like(spec, moments, *(of_scores or EXACT))
     if plan is None:
         return
-    aim, preferences_known = {"gamma": gamma, "power": power}, not math.isnan(plan.preference)
+    aim, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
     plan = plan if preferences_known else replace(plan, preference=0.0)
     for times in copies:
         larger = repeated(plan, times)

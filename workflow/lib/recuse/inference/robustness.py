@@ -1,6 +1,6 @@
-"""Robustness checks: what several views conclude of each judge and family, and whether the first conclusions stand.
+"""Robustness checks: what several checks conclude of each judge and family, and whether the first conclusions stand.
 
-A check, or view, is a table with the specs, the methods and the columns of it that decide; config lists them.
+A check, or check, is a table with the specs, the methods and the columns of it that decide; config lists them.
 """
 
 import math
@@ -29,7 +29,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """What a view may ask of a table."""
+    """What a check may ask of a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
     methods: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its biases; none: one row of each bias
@@ -46,12 +46,12 @@ TABLES = {
             "bh_p_value": Decision("", "", "bh_p_value", ["bootstrap", "wild"]),
         }
     ),
-    "placebo": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
-    "noisy_reference": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
+    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
+    "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"
     ),
-    "missingness": CheckedTable(
+    "bounds": CheckedTable(
         {"ci": INTERVAL},
         dict.fromkeys((ALL_ROWS, COMPLETE), BIASES) | dict.fromkeys(OWN, ("self_bias",)) | dict.fromkeys(ANY, BIASES),
         errors="CR1",
@@ -102,7 +102,7 @@ class RobustnessCheck:
 
 @dataclass(frozen=True)
 class Robustness:
-    """What a table of conclusions is asked: its views, the first first, the settings of their specs, level and power."""
+    """What a table of conclusions is asked: its checks, the first first, the settings of their specs, level and power."""
 
     checks: Sequence[RobustnessCheck]
     specs: Mapping[str, Mapping]
@@ -112,13 +112,13 @@ class Robustness:
 
     @property
     def first(self) -> RobustnessCheck:
-        """The view that the others are held against."""
+        """The check that the others are held against."""
         return self.checks[0]
 
     def without_human_scores(self, with_rows: Mapping[str, Sequence[str]]) -> "Robustness":
-        """The same of a study without human scores: views with what there is of them, specs without slopes on the scores.
+        """The same of a study without human scores: checks with what there is of them, specs without slopes on the scores.
 
-        with_rows: view -> its specs that have rows; a view without any is left out, unless all are.
+        with_rows: check -> its specs that have rows; a check without any is left out, unless all are.
         """
         checks = [replace(check, specs=with_rows[check.name]) for check in self.checks if with_rows.get(check.name)]
         specs = {}
@@ -186,8 +186,8 @@ NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
 SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: errors may be too small"
-OWN_SPECS = (ESTIMATES, "multiplicity", "placebo")  # tables in which no spec takes the place of another
-COUNTED = (ESTIMATES, "noisy_reference", "missingness")  # tables whose column df is of the errors
+OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec takes the place of another
+COUNTED = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
 
@@ -361,7 +361,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
     verdict = verdict_on(first, result.conclusion)
     names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
     return {name: getattr(result.estimate, name) for name in names} | {
-        "view": result.check.name,
+        "check": result.check.name,
         "spec": result.spec,
         "conclusion": result.conclusion,
         "first": first,

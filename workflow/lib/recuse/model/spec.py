@@ -83,12 +83,12 @@ def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
 
 A = "A: gap to the human scale"
 A_OF_REFERENCE = "A: gap to the scale of the judges that are the reference"
-B = "B: gap to what the other judges give, by {}"  # without taste that all judges share
-C = "C: gap beyond ordinary taste of a judge for a model"
+B = "B: gap to what the other judges give, by {}"  # without preference that all judges share
+C = "C: gap beyond ordinary preference of a judge for a model"
 MEANINGS = {
-    "A": "gap to the human scale; in it are the judge's own taste, taste that all judges share and errors of the human scores.",
-    "B": "gap to what the other judges give the same model or completion; in it are the judge's own taste and, where judges' "
-    "slopes on the human score differ, errors of the human scores.",
+    "A": "gap to the human scale; includes the judge's own and shared preference and measurement error in the human scores.",
+    "B": "gap to what the other judges give the same model or completion; includes the judge's own preference and, where "
+    "slopes differ, measurement error in the human scores.",
     "C": "gap to what is expected of judge and model; its interval is how far a cell that is neither self nor family scatters. "
     "Where slopes differ, errors of the human scores are in it.",
 }
@@ -146,7 +146,7 @@ REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
-PLACEBO = "C"  # estimand C among the specs of a figure, none of which can have this name
+IDIOSYNCRASY = "C"  # estimand C among the specs of a figure, none of which can have this name
 TESTED = {
     frozenset({"self_bias", "family_bias"}): "self- and family-biases",
     frozenset({"self_bias"}): "self-biases",

@@ -107,7 +107,7 @@ WITH_LENGTH = Spec.of("length", length="prompt")
 MODEL = Spec.of("model", terms=(*EQUATION_1, "model"))
 MODEL_BY_DIMENSION = Spec.of("model_dimension", terms=(*EQUATION_1, "model:dimension"))
 COMPLETION = Spec.of("completion", absorb="completion", covariance="CR1")
-PLACEBO_DRAWS = 2000  # assignments of models to judges, the same for all draws of a world
+IDIOSYNCRASY_DRAWS = 2000  # assignments of models to judges, the same for all draws of a world
 
 
 class Answer(NamedTuple):
@@ -214,21 +214,21 @@ def _completion_effects(trial: Trial) -> Answers:
     return _clustered(COMPLETION, trial)
 
 
-def _placebo(trial: Trial, *, length: bool = False) -> Answers:
-    tests = _placebos(trial, length)
+def _idiosyncrasy(trial: Trial, *, length: bool = False) -> Answers:
+    tests = _idiosyncrasies(trial, length)
     return {(each.quantity, each.term): _answer(each.estimate, each.std_error, each.df, trial.confidence) for each in tests}
 
 
 def _randomised(trial: Trial) -> Answers:
-    tests = [each for each in _placebos(trial, length=False) if each.term == ALL_JUDGES]
+    tests = [each for each in _idiosyncrasies(trial, length=False) if each.term == ALL_JUDGES]
     return {(each.quantity, each.term): Answer(each.estimate, nan, nan, each.randomisation_p_value) for each in tests}
 
 
-def _placebos(trial: Trial, length: bool) -> list[ExcessPreference]:
+def _idiosyncrasies(trial: Trial, length: bool) -> list[ExcessPreference]:
     moments = trial.drawn.moments if length else trial.drawn.moments_without_length
     cells = trial.once(("cell means", length), lambda: cell_means(moments))
-    design = trial.of_world("placebo", lambda: IdiosyncrasyDesign(cells, seed=trial.seed, draws=PLACEBO_DRAWS))
-    return trial.once(("placebo", length), lambda: design.test(cells.mean))
+    design = trial.of_world("idiosyncrasy", lambda: IdiosyncrasyDesign(cells, seed=trial.seed, draws=IDIOSYNCRASY_DRAWS))
+    return trial.once(("idiosyncrasy", length), lambda: design.test(cells.mean))
 
 
 def _by_t(terms: Sequence[Term], result: LeastSquares, confidence: float) -> Answers:
@@ -267,8 +267,8 @@ ESTIMATORS: dict[str, Estimator] = {
         estimand_of(MODEL_BY_DIMENSION), "model × dimension effects, CR1", partial(_clustered, MODEL_BY_DIMENSION)
     ),
     "B_completion_CR1": Estimator(estimand_of(COMPLETION), "completion effects, CR1", _completion_effects),
-    "C_placebo": Estimator(C, "placebo cells, t", _placebo),
-    "C_length_placebo": Estimator(C, "placebo cells with length, t", partial(_placebo, length=True)),
+    "C_idiosyncrasy": Estimator(C, "unrelated cells, t", _idiosyncrasy),
+    "C_length_idiosyncrasy": Estimator(C, "unrelated cells with length, t", partial(_idiosyncrasy, length=True)),
     "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised),
 }
 

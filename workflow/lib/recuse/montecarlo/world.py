@@ -29,14 +29,14 @@ class ValidityWorld:
     The rating by judge j of model m's completion of prompt p in dimension d, with t the completion's true score, is
 
         y = intercept + slope t + gamma_j [m = j] + lambda_F [m another model of the judge's family F]
-            + c_m + b_jm + length_taste_j length_pm + u_pd + v_pm + w_pj + e
+            + c_m + b_jm + length_preference_j length_pm + u_pd + v_pm + w_pj + e
 
     gamma_j = self_bias for every other judge and 0 for the rest, lambda_F = family_bias for every other family, both from the
-    first on; c_m ~ N(0, shared_taste^2), b_jm ~ N(0, taste^2); u, v, w ~ N(0, .) of standard deviations prompt_shock,
+    first on; c_m ~ N(0, shared_preference^2), b_jm ~ N(0, preference^2); u, v, w ~ N(0, .) of standard deviations prompt_shock,
     completion_shock (of a completion in all dimensions and for all judges) and judge_shock; e ~ N(0, noise^2). A tilt rises
     evenly from the first model or judge to the last, which therefore shows most: the mean of t by quality_gap in all; the
-    length taste from 0 to 2 length_taste, of lengths that rise, too; the share that is missing of a judge's ratings of itself
-    from 0 to 2 missing, all in their lower half. With `ceiling`, a rating above 1 is 1.
+    preference for length from 0 to 2 length_preference, with rising lengths; the share of a judge's ratings of itself that is
+    missing from 0 to 2 missing, all in their lower half. With `ceiling`, a rating above 1 is 1.
     The reference is the mean of RATERS human scores t + N(0, .), and reliability is var(t) / var(reference) in a dimension.
     """
 
@@ -48,9 +48,9 @@ class ValidityWorld:
     noise: float = dial("sd of the errors")
     self_bias: float = dial("self-bias of every other judge", 0.0)
     family_bias: float = dial("bias of every other family", 0.0)
-    taste: float = dial("sd of a judge's taste for a model", 0.0)
-    shared_taste: float = dial("sd of all judges' taste for a model", 0.0)
-    length_taste: float = dial("mean over judges of what a unit of length adds", 0.0)
+    preference: float = dial("sd of a judge's preference for a model", 0.0)
+    shared_preference: float = dial("sd of all judges' preference for a model", 0.0)
+    length_preference: float = dial("mean over judges of what a unit of length adds", 0.0)
     prompt_shock: float = dial("sd of what a prompt's ratings in a dimension share", 0.0)
     completion_shock: float = dial("sd of what a completion's ratings share", 0.0)
     judge_shock: float = dial("sd of what a judge's ratings of a prompt share", 0.0)
@@ -108,12 +108,14 @@ class ValidityWorld:
         p, d, m = self.prompts, self.dimensions, len(self.family_of)
         tilt = np.linspace(-0.5, 0.5, m)
         quality = MEAN_QUALITY + self.quality_gap * tilt + SPREAD * random.standard_normal((p, d, m))
-        length = LENGTHS * (2 * tilt + random.standard_normal((p, 1, m))) if self.length_taste else None
+        length = LENGTHS * (2 * tilt + random.standard_normal((p, 1, m))) if self.length_preference else None
         rating = self.noise * random.standard_normal((p, d, m, m))
         rating += self.intercept + self.slope * quality[:, :, None]
-        rating += self.bias + self.shared_taste * random.standard_normal(m) + self.taste * random.standard_normal((m, m))
+        rating += (
+            self.bias + self.shared_preference * random.standard_normal(m) + self.preference * random.standard_normal((m, m))
+        )
         if length is not None:
-            rating += self.length_taste * (1 + 2 * tilt)[:, None] * length[:, :, None]
+            rating += self.length_preference * (1 + 2 * tilt)[:, None] * length[:, :, None]
         for size, shape in (
             (self.prompt_shock, (p, d, 1, 1)),
             (self.completion_shock, (p, 1, 1, m)),
@@ -151,7 +153,7 @@ class Drawn:
     factors: Mapping[str, np.ndarray]  # each (groups,) of str
     rating: np.ndarray  # (P, D, J, M)
     raters: np.ndarray  # (P, D, M, RATERS)
-    length: np.ndarray | None  # (P, 1 or D, M) normalised, where the world has a taste for it
+    length: np.ndarray | None  # (P, 1 or D, M) normalised, where the world has a preference for it
     present: np.ndarray | None  # (P, D, J, M) of bool, where some are missing
     reliability: float  # of the mean of the raters
 
@@ -216,7 +218,7 @@ def world_in_words(world: Mapping) -> str:
         f"Where a panel does not say otherwise, {sum(families)} models of {len(families)} families rate one another on "
         f"{prompts} prompts in {dimensions} dimensions, {world['intercept']:g} + {world['slope']:g} times the true score with "
         f"errors of standard deviation {world['noise']:g}{f', with {others}' if others else ''}; but for what is said, models "
-        "are equally good, human scores exact, and nobody has a taste or a bias."
+        "are equally good, human scores exact, and nobody has a preference or a bias."
     )
 
 

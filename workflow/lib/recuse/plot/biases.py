@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from recuse.base.words import signed
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import BIASES, PLACEBO
+from recuse.model.spec import BIASES, IDIOSYNCRASY
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 from recuse.plot.intervals import (
@@ -242,7 +242,7 @@ class Variant:
 def compare_specs(
     estimates: Sequence[pd.DataFrame],
     not_estimable: pd.DataFrame,
-    placebo: Sequence[pd.DataFrame],
+    idiosyncrasy: Sequence[pd.DataFrame],
     subject: Subject,
     *,
     variants: Sequence[Mapping],
@@ -250,11 +250,11 @@ def compare_specs(
 ) -> Figure:
     """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, estimands, users' own ablations.
 
-    estimates: a table for each of `variants`, entries as in `variants_of`; placebo: the table of placebo cells, in a list, for
+    estimates: a table for each of `variants`, entries as in `variants_of`; idiosyncrasy: that table, in a list, for
     a last entry, which is estimand C of the first spec.
     """
-    for table in placebo:
-        estimates, not_estimable = with_placebo(estimates, not_estimable, table, spec=variants[0]["spec"])
+    for table in idiosyncrasy:
+        estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[0]["spec"])
     drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
     return compare(drawn, subject, note=note)
 
@@ -309,7 +309,7 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
-    if entry["spec"] == PLACEBO:
+    if entry["spec"] == IDIOSYNCRASY:
         interval = f"{percent(confidence)} prediction interval"
     else:
         interval = interval_text(confidence, entry["covariance"])
@@ -328,15 +328,15 @@ def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataF
     return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
 
 
-def with_placebo(
-    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, placebo: pd.DataFrame, *, spec: str
+def with_idiosyncrasy(
+    tables: Sequence[pd.DataFrame], not_estimable: pd.DataFrame, idiosyncrasy: pd.DataFrame, *, spec: str
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
-    """Append the rows of a spec in the table `placebo` to tables of estimates, and its reasons to `not_estimable`.
+    """Append the rows of a spec in the table `idiosyncrasy` to tables of estimates, and its reasons to `not_estimable`.
 
-    They are there as the spec PLACEBO, without the mean over all judges, which the other tables do not have. If there is no
+    They are there as the spec IDIOSYNCRASY, without the mean over all judges, which other tables do not have. If there is no
     other estimate, the spec as a whole is not estimable.
     """
-    own = placebo[(placebo["spec"] == spec) & (placebo["term"] != ALL_JUDGES)].assign(spec=PLACEBO)
+    own = idiosyncrasy[(idiosyncrasy["spec"] == spec) & (idiosyncrasy["term"] != ALL_JUDGES)].assign(spec=IDIOSYNCRASY)
     estimated = own["estimate"].notna()
     reasons = own[~estimated] if estimated.any() else own[:1].assign(quantity=None)
     columns = not_estimable.columns

@@ -1,4 +1,4 @@
-"""What estimand C compares: each judge's taste for itself and its family among its tastes for models of other families."""
+"""What estimand C compares: a judge's preference for itself and its family with its preferences for other models."""
 
 import numpy as np
 import pandas as pd
@@ -35,22 +35,22 @@ MARKS = {  # by what the model is to the judge, from the back
 WORDS = {
     SELF: "itself (number: its residual)",
     FAMILY: "another model of its family",
-    UNRELATED: "a model of another family (placebo)",
+    UNRELATED: "a model of another family",
 }
 TITLE = "What judges give models, beyond what is expected of judge and model"
 NOTHING = "no cell to draw"
-ALL_REASONS = " The reason of every cell is in tables/tastes.csv."
+ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 METHOD = (
     "A mark is a judge's mean rating of a model, at given human scores if there are any, less the sum of what the judge gives "
-    "and what the model gets among placebo cells, a placebo cell itself left out. Filled: outside the band."
+    "and what the model gets among unrelated cells, a unrelated cell itself left out. Filled: outside the band."
 )
 
 
 @language()
-def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: float) -> Figure:
+def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: float) -> Figure:
     """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells with probability `confidence`.
 
-    table: the rows of one spec and slice of the table of tastes: judge, model, relation, residual, band (points of the unit
+    table: the rows of one spec and slice of the table of residuals: judge, model, relation, residual, band (points of the unit
     scale), reason. The band of a judge is that of its own cell; without one, its widest. A judge all of whose cells lack a
     residual has words in its row; where all judges are such, they are all there is.
     """
@@ -67,7 +67,7 @@ def tastes(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: floa
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = known["residual"].abs() <= known["judge"].map(bands)
     ordinary = known["relation"] == UNRELATED
-    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} placebo cells lie in the band of their judge."
+    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} unrelated cells lie in the band of their judge."
     hues = {relation: FAINT if relation == UNRELATED else INK for relation in WORDS}
     marks = [Entry(WORDS[name], line={"color": hue, "linestyle": "none", **MARKS[name]}) for name, hue in hues.items()]
     band = {key: value for key, value in BAND.items() if key != "zorder"}

@@ -109,7 +109,7 @@ STATISTICS = {
 
 
 @language()
-def validity(
+def montecarlo(
     table: pd.DataFrame, subject: Subject, *, name: str, grids: Mapping[str, Mapping], world: str, confidence: float
 ) -> Figure:
     """Draw one of STATISTICS of self-bias: a panel for each grid, a row for each estimator, a point for each setting.
@@ -275,7 +275,7 @@ def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.Dat
     else:
         parts.append(f"Dashed: no bias; {statistic.words}")
     if not statistic.share:
-        parts.append("The last judge is the best model, has the greatest taste for length and lacks the most ratings.")
+        parts.append("The last judge is the best model, has the greatest preference for length and lacks the most ratings.")
     elif (drawn["estimator"] == "C_randomisation").any():
         parts.append("The randomisation test is of the mean over all judges.")
     if statistic.by_chance and any(ESTIMATORS[name].at_once for name in drawn["estimator"].unique()):

@@ -33,7 +33,7 @@ FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
 MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_PREFERENCES: "unknown"}  # by the note
 SMALLEST = f"smallest detectable bias,\n{UNIT}"
 FALSE_ALARMS = "unbiased judges\ncalled biased"
-NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/planner.csv)."
+NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/power.csv)."
 
 # Few labels.
 LEFT = 0.38  # inches beside the axis text, for the numbers
@@ -55,7 +55,7 @@ NO_LABELS = (
 
 
 @language()
-def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw for each estimand the smallest detectable self-bias and the false alarms against the number of prompts.
 
     `table`: see recuse.inference.power.power_rows. A line for each number of raters (colour) and of models
@@ -108,7 +108,7 @@ def planner(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
             rows = own[own["models"] == model].drop_duplicates("raters").sort_values("raters")
             for line, row in enumerate(rows.to_dict("records")):
                 page.text(middle, words - LINE - (line + 2) * LINE, _prompts(row), ha="center")
-    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['gamma'].iloc[0]:g}:", weight="bold")
+    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['self_bias'].iloc[0]:g}:", weight="bold")
     for line, number in enumerate(raters):
         page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
     for height, text in ((lower + ALARMS / 2, FALSE_ALARMS), (upper + FOUND / 2, SMALLEST)):
@@ -120,7 +120,7 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
     raters = {key[0]: {**line, "linestyle": "-"} for key, line in lines.items()}
     models = {key[1]: {**line, "color": FAINT, "lw": WIDTHS[1]} for key, line in lines.items()}
     judges = table.drop_duplicates("models").set_index("models")["judges"]
-    marks = [Entry(f"self-bias aimed at, {table['gamma'].iloc[0]:g}", line=AIM)]
+    marks = [Entry(f"self-bias aimed at, {table['self_bias'].iloc[0]:g}", line=AIM)]
     if (table["floor"] > 0).any():
         marks.append(Entry("floor: more prompts do not get below it", line={**FLOOR, "color": FAINT}))
     by_raters = [
@@ -142,9 +142,9 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     sentences = [
         f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
         f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
-        f"this is most often so. Both in closed form, from the noise, tastes and slopes of this study's ratings{reliability}. "
-        "Taste of a judge for single models sets the floor; more models lower it. This taste, which the tests of A and B do "
-        f"not allow for, {errors} for bias, the more surely the more prompts there are{taken}"
+        f"this is most often so. Both in closed form, from noise, preferences and slopes in these ratings{reliability}. "
+        "A judge's preference for single models sets the floor; more models lower it. This preference, for which the tests of A and "
+        f"B do not allow, {errors} for bias, the more surely the more prompts there are{taken}"
     ]
     notes = table["note"].dropna().unique()
     sentences += ["Never: the floor is above it."] if NEVER in notes else []
@@ -155,7 +155,7 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
 
 
 def _frame(sizes: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, first: bool) -> None:
-    prompts, ends = table["prompts"], table[["detectable", "floor"]].assign(aim=table["gamma"]).replace(0.0, np.nan)
+    prompts, ends = table["prompts"], table[["detectable", "floor"]].assign(aim=table["self_bias"]).replace(0.0, np.nan)
     for axes in (sizes, alarms):
         axes.set(xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15))
         axes.tick_params(axis="y", length=0, labelleft=first)
@@ -170,7 +170,7 @@ def _frame(sizes: Axes, alarms: Axes, table: pd.DataFrame, level: float, *, firs
     alarms.set_xticks(places, [f"{place:,.0f}" for place in places])
     sizes.minorticks_off()
     alarms.minorticks_off()
-    sizes.axhline(table["gamma"].iloc[0], zorder=2, gid="aim", **AIM)
+    sizes.axhline(table["self_bias"].iloc[0], zorder=2, gid="aim", **AIM)
     alarms.axhline(level, color=INK, lw=0.8, linestyle=(0, (1, 1.5)), zorder=2, gid="nominal")
 
 
@@ -183,7 +183,7 @@ def _prompts(row: Mapping) -> str:
 
 
 @language()
-def few_labels(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw the width of the interval against the number of labels, in a panel for each model, a line for each way.
 
     `table`: see recuse.inference.ppi.widths. Each panel says which share of the labels is saved at the

@@ -44,7 +44,7 @@ NONE = (
 def reliability(
     curves: pd.DataFrame,
     breakdowns: pd.DataFrame,
-    noisy_reference: pd.DataFrame,
+    measurement_error: pd.DataFrame,
     reliabilities: pd.DataFrame,
     subject: Subject,
     *,
@@ -52,7 +52,7 @@ def reliability(
 ) -> Figure:
     """Draw a panel for each judge's self-bias and each family's bias, with a curve for each estimand.
 
-    curves, breakdowns, noisy_reference: see recuse.inference.measurement_error; of those the rows without slice of the first
+    curves, breakdowns, measurement_error: see recuse.inference.measurement_error; of those the rows without slice of the first
     spec of each estimand are drawn. reliabilities: of the study's human scores, by dimension. The estimate corrected by these
     stands over their mean, as no single number holds them.
     """
@@ -61,7 +61,7 @@ def reliability(
         return page_of_words(subject, NONE)
     specs = curves.drop_duplicates("estimand")["spec"].tolist()[: len(_lines(INK))]
     curves = curves[curves["spec"].isin(specs)]
-    corrected = _whole(noisy_reference).query("method == 'moments'").dropna(subset="estimate")
+    corrected = _whole(measurement_error).query("method == 'moments'").dropna(subset="estimate")
     tables = {"curve": curves, "breakdown": _whole(breakdowns), "own": corrected}
     known = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
     panels = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
@@ -77,7 +77,7 @@ def reliability(
     limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
     ends = [(_of_term(curves, *panel), *limits[panel]) for panel in panels]
     leave = any((rows["ci_low"] < low).any() or (rows["ci_high"] > high).any() for rows, low, high in ends)
-    note = f"{MEANING}{BEYOND * leave}\n{_of_study(known, noisy_reference)}"
+    note = f"{MEANING}{BEYOND * leave}\n{_of_study(known, measurement_error)}"
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
     drawn = page.panels(len(panels), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
     for (quantity, term), heading, each in zip(panels, headings, drawn, strict=True):
@@ -128,7 +128,7 @@ def _legend(
     return [curves, marks]
 
 
-def _of_study(known: pd.DataFrame, noisy_reference: pd.DataFrame) -> str:
+def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
     """What is known of the reliability of the study's own human scores."""
     if len(known):
         named = ", ".join(f"{row.dimension} {row.mean:.2f}" for row in known.itertuples())
@@ -137,7 +137,7 @@ def _of_study(known: pd.DataFrame, noisy_reference: pd.DataFrame) -> str:
             f"The study's own, from {origin}: {named}. The diamonds are corrected by these, each in its dimension, and stand "
             "side by side over their mean; they need not lie on the curve."
         )
-    reasons = noisy_reference.loc[noisy_reference["quantity"].isna(), "reason"].dropna().unique()
+    reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna().unique()
     return f"The study's own: {'; '.join(reasons)}." if len(reasons) else ""
 
 

@@ -1,4 +1,4 @@
-"""Which conclusions of the first view stand in the others: judges and families down, views across, the whole study on top."""
+"""Which conclusions of the first check stand in the others: judges and families down, checks across, the whole study on top."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: no
 HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
 WHOLE = "The whole study"
 NUMBERS = f"numbers: estimates in {UNIT}"
-ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges", "C": "C: gap beyond ordinary taste"}
+ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges", "C": "C: gap beyond ordinary preference"}
 
 
 @dataclass(frozen=True)
@@ -83,28 +83,28 @@ class Layout:
         return [row for row in self.rows if row["slice"] == label]
 
     def columns(self, labels: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Left side and width of the column of each view that some of these slices have, in inches."""
+        """Left side and width of the column of each check that some of these slices have, in inches."""
         rows = [row for label in labels for row in self.of(label)]
         columns, left = {}, 0.0
-        for view in self.asked.checks:
-            own = [row for row in rows if row["view"] == view.name]
+        for check in self.asked.checks:
+            own = [row for row in rows if row["check"] == check.name]
             if own:
-                lines = 1 + self.headings[view.name].count("\n")
-                width = NUMBER if self._numbered(view, own) else max(MARK, lines * HEADING_LINE + 0.04)
-                columns[view.name] = (left, width)
+                lines = 1 + self.headings[check.name].count("\n")
+                width = NUMBER if self._numbered(check, own) else max(MARK, lines * HEADING_LINE + 0.04)
+                columns[check.name] = (left, width)
                 left += width
         return columns
 
     @cached_property
     def headings(self) -> dict[str, str]:
-        """The title of each view, broken where it is long."""
-        return {view.name: wrap(view.title, HEADING) for view in self.asked.checks}
+        """The title of each check, broken where it is long."""
+        return {check.name: wrap(check.title, HEADING) for check in self.asked.checks}
 
-    def _numbered(self, view: RobustnessCheck, own: Sequence[Mapping]) -> bool:
-        """Whether a view has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
-        first = {_key(row): row for row in self.rows if row["view"] == self.asked.checks[0].name}
+    def _numbered(self, check: RobustnessCheck, own: Sequence[Mapping]) -> bool:
+        """Whether a check has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
+        first = {_key(row): row for row in self.rows if row["check"] == self.asked.checks[0].name}
         known = [row for row in own if is_known(row["estimate"])]
-        if view is self.asked.checks[0]:
+        if check is self.asked.checks[0]:
             return bool(known)
         return any(
             row["estimand"] != first[_key(row)]["estimand"]
@@ -123,19 +123,19 @@ def conclusions(
     not_estimable: pd.DataFrame,
     subject: Subject,
     *,
-    views: Mapping[str, Mapping],
+    checks: Mapping[str, Mapping],
     specs: Mapping[str, Mapping],
     confidence: float,
     power: float,
 ) -> Figure:
-    """Draw the table of conclusions: a mark for each judge or family and view, its shape the conclusion, its box the verdict.
+    """Draw the table of conclusions: a mark for each judge or family and check, its shape the conclusion, its box the verdict.
 
     table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have the
-    columns of views that say something by dimension. Beside the marks stand estimates, in points of the unit scale.
+    columns of checks that say something by dimension. Beside the marks stand estimates, in points of the unit scale.
     """
-    asked = Robustness(RobustnessCheck.from_config(views), specs, confidence, power)
+    asked = Robustness(RobustnessCheck.from_config(checks), specs, confidence, power)
     if without_human_scores(not_estimable.to_dict("records")):
-        asked = asked.without_human_scores(table.groupby("view")["spec"].unique().to_dict())
+        asked = asked.without_human_scores(table.groupby("check")["spec"].unique().to_dict())
     texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "words", "note")}
     layout = Layout(table.assign(**texts).to_dict("records"), asked, subject.palette)
     subject = replace(subject, estimand="")  # the legend says it
@@ -168,7 +168,7 @@ class Block(NamedTuple):
     """Panels with the same columns, in lines; all in inches."""
 
     labels: Sequence[str]
-    columns: dict[str, tuple[float, float]]  # left side and width by view
+    columns: dict[str, tuple[float, float]]  # left side and width by check
     panel: float  # width of one
     across: int  # panels in a line
     step: tuple[float, float]  # from a panel to the next, across and up
@@ -200,8 +200,8 @@ def _draw_panel(axes: Axes, layout: Layout, block: Block, label: str, *, named: 
         axes.axvline(left, color=INK if first else RULE, lw=0.7 if first else 0.5, zorder=0.6)
     axes.axvline(block.columns[layout.asked.checks[0].name][1], color=INK, lw=0.7, zorder=0.7)
     for row in layout.of(label):
-        if row["view"] in block.columns:
-            _cell(axes, row, block.columns[row["view"]], layout)
+        if row["check"] in block.columns:
+            _cell(axes, row, block.columns[row["check"]], layout)
 
 
 def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout) -> None:

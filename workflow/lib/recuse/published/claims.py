@@ -59,7 +59,7 @@ HELM_JUDGES = ("GPT-4 (0314)", "Claude v1.3")
 HELM_DIMENSIONS = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
 
 HOLDS, FAILS, ABSENT = "holds", "fails", "data absent"
-NO_HELM = "no ratings of HELM-Instruct but a simulated stand-in, with biases that are declared"
+NO_HELM = "no ratings of HELM-Instruct but a simulated placeholder, with biases that are declared"
 NOTHING_LEFT = "no number that the criterion asks for"
 LISTED = 12  # findings written out; of more, the first ones against the claim
 

@@ -12,7 +12,7 @@ from recuse.report.robustness import WHAT, WHO, Conclusion, bare, conclusions_in
 Rows = Sequence[Mapping[str, str]]
 SEVERAL = 3  # decimals of a gap in words
 MOST = 5  # topics of a check that the answer names; the table has the others
-OF_TESTS = ("ordinary taste", "reliability")  # topics of a check that say how far the tests of Equation 1 can be believed
+OF_TESTS = ("ordinary preference", "reliability")  # topics of a check that say how far the tests of Equation 1 can be believed
 WHERE = "in the table “What the ratings support”"
 RAW, DEBIASED = "raw", "debiased"
 SELF, FAMILY = BIASES
@@ -22,8 +22,8 @@ GAP = (
     "points of a scale from 0 to 1. Above 0 the judge favours itself."
 )
 GAP_OF_FAMILY = "The gap is of what judges of a family give its other models."
-OTHER_VIEWS = (
-    " Other views ask whether a bias is more than chance, shared taste (B), ordinary taste (C) or noise of the human scores:"
+OTHER_CHECKS = (
+    " Other checks ask whether a bias is more than chance, shared (B) or ordinary (C) preference, or measurement error:"
 )
 NOTHING = "No judge rates models of its own, or of its family, beside others."
 # Of a study without human scores.
@@ -36,9 +36,9 @@ NO_TRUTH = (
     "Who is right: without human scores, a judge that is right where the others are wrong looks the same as one that is "
     "biased. One that uses more of the scale than the others seems to favour its own answers where these are better than most."
 )
-OTHER_VIEWS_OF_JUDGES = (
-    " Other views compare the judges in each dimension or on each completion, and ask whether a bias is more than ordinary "
-    "taste, or may come of missing ratings:"
+OTHER_CHECKS_OF_JUDGES = (
+    " Other checks compare the judges in each dimension or on each completion, and ask whether a bias is more than ordinary "
+    "preference, or may come of missing ratings:"
 )
 
 
@@ -90,7 +90,7 @@ def answer_of_ratings(
     confidence: float,
     errors: str,
     scales: Mapping[str, object],
-    views: Mapping[str, str],
+    checks: Mapping[str, str],
     first: str = "main",
     relative: bool = False,
 ) -> Answer:
@@ -98,7 +98,7 @@ def answer_of_ratings(
 
     tables: rows, as texts, of `main`, the estimates of Equation 1, of `not_estimable` and, where they are there, of
     `leaderboard`, `conclusions`, `check` and `completeness`. errors: kind of the standard errors of `main`; scales: of each
-    dimension, [lowest, highest] or `observed`; views: title of each view of the conclusions. first: the spec of `main`, and of
+    dimension, [lowest, highest] or `observed`; checks: title of each robustness check. first: the spec of `main`, and of
     the leaderboard that counts; relative: the study has no human scores, and biases are gaps to the other judges.
     """
     rows = [row for row in tables["main"] if not row["slice"] and row["estimate"]]
@@ -119,19 +119,19 @@ def answer_of_ratings(
     if absent or not (of_judges or of_families):
         points.append(Point("What these ratings cannot tell", NO_TRUTH if relative else "" if absent else NOTHING, absent))
     if rows:
-        others = OTHER_VIEWS_OF_JUDGES if relative else OTHER_VIEWS
+        others = OTHER_CHECKS_OF_JUDGES if relative else OTHER_CHECKS
         words = (
             f"The intervals are at {level(confidence)}, with {errors} standard errors: of judges without any bias, about "
             f"{level(1 - confidence)} would still be called biased by chance alone."
         )
-        items = [(f"{each.first['term']} {each.first['first']}", _standing(each, views)) for each in conclusions]
+        items = [(f"{each.first['term']} {each.first['first']}", _standing(each, checks)) for each in conclusions]
         points.append(Point("How sure is that?", words + _doubts(check) + (others if conclusions else ""), items))
     points += _to_mind(check)
     if rows:
         points += _ranking([row for row in tables.get("leaderboard", ()) if row["spec"] == first], confidence)
     judges = {row["judge"] for row in tables.get("completeness", ())} | {row["term"] for row in of_judges}
     headline = _headline(of_judges, len(judges), against=f", {AGAINST_JUDGES}" if relative else "")
-    return Answer(QUESTION, headline + _stand([each for each in conclusions if each.first["quantity"] == SELF], views), points)
+    return Answer(QUESTION, headline + _stand([each for each in conclusions if each.first["quantity"] == SELF], checks), points)
 
 
 def _headline(rows: Rows, judges: int, *, against: str) -> str:
@@ -170,19 +170,19 @@ def _width_of(scales: Mapping[str, object]) -> float | None:
     return widths.pop() if len(widths) == 1 and not widths & {None, 1} else None
 
 
-def _stand(conclusions: Sequence[Conclusion], views: Mapping[str, str]) -> str:
-    """How many conclusions on judges stand in all other views that can tell, and which cannot, as further sentences."""
+def _stand(conclusions: Sequence[Conclusion], checks: Mapping[str, str]) -> str:
+    """How many conclusions on judges stand in all other checks that can tell, and which cannot, as further sentences."""
     if not conclusions:
         return ""
     estimates, count = reach(conclusions), len(conclusions)
     telling = sum(number > 0 for number, _ in estimates.values())
     part = {name: f" (for {without} of {count})" if number else "" for name, (number, without) in estimates.items() if without}
-    silent = "; ".join(views.get(name, name) + some for name, some in part.items())
+    silent = "; ".join(checks.get(name, name) + some for name, some in part.items())
     unknown = f"; not known: {silent}" if silent else ""
     if not telling:
-        return f" No other view can be told here{unknown}."
-    several = f"each of the {telling} other views" if telling > 1 else "the one other view"
-    every = f"{several} that can be told here" if silent else "every other view"
+        return f" No other check can be told here{unknown}."
+    several = f"each of the {telling} other checks" if telling > 1 else "the one other check"
+    every = f"{several} that can be told here" if silent else "every other check"
     standing = sum(each.stands for each in conclusions)
     if count == 1:
         words = f"This {'stands' if standing else 'does not stand'} in {every}"
@@ -193,26 +193,26 @@ def _stand(conclusions: Sequence[Conclusion], views: Mapping[str, str]) -> str:
     return f" {words}{unknown}."
 
 
-def _standing(conclusion: Conclusion, views: Mapping[str, str]) -> str:
-    """In how many other views one conclusion stands, and in which not."""
+def _standing(conclusion: Conclusion, checks: Mapping[str, str]) -> str:
+    """In how many other checks one conclusion stands, and in which not."""
     tested, kept = conclusion.tested, len(conclusion.kept)
     can = " that can tell" if tested < len(conclusion.others) else ""
     if not tested:
-        return "no other view can tell"
+        return "no other check can tell"
     if kept == tested:
-        return f"stands in {'the one other view' if tested == 1 else f'all {tested} other views'}{can}"
-    names = "; ".join(views.get(row["view"], row["view"]) for row in conclusion.changed)
-    return f"stands in {kept} of {tested} other views{can}, not in: {names}"
+        return f"stands in {'the one other check' if tested == 1 else f'all {tested} other checks'}{can}"
+    names = "; ".join(checks.get(row["check"], row["check"]) for row in conclusion.changed)
+    return f"stands in {kept} of {tested} other checks{can}, not in: {names}"
 
 
 def _doubts(check: Rows) -> str:
     """What the check says of the tests of Equation 1 beside chance, as sentences to follow another; "" of an empty check.
 
-    How often ordinary taste and errors of the human scores look like a self-bias is always said; of reliability only warnings.
+    How often ordinary preference and measurement error look like a self-bias is always said; of reliability only warnings.
     """
-    taste = [[row] for row in check if row["topic"] == "ordinary taste"]
+    preference = [[row] for row in check if row["topic"] == "ordinary preference"]
     unreliable = [row for row in check if row["topic"] == "reliability" and row["level"] != FINE]
-    return "".join(f" {capitalised(_warning(rows))}." for rows in (*taste, unreliable) if rows)
+    return "".join(f" {capitalised(_warning(rows))}." for rows in (*preference, unreliable) if rows)
 
 
 def _to_mind(check: Rows) -> Iterator[Point]:

@@ -36,7 +36,7 @@ def report(
     """Render the report of a study.
 
     about: what the rule tells of the study: `subject`, its label and kind; `specs`, empty for comparisons; `analyses`;
-    `confidence`; `stand_in`, the spec in the place of main where there are no human scores; `scales`; titles of the `views` of
+    `confidence`; `substitute`, the spec in place of main without human scores; `scales`; titles of the `checks` of
     the conclusions; `origin` of the data; `settings` that differ; `seed`. figures: of each figure its caption's template, its
     `tables`, and `params`, what the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
     files of the user, and the `template`. context: wildcards and config, for captions. page: where the report is to be; links
@@ -46,12 +46,12 @@ def report(
     tables, links = _tables(inputs, folder)
     first, excerpts, leads = "main", EXCERPTS, LEADS
     if relative := without_human_scores(tables.get("not_estimable", ())):
-        first, excerpts, leads = about["stand_in"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS_WITHOUT_HUMAN_SCORES
+        first, excerpts, leads = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS_WITHOUT_HUMAN_SCORES
         tables, links["main"] = _with_main(tables, first), f"estimates/{first}.csv"
-        figures = {name: _with_views_of(tables["conclusions"], figure) for name, figure in figures.items()}
+        figures = {name: _with_checks_of(tables["conclusions"], figure) for name, figure in figures.items()}
     errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
     if about["specs"]:
-        settings = {key: about[key] for key in ("confidence", "scales", "views")}
+        settings = {key: about[key] for key in ("confidence", "scales", "checks")}
         answer = answer_of_ratings(tables, errors=errors, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
@@ -65,7 +65,7 @@ def report(
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
         **_figures([_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]], leads),
-        **_shown(tables, excerpts, links, about["views"]),
+        **_shown(tables, excerpts, links, about["checks"]),
         errors=errors,
         specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
         files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
@@ -108,14 +108,14 @@ def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequ
     return {**tables, **of_spec}
 
 
-def _with_views_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
-    """The figure with only those views of the conclusions in its `params` that the table has rows of."""
+def _with_checks_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
+    """The figure with only those checks of the conclusions in its `params` that the table has rows of."""
     settings = figure["params"]["settings"]
-    if "views" not in settings:
+    if "checks" not in settings:
         return figure
-    present = {row["view"] for row in conclusions}
-    views = {name: view for name, view in settings["views"].items() if name in present}
-    return {**figure, "params": {**figure["params"], "settings": {**settings, "views": views}}}
+    present = {row["check"] for row in conclusions}
+    checks = {name: check for name, check in settings["checks"].items() if name in present}
+    return {**figure, "params": {**figure["params"], "settings": {**settings, "checks": checks}}}
 
 
 def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
@@ -146,10 +146,10 @@ def _shown(
 ) -> dict[str, object]:
     """Tables as the page shows them, those against the paper apart, and of these the counts of verdicts.
 
-    titles: of the views of the conclusions, which stand in the place of their names.
+    titles: of the checks of the conclusions, which stand in the place of their names.
     """
     if "conclusions" in tables:
-        titled = [row | {"view": titles.get(row["view"], row["view"])} for row in tables["conclusions"]]
+        titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables["conclusions"]]
         tables = {**tables, "conclusions": titled}
     parts = [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
     return {

@@ -1,4 +1,4 @@
-"""The table of conclusions in words, the answer first, and as a page: what becomes of each bias in the other views."""
+"""The table of conclusions in words, the answer first, and as a page: what becomes of each bias in the other checks."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,18 +35,18 @@ PLURAL = {
     "harsher on its family": "harsher on their family",
 }
 NOTHING = "Nothing is concluded: no self- or family-bias is estimated."
-NO_OTHER = "no other view can be estimated"
-CAUTION = "“Not told apart from 0” is no proof that there is no bias: it says that this view cannot tell."
+NO_OTHER = "no other check can be estimated"
+CAUTION = "“Not told apart from 0” is no proof that there is no bias: it says that this check cannot tell."
 RELATIVE = (
     "No row has a human score: a bias is a gap to the other judges of the same models, and a judge that is right where the "
     "others are wrong looks the same as one that is biased."
 )
-EACH_ITS_OWN = "Each view answers a question of its own, so that none refutes another."
+EACH_ITS_OWN = "Each check answers a question of its own, so that none refutes another."
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What the first view concludes of one bias, and what becomes of it in the others: rows of the table of conclusions."""
+    """What the first check concludes of one bias, and what becomes of it in the others: rows of the table of conclusions."""
 
     first: Mapping
     others: Sequence[Mapping]
@@ -58,27 +58,27 @@ class Conclusion:
 
     @property
     def kept(self) -> list[Mapping]:
-        """The other views that conclude the same."""
+        """The other checks that conclude the same."""
         return [row for row in self.others if row["verdict"] in (STANDS, AS_BEFORE)]
 
     @property
     def changed(self) -> list[Mapping]:
-        """The other views that conclude something else; those that are left have no estimate."""
+        """The other checks that conclude something else; those that are left have no estimate."""
         return [row for row in self.others if row["verdict"] in (LOST, REVERSED, NEW)]
 
     @property
     def tested(self) -> int:
-        """How many other views have an estimate."""
+        """How many other checks have an estimate."""
         return len(self.kept) + len(self.changed)
 
     @property
     def stands(self) -> bool:
-        """True where some other view concludes the same, and none something else."""
+        """True where some other check concludes the same, and none something else."""
         return bool(self.kept) and not self.changed
 
 
 def conclusions_in(rows: Iterable[Mapping]) -> list[Conclusion]:
-    """The conclusions in rows of the table of conclusions, which are in the order of the views, of one slice."""
+    """The conclusions in rows of the table of conclusions, which are in the order of the checks, of one slice."""
     groups: dict[tuple[str, str], list[Mapping]] = {}
     for row in rows:
         groups.setdefault((row["quantity"], row["term"]), []).append(row)
@@ -86,16 +86,16 @@ def conclusions_in(rows: Iterable[Mapping]) -> list[Conclusion]:
 
 
 def reach(conclusions: Iterable[Conclusion]) -> dict[str, tuple[int, int]]:
-    """Of how many biases each other view has an estimate, and of how many it has none, by its name."""
+    """Of how many biases each other check has an estimate, and of how many it has none, by its name."""
     verdicts: dict[str, list[str]] = {}
     for row in (row for conclusion in conclusions for row in conclusion.others):
-        verdicts.setdefault(row["view"], []).append(row["verdict"])
-    unknown = {view: each.count(NOT_ESTIMABLE) for view, each in verdicts.items()}
-    return {view: (len(each) - unknown[view], unknown[view]) for view, each in verdicts.items()}
+        verdicts.setdefault(row["check"], []).append(row["verdict"])
+    unknown = {check: each.count(NOT_ESTIMABLE) for check, each in verdicts.items()}
+    return {check: (len(each) - unknown[check], unknown[check]) for check, each in verdicts.items()}
 
 
 def estimator(asked: Robustness, label: str) -> str:
-    """What the first view finds biases of a slice by: the model of its spec, or the view itself where it is another test."""
+    """What the first check finds biases of a slice by: the model of its spec, or the check itself where it is another test."""
     name = asked.first.spec_of(label, asked.specs)
     if name is None or asked.first.table != ESTIMATES or asked.first.by != "ci":
         return f"“{asked.first.title}”"
@@ -123,7 +123,7 @@ def answers(rows: Sequence[Mapping], asked: Robustness, *, label: str = "") -> l
 def _answer(
     biases: Sequence[Conclusion], asked: Robustness, quantity: str, label: str, notes: Sequence[str], before: str
 ) -> str:
-    """The biases of the first view, how many all others find, and what others find beside; before: what is said already."""
+    """The biases of the first check, how many all others find, and what others find beside; before: what is said already."""
     estimable = [each for each in biases if each.first["first"] != NOT_ESTIMABLE]
     absent = [each for each in biases if each.first["first"] == NOT_ESTIMABLE]
     by = f"“{asked.first.title}”, compared with the other judges" if asked.relative else estimator(asked, label)
@@ -140,7 +140,7 @@ def _answer(
     few = next((f" ({note})" for note in notes if note not in before), "")
     unknown = _unknown(apart or estimable, asked)
     if unknown not in ("", NO_OTHER) and unknown in before:
-        unknown = "the same views can be estimated"
+        unknown = "the same checks can be estimated"
     counts = Counter(each.first["first"] for each in apart)
     phrases = enumerated([_counted(words, counts[words]) for words in PLURAL if counts[words]])
     of_all = f"{where}of {counted(len(estimable), *WHO[quantity])}{without}"
@@ -162,13 +162,13 @@ def _counted(conclusion: str, count: int) -> str:
 
 
 def _standing(apart: Sequence[Conclusion]) -> str:
-    """How many of the first conclusions that can be checked stand in all other views, and which; nothing if none can."""
+    """How many of the first conclusions that can be checked stand in all other checks, and which; nothing if none can."""
     checked = [each for each in apart if each.tested]
     unchecked = [each.first["term"] for each in apart if not each.tested]
     if not checked:
         return ""
     every = all(each.tested == len(each.others) for each in apart)
-    where = "other views" if every else "other views that can be estimated"
+    where = "other checks" if every else "other checks that can be estimated"
     of = f"of these {len(apart)} conclusions"
     if unchecked:
         of += f" {len(checked)} can be checked, not {'that' if len(unchecked) == 1 else 'those'} of {enumerated(unchecked)};"
@@ -183,8 +183,8 @@ def _standing(apart: Sequence[Conclusion]) -> str:
 
 
 def _unknown(biases: Sequence[Conclusion], asked: Robustness) -> str:
-    """Which other views cannot be estimated, and which can for some alone."""
-    titles, estimates = {view.name: f"“{view.title}”" for view in asked.checks}, reach(biases)
+    """Which other checks cannot be estimated, and which can for some alone."""
+    titles, estimates = {check.name: f"“{check.title}”" for check in asked.checks}, reach(biases)
     nowhere = [titles[name] for name, (with_estimate, _) in estimates.items() if not with_estimate]
     partly = [titles[name] for name, (with_estimate, without) in estimates.items() if with_estimate and without]
     if nowhere and len(nowhere) == len(estimates):
@@ -194,38 +194,38 @@ def _unknown(biases: Sequence[Conclusion], asked: Robustness) -> str:
 
 
 def _found_by_others(biases: Sequence[Conclusion]) -> str:
-    """A sentence on biases that other views find and the first does not; nothing where there are none."""
+    """A sentence on biases that other checks find and the first does not; nothing where there are none."""
     named = []
     for each in biases:
         if rows := [row for row in each.others if row["conclusion"] not in NONE and not each.is_bias]:
             by_errors = all(row["words"].startswith(BY_ERRORS) for row in rows)
             named.append(f"{each.first['term']}, {BY_ERRORS}" if by_errors else each.first["term"])
-    return f" Other views find a bias of {counted(len(named), 'other')} ({'; '.join(named)})." if named else ""
+    return f" Other checks find a bias of {counted(len(named), 'other')} ({'; '.join(named)})." if named else ""
 
 
 def detectable_in(rows: Sequence[Mapping], asked: Robustness) -> str:
-    """How large a bias must be for the views of the table placebo to find it with the power asked for."""
+    """How large a bias must be for the checks of the table idiosyncrasy to find it with the power asked for."""
     sentences = []
-    for view in (view for view in asked.checks if view.table == "placebo"):
-        of_view = [row for row in rows if row["view"] == view.name and is_known(row.get("detectable"))]
-        sizes = {name: [row["detectable"] for row in of_view if row["quantity"] == name] for name in BIASES}
+    for check in (check for check in asked.checks if check.table == "idiosyncrasy"):
+        of_check = [row for row in rows if row["check"] == check.name and is_known(row.get("detectable"))]
+        sizes = {name: [row["detectable"] for row in of_check if row["quantity"] == name] for name in BIASES}
         parts = [f"a {WHAT[name]} of {span(values)}" for name, values in sizes.items() if values]
         if parts:
-            sentences.append(f"“{view.title}” finds {enumerated(parts)} with a probability of {100 * asked.power:g} %.")
+            sentences.append(f"“{check.title}” finds {enumerated(parts)} with a probability of {100 * asked.power:g} %.")
     return " ".join(sentences)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of the first conclusions on one kind of bias in another view."""
+    """What becomes of the first conclusions on one kind of bias in another check."""
 
-    view: RobustnessCheck
-    verdicts: Mapping[str, int]  # on biases that the first view finds, and, NEW, on those that only this one finds
-    detectable: str  # from the smallest to the largest bias that the view finds with the power asked for
+    check: RobustnessCheck
+    verdicts: Mapping[str, int]  # on biases that the first check finds, and, NEW, on those that only this one finds
+    detectable: str  # from the smallest to the largest bias that the check finds with the power asked for
 
     @property
     def tested(self) -> int:
-        """How many biases of the first view it estimates."""
+        """How many biases of the first check it estimates."""
         return sum(self.verdicts[name] for name in (STANDS, LOST, REVERSED))
 
     def __str__(self) -> str:
@@ -238,39 +238,39 @@ class Outcome:
 
 
 def outcomes(rows: Sequence[Mapping], asked: Robustness, quantity: str) -> dict[str, Outcome]:
-    """What becomes of the first conclusions on self- or family-bias, by the name of each other view that has rows of it."""
-    by_view = {}
-    for view in asked.checks[1:]:
-        if of_view := [row for row in rows if row["view"] == view.name and row["quantity"] == quantity]:
-            verdicts = Counter(row["verdict"] for row in of_view if row["first"] not in NONE or row["verdict"] == NEW)
-            sizes = [row["detectable"] for row in of_view if is_known(row.get("detectable"))]
-            by_view[view.name] = Outcome(view, verdicts, span(sizes) if sizes else "–")
-    return by_view
+    """What becomes of the first conclusions on self- or family-bias, by the name of each other check that has rows of it."""
+    by_check = {}
+    for check in asked.checks[1:]:
+        if of_check := [row for row in rows if row["check"] == check.name and row["quantity"] == quantity]:
+            verdicts = Counter(row["verdict"] for row in of_check if row["first"] not in NONE or row["verdict"] == NEW)
+            sizes = [row["detectable"] for row in of_check if is_known(row.get("detectable"))]
+            by_check[check.name] = Outcome(check, verdicts, span(sizes) if sizes else "–")
+    return by_check
 
 
 def so_many(outcomes: Iterable[Outcome]) -> str:
-    """How many first conclusions stand in each view, in one sentence; nothing where there are none, or no view to say so."""
+    """How many first conclusions stand in each check, in one sentence; nothing where there are none, or no check to say so."""
     tested = [each for each in outcomes if each.tested]
     if not tested:
         return ""
     parts = []
     for each in tested:
         of = f" of {each.tested}" if each.verdicts[NOT_ESTIMABLE] else ""
-        parts.append(f"{each.view.title} {each.verdicts[STANDS]}{of}")
+        parts.append(f"{each.check.title} {each.verdicts[STANDS]}{of}")
     every = tested[0].tested + tested[0].verdicts[NOT_ESTIMABLE]
-    return f"Of {every}, in each view so many stand: {'; '.join(parts)}."
+    return f"Of {every}, in each check so many stand: {'; '.join(parts)}."
 
 
-FEW_VIEWS = 3  # that are named, where a conclusion stands in no more
+FEW_CHECKS = 3  # that are named, where a conclusion stands in no more
 
 
 def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, template: str | Path) -> str:
-    """Render the rows of the table CONCLUSIONS as HTML: the answer, the views and their questions, each judge and family.
+    """Render the rows of the table CONCLUSIONS as HTML: the answer, the checks and their questions, each judge and family.
 
     label: title of the study; kind: simulated, published or user; template: path of the Jinja source.
     """
     labels = list(dict.fromkeys(row["slice"] for row in rows))
-    by_dimension = {row["view"] for row in rows if row["slice"]}
+    by_dimension = {row["check"] for row in rows if row["slice"]}
     return rendered(
         template,
         label=label,
@@ -282,14 +282,14 @@ def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, t
         slices=[_slice([row for row in rows if row["slice"] == name], asked, name) for name in labels],
         caution=" ".join([*([RELATIVE] if asked.relative else []), CAUTION, EACH_ITS_OWN]),
         of_the_paper=of_the_paper(rows, asked) if kind == "published" else "",
-        not_by_dimension=[view.title for view in asked.checks if by_dimension and view.name not in by_dimension],
+        not_by_dimension=[check.title for check in asked.checks if by_dimension and check.name not in by_dimension],
         confidence=asked.confidence,
         power=asked.power,
     )
 
 
 def _first_in_words(asked: Robustness, labels: Sequence[str]) -> str:
-    """What the first view is: the model, or models, that it fits, with their errors, or the table that it reads."""
+    """What the first check is: the model, or models, that it fits, with their errors, or the table that it reads."""
     if asked.first.table != ESTIMATES:
         return f"“{asked.first.title}” is of the table {asked.first.table}"
     white = all(asked.first.errors(asked.specs[name]) == "HC0" for name in asked.first.specs)
@@ -300,37 +300,37 @@ def _first_in_words(asked: Robustness, labels: Sequence[str]) -> str:
 def _slice(rows: Sequence[Mapping], asked: Robustness, label: str) -> dict:
     """What the page says of one slice."""
     present = [quantity for quantity in BIASES if any(row["quantity"] == quantity for row in rows)]
-    by_view = {quantity: outcomes(rows, asked, quantity) for quantity in BIASES}
-    cells = [(view, [by_view[quantity].get(view.name) for quantity in present]) for view in asked.checks[1:]]
+    by_check = {quantity: outcomes(rows, asked, quantity) for quantity in BIASES}
+    cells = [(check, [by_check[quantity].get(check.name) for quantity in present]) for check in asked.checks[1:]]
     texts = zip(BIASES, answers(rows, asked, label=label), strict=True)
     return {
         "label": label,
-        "answers": [(text, so_many(by_view[quantity].values())) for quantity, text in texts if text],
+        "answers": [(text, so_many(by_check[quantity].values())) for quantity, text in texts if text],
         "quantities": present,
-        "views": [{"view": view, "outcomes": each} for view, each in cells if any(each)],
+        "checks": [{"check": check, "outcomes": each} for check, each in cells if any(each)],
         "terms": [of_term(each, asked) for each in conclusions_in(rows)],
     }
 
 
 def of_term(conclusion: Conclusion, asked: Robustness) -> dict:
-    """What becomes of one bias: its row of the first view with its numbers, where that is found again, and where not.
+    """What becomes of one bias: its row of the first check with its numbers, where that is found again, and where not.
 
     The last are pairs of title and sentence.
     """
     first, numbers = conclusion.first, {"confidence": asked.confidence}
-    titles = {view.name: view.title for view in asked.checks}
-    again, views = [titles[row["view"]] for row in conclusion.kept], len(conclusion.others)
-    if len(again) <= FEW_VIEWS:
+    titles = {check.name: check.title for check in asked.checks}
+    again, checks = [titles[row["check"]] for row in conclusion.kept], len(conclusion.others)
+    if len(again) <= FEW_CHECKS:
         where = "; ".join(again)
     else:
-        where = f"in all {views} other views" if len(again) == views else f"in the other {len(again)} views"
+        where = f"in all {checks} other checks" if len(again) == checks else f"in the other {len(again)} checks"
     others = [row for row in conclusion.others if row not in conclusion.kept]
     return {
         "first": first,
         "numbers": with_interval(first, **numbers) if is_known(first["estimate"]) else bare(first["words"]),
         "printed": with_interval(first, prefix="printed_", **numbers) if is_known(first.get("printed")) else "",
-        "again": where,  # a few views by name, or all, or all but those that are named beside
-        "changed": [(titles[row["view"]], _changed(row, asked)) for row in others],
+        "again": where,  # a few checks by name, or all, or all but those that are named beside
+        "changed": [(titles[row["check"]], _changed(row, asked)) for row in others],
     }
 
 
@@ -339,7 +339,7 @@ def _changed(row: Mapping, asked: Robustness) -> str:
     if row["conclusion"] == NOT_ESTIMABLE:
         return f"{NOT_ESTIMABLE}: {bare(row['words'])}" if row["words"] else NOT_ESTIMABLE
     numbers = with_interval(row, confidence=asked.confidence)
-    if verdict == NOT_ESTIMABLE:  # of the first view alone
+    if verdict == NOT_ESTIMABLE:  # of the first check alone
         return f"{numbers}, {row['conclusion']}"
     detail = f"; a bias of {row['detectable']:.3f} would most likely be found" if is_known(row.get("detectable")) else ""
     if is_known(row["randomisation_p_value"]):
@@ -348,13 +348,13 @@ def _changed(row: Mapping, asked: Robustness) -> str:
     texts = {
         LOST: f"{NOT_APART}{because}{detail}",
         REVERSED: f"{row['conclusion']}, the opposite",
-        NEW: f"{row['conclusion']}, which the first view does not find{because}",
+        NEW: f"{row['conclusion']}, which the first check does not find{because}",
     }
     return f"{numbers}, {texts[verdict]}"
 
 
 def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
-    """How many estimates of Equation 1 the paper prints of these ratings, and how many it agrees on; "" for another first view.
+    """How many estimates of Equation 1 the paper prints for these ratings, and how many agree; "" for another first check.
 
     At another level than its own, conclusions are not compared.
     """

@@ -35,7 +35,7 @@ def of_models_there(row: Row) -> bool:
 # Of columns whose name in the file is not the heading over them.
 HEADINGS = {
     "quantity": "bias", "term": "judge or family", "estimate": "gap", "ci_low": "from", "ci_high": "to", "p_value": "p",
-    "n": "of", "n_term": "own rows", "first": "the first view says", "conclusion": "this view says", "words": "in words",
+    "n": "of", "n_term": "own rows", "first": "the first check says", "conclusion": "this check says", "words": "in words",
     "rank_low": "rank from", "rank_high": "rank to", "change": "change by debiasing", "reason": "why not",
     "inside": "planted value inside", "verbosity_bias": "bias", "draws": "draws are", "n_shorter": "shorter preferred",
     "n_longer": "longer preferred", "order": "order rule", "random": "random choices",
@@ -57,8 +57,8 @@ EXCERPTS = {
     ),
     "conclusions": Excerpt(
         "What becomes of each conclusion",
-        "Each view asks another question of the same bias; what the first says is held against it.",
-        f"{BIAS} view estimate {INTERVAL} p_value first conclusion verdict words",
+        "Each check asks another question of the same bias; what the first says is held against it.",
+        f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words",
         of_whole,
     ),
     "leaderboard": Excerpt(
@@ -75,8 +75,8 @@ EXCERPTS = {
         f"spec {BIAS} estimate {INTERVAL} p_value estimand",
         of_whole,
     ),
-    "placebo": Excerpt(
-        "Biases beside ordinary taste",
+    "idiosyncrasy": Excerpt(
+        "Biases beside ordinary preference",
         "Estimand C: how far a judge's own cell stands out from what the judge and the model lead one to expect.",
         f"{BIAS} estimate {INTERVAL} p_value cells reason",
         lambda row: of_whole(row) and row["spec"] == "main",

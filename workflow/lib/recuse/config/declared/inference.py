@@ -131,36 +131,36 @@ def check_redefined(specs: Mapping[str, Mapping], own: Mapping[str, Mapping]) ->
                 )
 
 
-OF_SPECS = ("placebo", "identifiability", "noisy_reference", "sensitivity", "missingness", "leaderboard")  # tables of specs
+OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")  # tables of specs
 Prompts = Some[Annotated[int, Field(ge=2)]]
 Numbers = Some[Annotated[int, Field(ge=1)]]
 
 
-class FewLabels(Section):
+class PpiSettings(Section):
     """Means of human scores from few labels and the ratings of all."""
 
     labelled: Prompts = required("Numbers of prompts with human labels.")
     draws: int = required("Random sets of so many prompts.", ge=2)
 
 
-class Planner(Section):
+class PowerSettings(Section):
     """Power of studies like this one."""
 
-    gamma: float = required("Self-bias to be detected, in points of the unit scale.", gt=0)
+    self_bias: float = required("Self-bias to be detected, in points of the unit scale.", gt=0)
     power: Share = required("Probability of detecting it.")
     prompts: Prompts = required("Numbers of prompts.")
     raters: Numbers = required("Numbers of human raters of a completion.")
     copies: Numbers = required("How many times as many models, and judges, of the same families.")
 
 
-class Conclusion(Section):
-    """One view of what is concluded."""
+class RobustnessCheckSettings(Section):
+    """One check of what is concluded."""
 
-    title: Name = required("What figure and page call the view.")
+    title: Name = required("What figure and page call the check.")
     specs: Names = required("Of which spec the rows are: of the whole study, by dimension, or one of each.")
     table: Literal[*TABLES] = optional("The table that holds them; the estimates of the specs if not given.", default=ESTIMATES)
     methods: Names = optional(
-        "The methods of the table, noisy_reference or missingness, whose rows count; of several, what all say."
+        "The methods of the table, measurement_error or bounds, whose rows count; of several, what all say."
     )
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "What decides: an interval that leaves out 0, or a p-value of 1 less the confidence at most. Of estimates ci (default) "
@@ -168,7 +168,7 @@ class Conclusion(Section):
         "as_length_ci, with `length`; of the other tables ci.",
         default="ci",
     )
-    asks: Name = required("What the view asks, without question mark.")
+    asks: Name = required("What the check asks, without question mark.")
     lost: Name = optional("What it means that a conclusion is lost in it.")
 
     def _check(self) -> None:
@@ -191,29 +191,31 @@ class Inference(Section):
         "Specs that compare judges with the other judges, by the name of the one whose place each takes in the tables of a "
         "study without human scores, and in its report."
     )
-    placebo: Names = required("Specs whose slices are tested against the cells that are neither self nor family.")
+    idiosyncrasy: Names = required("Specs whose slices are tested against the cells that are neither self nor family.")
     assignments: int = required("Random assignments of models to judges, of the randomisation test.", ge=99)
     identifiability: Names = required("Specs of which is said which cells identify each coefficient.")
-    noisy_reference: Names = required("Specs that are corrected for errors of the human scores.")
+    measurement_error: Names = required("Specs that are corrected for errors of the human scores.")
     raters: int = required("Human raters of a completion where their agreement is known from publication only.", ge=1)
     sensitivity: Names = required("Specs of which is said how strong an omitted variable must be.")
-    missingness: Names = required("Specs that are refitted to complete blocks and with bounds for missing ratings.")
+    bounds: Names = required("Specs that are refitted to complete blocks and with bounds for missing ratings.")
     leaderboard: Names = required("Specs whose biases are taken off the models' scores.")
     replicates: int = required("Replicates of the leaderboard's bootstrap by prompt.", ge=100)
-    few_labels: FewLabels = required("How few human labels would do.")
-    planner: Planner = required("What studies like this one would detect.")
-    conclusions: dict[Key, Conclusion] = required(
-        "Views of what is concluded of each judge and family, the first of which the others are held against.", min_length=1
+    ppi: PpiSettings = required("How few human labels would do.")
+    power: PowerSettings = required("What studies like this one would detect.")
+    robustness_checks: dict[Key, RobustnessCheckSettings] = required(
+        "Ways to draw a conclusion about each judge and family. The others are compared with the first.", min_length=1
     )
 
     def _check(self) -> None:
         if "main" not in self.without_human_scores:
             raise ValueError("without_human_scores: 'main' is a required property")
         titles: dict[str, str] = {}
-        for name, conclusion in self.conclusions.items():
+        for name, conclusion in self.robustness_checks.items():
             first = titles.setdefault(conclusion.title, name)
             if first != name:
-                raise ValueError(f"conclusions: {name}: title: '{conclusion.title}' is also that of {first}; write another")
+                raise ValueError(
+                    f"robustness_checks: {name}: title: '{conclusion.title}' is also that of {first}; write another"
+                )
 
 
 def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
@@ -222,20 +224,20 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
         check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
         for name in getattr(inference, key):
             _check_spec(f"inference: {key}: {name}", specs[name], absorbs=key == "identifiability")
-    for name, stand_in in inference.without_human_scores.items():
+    for name, substitute in inference.without_human_scores.items():
         where = f"inference: without_human_scores: {name}"
         check_known("inference: without_human_scores", [name], specs, "specs")
-        check_known(where, [stand_in], specs, "specs")
-        spec = specs[stand_in]
+        check_known(where, [substitute], specs, "specs")
+        spec = specs[substitute]
         _check_spec(where, spec)
         if not {"model", "model:dimension"} & {*(spec.terms or ())}:
             raise ConfigError(
-                f"config: {where}: the spec {stand_in} needs human scores, too; take one with the term model or model:dimension"
+                f"config: {where}: the spec {substitute} needs human scores; take one with the term model or model:dimension"
             )
         if spec.slice != specs[name].slice:
-            raise ConfigError(f"config: {where}: the spec {stand_in} has other slices; take one with those of {name}")
-    for name, conclusion in inference.conclusions.items():
-        _check_rows(f"inference: conclusions: {name}", conclusion, inference, specs)
+            raise ConfigError(f"config: {where}: the spec {substitute} has other slices; take one with those of {name}")
+    for name, conclusion in inference.robustness_checks.items():
+        _check_rows(f"inference: robustness_checks: {name}", conclusion, inference, specs)
 
 
 def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:
@@ -257,7 +259,9 @@ def _check_biases(where: str, spec: SpecSettings) -> None:
         )
 
 
-def _check_rows(where: str, conclusion: Conclusion, inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
+def _check_rows(
+    where: str, conclusion: RobustnessCheckSettings, inference: Inference, specs: Mapping[str, SpecSettings]
+) -> None:
     """Refuse specs that are not there or without such rows of judges' own models, in points of the unit scale."""
     check_known(f"{where}: specs", conclusion.specs, specs, "specs")
     for name in conclusion.specs:
@@ -277,5 +281,5 @@ def _check_rows(where: str, conclusion: Conclusion, inference: Inference, specs:
     slices = [specs[name].slice for name in conclusion.specs]
     if len(set(slices)) < len(slices) or (None in slices and any(specs[name].whole for name in conclusion.specs)):
         raise ConfigError(
-            f"config: {where}: specs: {' and '.join(conclusion.specs)} have rows of the same ratings; write a view for each"
+            f"config: {where}: specs: {' and '.join(conclusion.specs)} have rows of the same ratings; write a check for each"
         )

@@ -25,9 +25,9 @@ class World(Section):
     noise: float = optional("Standard deviation of a rating about its expectation.", gt=0)
     self_bias: float = optional("Of every other judge.")
     family_bias: float = optional("Of every other family.")
-    taste: float = optional("Standard deviation of a judge's taste for a model.", ge=0)
-    shared_taste: float = optional("Standard deviation of all judges' taste for a model.", ge=0)
-    length_taste: float = optional(
+    preference: float = optional("Standard deviation of a judge's preference for a model.", ge=0)
+    shared_preference: float = optional("Standard deviation of all judges' preference for a model.", ge=0)
+    length_preference: float = optional(
         "Mean over judges of what a unit of normalised length adds to a rating; from 0 to twice that."
     )
     prompt_shock: float = optional("Standard deviation of what all ratings of a prompt share in a dimension.", ge=0)
@@ -58,7 +58,7 @@ class Grid(Section):
 
 
 class MonteCarlo(Section):
-    """Simulated worlds in which the estimators and tests are tried; `snakemake validity` tries them."""
+    """Simulated worlds in which the estimators and tests are tried; `snakemake montecarlo` tries them."""
 
     replicates: int = required("Draws of each world.", ge=2)
     draws: int = required("Bootstrap or permutation draws of an estimator in each of them.", ge=19)

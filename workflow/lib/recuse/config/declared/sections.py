@@ -100,6 +100,15 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
             raise ValueError(f"{key}: '{name}' is not one of {place}{did_you_mean(name, known)}")
 
 
+RENAMED = {  # keys of judge-bias, as the project was called, and what they are called now
+    "placebo": "idiosyncrasy",
+    "noisy_reference": "measurement_error",
+    "missingness": "bounds",
+    "few_labels": "ppi",
+    "planner": "power",
+    "gamma": "self_bias",
+    "conclusions": "robustness_checks",
+}
 DEEPEST = 20  # levels of keys: an alias of YAML may stand within what it stands for
 # What pydantic says of a value -> what is said here of it, with the bounds by their names; else it is what a section says.
 MESSAGES = {
@@ -167,7 +176,9 @@ def _in_words(fault: Mapping, section: type[Section]) -> str:
     if kind == "missing":
         message = f"'{key}' is a required property"
     elif kind in ("extra_forbidden", "invalid_key"):
-        message, description = f"unknown key '{key}'{did_you_mean(key, _declared(section, path)[1])}", ""
+        known = _declared(section, path)[1]
+        mend = f"; its name is now '{RENAMED[key]}'" if RENAMED.get(key) in known else did_you_mean(key, known)
+        message, description = f"unknown key '{key}'{mend}", ""
     elif kind == "value_error":
         message, description = str(bounds["error"]), ""
     elif kind == "literal_error" and " or " not in bounds["expected"]:

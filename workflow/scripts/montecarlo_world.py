@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import VALIDITY, write_table
+from recuse.base.tables import MONTECARLO, write_table
 from recuse.montecarlo.estimators import try_estimators
 from recuse.montecarlo.world import ValidityWorld
 
@@ -25,7 +25,7 @@ def try_on_world(
     drawn = {"replicates": replicates, "draws": draws, "confidence": confidence, "seed": seed}
     rows = try_estimators(tried, estimators, key=f"{grid} {setting}", **drawn)
     about = {"grid": grid, "dial": dial, "setting": setting}
-    write_table(table, VALIDITY, ({**about, **row} for row in rows))
+    write_table(table, MONTECARLO, ({**about, **row} for row in rows))
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
         f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
         f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
         f"this is most often so. Both in closed form, from noise, preferences and slopes in these ratings{reliability}. "
-        "A judge's preference for single models sets the floor; more models lower it. This preference, for which the tests of A and "
+        "A judge's preference for single models sets the floor; more models lower it. This preference, for which A and "
         f"B do not allow, {errors} for bias, the more surely the more prompts there are{taken}"
     ]
     notes = table["note"].dropna().unique()

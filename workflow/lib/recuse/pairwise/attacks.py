@@ -25,7 +25,7 @@ LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
 
 
 def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
-    """Create the temporary check `votes`: the rows about perturbed answers of the canonical table, a parquet file.
+    """Create the temporary view `votes`: the rows about perturbed answers of the canonical table, a parquet file.
 
     They are of experiments with a control group, under any named condition but OF_OTHER_TESTS: the control group, or a
     perturbation of the answer of model_b.
@@ -40,7 +40,7 @@ def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
 
 
 def create_samples(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the temporary table `samples` from the check `votes`, by judge, experiment, condition, item, model_a and model_b.
+    """Create the temporary table `samples` from the view `votes`, by judge, experiment, condition, item, model_a and model_b.
 
     votes: verdicts without errors. preference: `a`, `tie` or `b` where the mean of the votes is below, equal to or above 0.5,
     with 0 for the answer of model_a, 0.5 for a tie and 1 for that of model_b; NULL where all are errors (section 4.4).

@@ -81,7 +81,7 @@ def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
 def check_same_lengths(connection: duckdb.DuckDBPyConnection) -> None:
     """DataError if the answer of a model to an item has two lengths under one condition of an experiment."""
     connection.execute("""
-        create or replace temp check lengths as
+        create or replace temp view lengths as
         select *, model_a as model, words_a as words, if(turned, 'length_b', 'length_a') as length
         from verdicts where words_a is not null
         union all
@@ -158,7 +158,7 @@ PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 
 
 def create_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the check `verdicts`: the rows of `typed`, each pair of models in the orientation of its first row.
+    """Create the view `verdicts`: the rows of `typed`, each pair of models in the orientation of its first row.
 
     In other rows of the experiment and item model_a and model_b, their lengths, the order, the outcome, the human label and the
     favoured answer are turned (column `turned`). With a control condition the orientation says whose answer was perturbed:

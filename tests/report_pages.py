@@ -68,7 +68,7 @@ def write_tables(folder: Path) -> list[str]:
     estimates = [estimate(HOSTILE, 0.1), estimate("Bo", -0.05), estimate("Cy", 0.0004, 0.02), estimate("Di", 0.3, None)]
     concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours itself"}
     checks = [
-        {**concluded, "check": "published", "verdict": "stands"},
+        {**concluded, "check": "published", "verdict": "holds"},
         {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
     ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}

@@ -19,15 +19,15 @@ CHECKS = [
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
 OF_CONFIG = {check.name: {key: value for key, value in vars(check).items() if key != "name"} for check in CHECKS}
 ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-FAVOURS, HARSHER, NOT_APART = "favours itself", "harsher on itself", "not told apart from 0"
+FAVOURS, HARSHER, INDISTINGUISHABLE = "favours itself", "harsher on itself", "cannot be distinguished from 0"
 A, C = "A: gap to the human scale", "C: gap beyond ordinary preference"
 WHOLE = {  # by judge: of the three checks
-    "Claude v2": (FAVOURS, FAVOURS, NOT_APART),
-    "Claude 3 Sonnet": (FAVOURS, NOT_APART, HARSHER),
-    "GPT-4o": (NOT_APART, HARSHER, "not estimable"),
+    "Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE),
+    "Claude 3 Sonnet": (FAVOURS, INDISTINGUISHABLE, HARSHER),
+    "GPT-4o": (INDISTINGUISHABLE, HARSHER, "not estimable"),
     "Llama 3 8B": (HARSHER, HARSHER, HARSHER),
 }
-VERDICTS = {(FAVOURS, NOT_APART): "lost", (FAVOURS, HARSHER): "reversed", (NOT_APART, HARSHER): "new"}
+VERDICTS = {(FAVOURS, INDISTINGUISHABLE): "lost", (FAVOURS, HARSHER): "reversed", (INDISTINGUISHABLE, HARSHER): "new"}
 
 
 def rows(label, judges=WHOLE, checks=CHECKS):
@@ -46,7 +46,7 @@ def rows(label, judges=WHOLE, checks=CHECKS):
                     "detectable": 0.04 if check.name == "preference" else np.nan,
                     "conclusion": own if conclusion == FAVOURS else conclusion,
                     "first": own if found[0] == FAVOURS else found[0],
-                    "verdict": VERDICTS.get((found[0], conclusion), "stands") if known else "not estimable",
+                    "verdict": VERDICTS.get((found[0], conclusion), "holds") if known else "not estimable",
                     "words": "" if known else "no cell",
                 }
 
@@ -84,7 +84,7 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
             assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
     said = texts(figure)
     assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(said)
-    judges = {"Claude v2": (FAVOURS, FAVOURS, NOT_APART)}
+    judges = {"Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE)}
     assert not {"reversed: the opposite sign", "– not estimable"} & set(texts(drawn("", judges=judges)))
 
 
@@ -127,20 +127,22 @@ def test_dimensions_stand_below_with_the_checks_that_they_have():
 def test_the_foot_says_the_answer_and_what_it_does_not_prove():
     said = " ".join(" ".join(texts(drawn(""))).split())
     assert "Of 4 judges, 2 favour themselves and 1 is harsher on itself by Equation 1; of these 3 conclusions 1 stands" in said
-    assert "no proof that there is no bias" in said
+    assert "does not mean “no bias”" in said
     assert "finds a self-bias of 0.040 and a family-bias of 0.040 with a probability of 80 %" in said
 
 
 def test_the_foot_is_short():
     """The study, and at most five lines: also where checks cannot be estimated and a judge is new."""
-    figure = drawn("", "Tone", judges=WHOLE | {"Llama 3 70B": (NOT_APART, NOT_APART, NOT_APART)})
+    figure = drawn("", "Tone", judges=WHOLE | {"Llama 3 70B": (INDISTINGUISHABLE, INDISTINGUISHABLE, INDISTINGUISHABLE)})
     lowest = min(axes.get_position().y0 for axes in figure.axes) * figure.get_size_inches()[1]
     assert lowest <= (1 + 5) * LINE + EDGE + 0.09
 
 
 @pytest.mark.parametrize("count", [1, 14])
 def test_any_judges_fit_the_paper(count):
-    judges = {f"a judge with a rather long name, number {number}": (FAVOURS, NOT_APART, HARSHER) for number in range(count)}
+    judges = {
+        f"a judge with a rather long name, number {number}": (FAVOURS, INDISTINGUISHABLE, HARSHER) for number in range(count)
+    }
     assert on_paper(drawn("", "Tone", judges=judges))
     assert on_paper(drawn("Tone", judges=judges))
 

@@ -142,11 +142,11 @@ def test_conclusions_are_held_against_the_other_checks():
     def concluded(term, check, verdict, first="favours itself"):
         return {"quantity": "self_bias", "term": term, "check": check, "verdict": verdict, "first": first}
 
-    rows = [concluded("A", "published", "stands"), concluded("A", "holm", "lost"), concluded("A", "other", "not estimable")]
-    rows += [concluded("B", "published", "stands"), concluded("B", "holm", "stands")]
+    rows = [concluded("A", "published", "holds"), concluded("A", "holm", "lost"), concluded("A", "other", "not estimable")]
+    rows += [concluded("B", "published", "holds"), concluded("B", "holm", "holds")]
     rows += [
-        concluded("C", "published", "stands", "not told apart from 0"),
-        concluded("C", "holm", "new", "not told apart from 0"),
+        concluded("C", "published", "holds", "cannot be distinguished from 0"),
+        concluded("C", "holm", "new", "cannot be distinguished from 0"),
     ]
     answer = of_ratings([estimate(name, 0.1) for name in "AB"] + [estimate("C", 0.0)], conclusions=rows)
     said = " Of these 2 conclusions 1 stands in the one other check that can be told here; not known: other."
@@ -155,7 +155,7 @@ def test_conclusions_are_held_against_the_other_checks():
         ("A favours itself", "stands in 0 of 1 other checks that can tell, not in: many tests"),
         ("B favours itself", "stands in the one other check"),
     ]
-    rows[1:3] = [rows[1] | {"verdict": "stands"}]
+    rows[1:3] = [rows[1] | {"verdict": "holds"}]
     both = of_ratings([estimate(name, 0.1) for name in "AB"], conclusions=rows)
     assert both.headline.endswith(" Both conclusions stand in every other check.")
 
@@ -163,9 +163,9 @@ def test_conclusions_are_held_against_the_other_checks():
 def test_checks_that_could_not_be_asked_are_named():
     row = {"quantity": "self_bias", "first": "favours itself"}
     verdicts = {
-        "published": "stands",
-        "holm": "stands",
-        "idiosyncrasy": "stands",
+        "published": "holds",
+        "holm": "holds",
+        "idiosyncrasy": "holds",
         "noisy": "not estimable",
         "length": "not estimable",
     }

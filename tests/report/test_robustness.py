@@ -167,7 +167,7 @@ def test_words_for_a_judge():
     ada = of_term(terms["Ada"], asked())
     assert (ada["numbers"], ada["again"]) == ("+0.030 [+0.010, +0.050]", "")
     (_, b), (_, c) = ada["changed"]
-    assert b == "+0.015 [−0.010, +0.040], not told apart from 0: the others say so too"
+    assert b == "+0.015 [−0.010, +0.040], cannot be distinguished from 0: the others say so too"
     assert c.endswith(
         "ordinary preference; a bias of 0.055 would most likely be found; p 0.25 by its rank among cells that are "
         "neither self nor family"
@@ -230,7 +230,7 @@ def test_script_writes_the_table_and_the_page_twice_the_same(tmp_path):
     assert tuple(rows[0]) == CONCLUSIONS
     assert len(rows) == 6 * 2 + 1
     assert "Of 4 judges, 2 favour themselves and 1 is harsher on itself by Equation 1; of these 3 conclusions 2 can be" in text
-    assert "no proof that there is no bias" in text
+    assert "does not mean “no bias”" in text
     assert "“A <1>” is Equation 1 with its own errors (HC0): a conclusion is an interval of 90 % that leaves out 0" in text
     assert "By dimension there is nothing of B." in text
     assert "The paper prints none" in text

@@ -135,9 +135,9 @@ def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
 
 FAVOURS = {"self_bias": "favours itself", "family_bias": "favours its family"}
 HARSHER = {"self_bias": "harsher on itself", "family_bias": "harsher on its family"}
-NOT_APART, NOT_ESTIMABLE = "not told apart from 0", "not estimable"
-NONE = (NOT_APART, NOT_ESTIMABLE)  # no bias is found
-STANDS, LOST, REVERSED, NEW, AS_BEFORE = "stands", "lost", "reversed", "new", "as before"
+INDISTINGUISHABLE, NOT_ESTIMABLE = "cannot be distinguished from 0", "not estimable"
+NONE = (INDISTINGUISHABLE, NOT_ESTIMABLE)  # no bias is found
+HOLDS, LOST, REVERSED, NEW, AS_BEFORE = "holds", "lost", "reversed", "new", "as before"
 BY_ERRORS = "by other errors alone"  # begins what is said of a new conclusion of which this is so
 AS_IN = f"{BY_ERRORS}, as in “{{title}}”"
 
@@ -165,21 +165,21 @@ def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
         clear = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
     else:
         clear = estimate.ci_low > 0 or estimate.ci_high < 0
-    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if clear else NOT_APART
+    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if clear else INDISTINGUISHABLE
 
 
 def verdict_on(first: str, conclusion: str) -> str:
     """Say what becomes of the first conclusion.
 
-    A bias STANDS if it is found again, and else is LOST or REVERSED; where there was none one is NEW, or all is AS_BEFORE.
+    A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is NEW, or all is AS_BEFORE.
     """
     if NOT_ESTIMABLE in (first, conclusion):
         return NOT_ESTIMABLE
-    if first == NOT_APART:
-        return AS_BEFORE if conclusion == NOT_APART else NEW
-    if conclusion == NOT_APART:
+    if first == INDISTINGUISHABLE:
+        return AS_BEFORE if conclusion == INDISTINGUISHABLE else NEW
+    if conclusion == INDISTINGUISHABLE:
         return LOST
-    return STANDS if first == conclusion else REVERSED
+    return HOLDS if first == conclusion else REVERSED
 
 
 NO_ROW = "no such row in {table}.csv"

@@ -13,9 +13,9 @@ from matplotlib.patches import Rectangle
 from recuse.base.words import is_known, signed
 from recuse.inference.robustness import (
     FAVOURS,
+    INDISTINGUISHABLE,
     LOST,
     NEW,
-    NOT_APART,
     NOT_ESTIMABLE,
     REVERSED,
     Robustness,
@@ -222,7 +222,7 @@ def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout)
 
 
 def _mark(row: Mapping, colour: str) -> dict:
-    if row["conclusion"] == NOT_APART:
+    if row["conclusion"] == INDISTINGUISHABLE:
         return {**OPEN, "markerfacecolor": "white", "markeredgewidth": 1.0}
     return {**(UP if row["conclusion"] in FAVOURS.values() else DOWN), "markerfacecolor": colour, "markeredgewidth": 0.0}
 
@@ -232,7 +232,7 @@ def _legend(layout: Layout) -> list[list[Entry]]:
     words = {
         FAVOURS["self_bias"]: "favours itself, its family",
         "harsher": "harsher on itself, its family",
-        NOT_APART: "not told apart from 0",
+        INDISTINGUISHABLE: "cannot be distinguished from 0",
     }
     plain = {"color": INK, "linestyle": "none"}
     marks = [Entry(text, line={**plain, **_mark({"conclusion": name}, INK)}) for name, text in words.items()]

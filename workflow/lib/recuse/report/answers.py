@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from recuse.base.words import capitalised, enumerated, level, number, out_of, signed
 from recuse.check.facts import FINE, STOP, WARNING
-from recuse.inference.robustness import FAVOURS, HARSHER, NOT_APART
+from recuse.inference.robustness import FAVOURS, HARSHER, INDISTINGUISHABLE
 from recuse.model.spec import BIASES
 from recuse.report.robustness import WHAT, WHO, Conclusion, bare, conclusions_in, reach
 
@@ -158,7 +158,7 @@ def _gaps(quantity: str, rows: Rows, width: float | None = None) -> list[tuple[s
     items = []
     for row in largest(rows, "estimate"):
         raw = f", or {signed(float(row['estimate']) * width, 2)} on the raw scale" if width else ""
-        means = FAVOURS[quantity] if above(row) else HARSHER[quantity] if below(row) else NOT_APART
+        means = FAVOURS[quantity] if above(row) else HARSHER[quantity] if below(row) else INDISTINGUISHABLE
         means = means if row["ci_low"] else "without an interval"
         items.append((row["term"], f"{with_interval(row, 'estimate')}{raw}, {means}"))
     return items

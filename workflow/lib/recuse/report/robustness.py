@@ -10,13 +10,13 @@ from recuse.inference.robustness import (
     AS_BEFORE,
     BY_ERRORS,
     ESTIMATES,
+    HOLDS,
+    INDISTINGUISHABLE,
     LOST,
     NEW,
     NONE,
-    NOT_APART,
     NOT_ESTIMABLE,
     REVERSED,
-    STANDS,
     Robustness,
     RobustnessCheck,
 )
@@ -36,7 +36,7 @@ PLURAL = {
 }
 NOTHING = "Nothing is concluded: no self- or family-bias is estimated."
 NO_OTHER = "no other check can be estimated"
-CAUTION = "“Not told apart from 0” is no proof that there is no bias: it says that this check cannot tell."
+CAUTION = "“Cannot be distinguished from 0” does not mean “no bias”: this check cannot tell."
 RELATIVE = (
     "No row has a human score: a bias is a gap to the other judges of the same models, and a judge that is right where the "
     "others are wrong looks the same as one that is biased."
@@ -59,7 +59,7 @@ class Conclusion:
     @property
     def kept(self) -> list[Mapping]:
         """The other checks that conclude the same."""
-        return [row for row in self.others if row["verdict"] in (STANDS, AS_BEFORE)]
+        return [row for row in self.others if row["verdict"] in (HOLDS, AS_BEFORE)]
 
     @property
     def changed(self) -> list[Mapping]:
@@ -226,13 +226,13 @@ class Outcome:
     @property
     def tested(self) -> int:
         """How many biases of the first check it estimates."""
-        return sum(self.verdicts[name] for name in (STANDS, LOST, REVERSED))
+        return sum(self.verdicts[name] for name in (HOLDS, LOST, REVERSED))
 
     def __str__(self) -> str:
         """As in `3 of 5 stand, 1 lost, 1 reversed; 2 new`; a dash where there are none."""
         counts = self.verdicts
         others = [f"{counts[name]} {name}" for name in (LOST, REVERSED) if counts[name]]
-        tested = [", ".join([f"{counts[STANDS]} of {self.tested} stand", *others])] if self.tested else []
+        tested = [", ".join([f"{counts[HOLDS]} of {self.tested} stand", *others])] if self.tested else []
         absent = [f"{counts[NOT_ESTIMABLE] if tested else ''} {NOT_ESTIMABLE}".strip()] if counts[NOT_ESTIMABLE] else []
         return "; ".join([*tested, *absent, *([f"{counts[NEW]} {NEW}"] if counts[NEW] else [])]) or "–"
 
@@ -256,7 +256,7 @@ def so_many(outcomes: Iterable[Outcome]) -> str:
     parts = []
     for each in tested:
         of = f" of {each.tested}" if each.verdicts[NOT_ESTIMABLE] else ""
-        parts.append(f"{each.check.title} {each.verdicts[STANDS]}{of}")
+        parts.append(f"{each.check.title} {each.verdicts[HOLDS]}{of}")
     every = tested[0].tested + tested[0].verdicts[NOT_ESTIMABLE]
     return f"Of {every}, in each check so many stand: {'; '.join(parts)}."
 
@@ -346,7 +346,7 @@ def _changed(row: Mapping, asked: Robustness) -> str:
         detail += f"; p {row['randomisation_p_value']:.2g} by its rank among cells that are neither self nor family"
     because = f": {row['words']}" if row["words"] else ""
     texts = {
-        LOST: f"{NOT_APART}{because}{detail}",
+        LOST: f"{INDISTINGUISHABLE}{because}{detail}",
         REVERSED: f"{row['conclusion']}, the opposite",
         NEW: f"{row['conclusion']}, which the first check does not find{because}",
     }

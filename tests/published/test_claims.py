@@ -7,10 +7,27 @@ import pytest
 from conftest import DATA
 from recuse.base.tables import CLAIMS as COLUMNS
 from recuse.data.registry import HUMAN
-from recuse.published.claims import ABSENT, CLAIMS, FAILS, HOLDS, LISTED, NO_HELM, NOTHING_LEFT, claims, evidence, judged
-from recuse.published.results import Finding, Results, Value, most, three_quarters
+from recuse.published.claims import (
+    ABSENT,
+    CRITERIA,
+    FAILS,
+    HOLDS,
+    LISTED,
+    NO_HELM,
+    NOTHING_LEFT,
+    QUORUMS,
+    Finding,
+    evidence,
+    judged,
+    judged_claims,
+    most,
+    read_claims,
+    three_quarters,
+)
+from recuse.published.results import Results, Value
 from recuse.published.values import DIMENSIONS, JUDGES, read_published
 
+CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
 DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")
 GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"
 CODED, WEAK, REFERENCE = "length_control_as_coded", "weak_models_dropped_as_coded", "llm_reference_as_coded"
@@ -193,11 +210,11 @@ OVERTURNED = {
 
 
 def parts_against(claim, results):
-    return [number for number, part in enumerate(claim.parts) if not all(finding.holds for finding in part(results))]
+    return [number for number, part in enumerate(CRITERIA[claim.name]) if not all(finding.holds for finding in part(results))]
 
 
 def test_every_claim_is_overturned_here():
-    assert [claim.name for claim in CLAIMS] == list(OVERTURNED)
+    assert [claim.name for claim in CLAIMS] == list(CRITERIA) == list(OVERTURNED)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -205,8 +222,10 @@ def test_claim_holds_and_every_part_of_it_can_fail(claim, ideal):
     verdict, text = judged(claim, ideal)
     assert verdict == HOLDS, text
     changes = OVERTURNED[claim.name]
-    assert [parts_against(claim, changed(ideal, change)) for change in changes] == [[n] for n in range(len(claim.parts))]
-    for change in changes if claim.quorum is all else [{key: value for each in changes for key, value in each.items()}]:
+    assert [parts_against(claim, changed(ideal, change)) for change in changes] == [
+        [n] for n in range(len(CRITERIA[claim.name]))
+    ]
+    for change in changes if claim.name not in QUORUMS else [{key: value for each in changes for key, value in each.items()}]:
         verdict, text = judged(claim, changed(ideal, change))
         assert verdict == FAILS
         assert "against: " in text
@@ -265,11 +284,11 @@ def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
     smaller = helm_of(ideal, own("main", "", "GPT-4 (0314)", 0.01))
     for study in (ideal, paper):
-        rows = {row["claim"]: row for row in claims("s", study, paper, kind="published", helm=smaller)}
+        rows = {row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller)}
         assert [rows[name]["verdict"] for name in names] == [HOLDS, FAILS, HOLDS]
         assert {rows[name]["kind"] for name in names} == {"user"}
         assert {row["kind"] for name, row in rows.items() if name not in names} == {"published"}
-        rows = {row["claim"]: row for row in claims("s", study, paper, kind="published")}
+        rows = {row["claim"]: row for row in judged_claims(CLAIMS, "s", study, paper, kind="published")}
         assert {(rows[name]["kind"], rows[name]["verdict"], rows[name]["evidence"]) for name in names} == {
             ("simulated", ABSENT, NO_HELM)
         }
@@ -283,7 +302,7 @@ def test_an_estimate_without_interval_is_no_evidence():
 
 
 def test_table_has_both_verdicts(ideal, paper):
-    rows = list(claims("a study", changed(ideal, *OVERTURNED["llama_8b_negative"]), paper, kind="published"))
+    rows = list(judged_claims(CLAIMS, "a study", changed(ideal, *OVERTURNED["llama_8b_negative"]), paper, kind="published"))
     assert [row["claim"] for row in rows] == [claim.name for claim in CLAIMS]
     assert all(tuple(row) == COLUMNS for row in rows)
     row = next(row for row in rows if row["claim"] == "llama_8b_negative")

@@ -13,11 +13,12 @@ from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.published.claims import claims
+from recuse.published.claims import judged_claims, read_claims
 from recuse.published.results import Results, Value
 from recuse.published.scorecard import ABSENT, DIFFERS, EARLY_STOP, EXACT_HALF, MATCH, scorecard
 from recuse.published.values import FILES, ORDER, read_published
 
+CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}
 KEYS = {
     "estimates": ("by_dimension", "Faithfulness", "self_bias", "GPT-4o"),
@@ -187,7 +188,7 @@ def test_other_models_are_other_data(paper, theirs):
 
 
 def test_claims_are_rows_too(paper, theirs):
-    judged = list(claims("s", theirs, theirs, kind="published"))
+    judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
     rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="published") if row["item"] == "claim"]
     assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]
     by_name = {row["term"]: row for row in rows}
@@ -207,7 +208,7 @@ def test_a_claim_on_a_users_ratings_is_not_called_simulated(paper, theirs):
 
 
 def test_rows_fit_the_table(paper, theirs, tmp_path):
-    judged = list(claims("s", theirs, theirs, kind="published"))
+    judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
     write_table(tmp_path / "scorecard.csv", SCORECARD, scorecard(paper, theirs, judged, study="s", kind="published"))
 
 

@@ -15,6 +15,7 @@ rule compare_with_paper:
         agreement=where(studies.has_raters, rules.agreement.output.agreement),
         helm=HELM if studies.kind(config, "helm_instruct") == "user" else [],
         published=PUBLISHED,
+        sentences=f"{DATA}/play_favorites_claims.csv",
         template=f"{WORKFLOW}/report/scorecard.html.j2",
         frame=f"{WORKFLOW}/report/page.html.j2",
         code=code_of("compare_with_paper.py"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recuse.base.runner import run
 from recuse.base.tables import CLAIMS, SCORECARD, write_table
-from recuse.published.claims import claims
+from recuse.published.claims import judged_claims, read_claims
 from recuse.published.results import Results
 from recuse.published.scorecard import scorecard
 from recuse.published.values import read_published
@@ -23,6 +23,7 @@ def judge(
     agreement: Sequence[str],
     helm: Sequence[str],
     published: Sequence[str],
+    sentences: str,
     template: str,
     outputs: Mapping[str, str],
 ) -> None:
@@ -31,7 +32,8 @@ def judge(
         estimates=estimates, mean_scores=mean_scores, correlations=correlations, agreement=next(iter(agreement), None)
     )
     of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
-    judged = list(claims(study, ours, Results.from_tables(**vars(paper)), kind=kind, helm=of_helm))
+    theirs = Results.from_tables(**vars(paper))
+    judged = list(judged_claims(read_claims(sentences), study, ours, theirs, kind=kind, helm=of_helm))
     rows = list(scorecard(paper, ours, judged, study=study, kind=kind))
     write_table(outputs["claims"], CLAIMS, judged)
     write_table(outputs["scorecard"], SCORECARD, rows)

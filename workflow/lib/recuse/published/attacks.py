@@ -1,14 +1,14 @@
-"""The printed tables of Chen et al., Humans or LLMs as the Judge?: read, matched with a study's, and their ranks once more."""
+"""The printed tables of Chen et al., Humans or LLMs as the Judge?: read, matched with a study's, and their ranks recomputed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 
 from recuse.base.tables import read_table
 from recuse.pairwise.questions import ranks
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6
-EQUAL, POSSIBLE, IMPOSSIBLE = "equal", "possible", "impossible"
 Row = Mapping[str, str]
 Rows = Sequence[Row]
 
@@ -16,7 +16,7 @@ Rows = Sequence[Row]
 def read_attacks(path: str) -> list[dict[str, str]]:
     """Read the published values: texts of table, experiment, condition, model_a, model_b, judge, column, quantity and value.
 
-    Two answers of one model are told apart as `second_answer` says; answers of Table 1 are GPT-4's. model_b is empty in
+    Two answers of one model have different names, see `second_answer`; answers of Table 1 are GPT-4's. model_b is empty in
     Table 7, which averages over three models.
     """
     rows = read_table(path)
@@ -33,36 +33,32 @@ def second_answer(model_a: str, model_b: str) -> str:
 
 
 def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
-    """Return the function that gives what rows of these tables of attack success rates are matched by.
+    """Return the function that gives the key by which rows of these tables of attack success rates are matched.
 
-    It is experiment, condition, judge and the two models; without these where each table has one pair of models for an
-    experiment and condition, for there the answers may have other names.
+    It is experiment, condition, judge and the two models; the models are left out where each table has one pair of them for an
+    experiment and condition, because there the answers may have other names.
     """
-    single = []  # of each table: the experiments and conditions with one pair of models
-    for rows in tables:
-        pairs = {}
-        for row in rows:
-            pairs.setdefault((row["experiment"], row["condition"]), set()).add((row["model_a"], row["model_b"]))
-        single.append({attack for attack, models in pairs.items() if len(models) == 1})
+    several = set()  # experiments and conditions with more or less than one pair of models in some table
+    attacks = {(row["experiment"], row["condition"]) for rows in tables for row in rows}
+    for attack, rows in product(attacks, tables):
+        pairs = {(row["model_a"], row["model_b"]) for row in rows if (row["experiment"], row["condition"]) == attack}
+        if len(pairs) != 1:
+            several.add(attack)
 
     def key(row: Row) -> tuple[str, ...]:
         attack = row["experiment"], row["condition"]
-        return (
-            *attack,
-            row["judge"],
-            *(() if all(attack in attacks for attacks in single) else (row["model_a"], row["model_b"])),
-        )
+        return (*attack, row["judge"], *((row["model_a"], row["model_b"]) if attack in several else ()))
 
     return key
 
 
 def published_ranks(rows: Rows) -> Iterator[dict]:
-    """Yield, for each printed rank, average rank and difference, what the printed values give, and what they allow.
+    """Yield, for each printed rank, average rank and difference, what the printed values give and what they allow.
 
     rows: texts of table, judge, column, quantity (asr, average_rank, first, tie, second, difference, ...), value, printed_rank.
     * A printed rank of an `asr`: recomputed = lowest_possible = 1 + the number of lower values in the column. Rounding keeps
-      order, so only values printed alike may have any: highest_possible counts the other judges of the same value too.
-    * An average_rank: the mean over the columns of the table, of the recomputed, lowest and highest possible ranks.
+      order, so only equal printed values may have any order: highest_possible also counts the other judges of the same value.
+    * An average_rank: the mean over the columns of the table of the recomputed, lowest and highest possible ranks.
     * A difference: first - second; each may be off by half a unit of its last digit.
     verdict: `equal` if recomputed rounds to what is printed, `possible` if a value between the ends does (of an average, one
     that whole ranks give), else `impossible`. Each value is judged by itself. Source: Chen et al., Tables 1, 3, 4 and 6.
@@ -72,19 +68,34 @@ def published_ranks(rows: Rows) -> Iterator[dict]:
         possible = _possible_ranks(members)
         shares = {(row["judge"], row["quantity"]): row["value"] for row in members}
         for row in members:
-            judge, quantity = row["judge"], row["quantity"]
+            judge, quantity, value = row["judge"], row["quantity"], row["value"]
+            rate, half = {}, _half_unit(value)
             if quantity == "asr" and row["printed_rank"]:
                 printed, (lowest, highest) = int(row["printed_rank"]), possible[judge, row["column"]]
-                among = lowest < printed <= highest
-                judged = _judged(printed, lowest, (lowest, highest), equal=printed == lowest, possible=among)
-                judged["asr"] = float(row["value"])
+                ends, rate = (lowest, lowest, highest), {"asr": float(value)}
+                verdict = _verdict(printed == lowest, lowest < printed <= highest)
             elif quantity == "average_rank":
-                judged = _average(row["value"], [ends for (of, _), ends in possible.items() if of == judge])
+                printed, ranks_of_judge = Fraction(value), [ends for (name, _), ends in possible.items() if name == judge]
+                lowest, highest = (sum(column) for column in zip(*ranks_of_judge, strict=True))
+                averages = [Fraction(total, len(ranks_of_judge)) for total in range(lowest, highest + 1)]
+                ends = averages[0], averages[0], averages[-1]
+                near = [abs(average - printed) <= half for average in averages]
+                verdict = _verdict(near[0], any(near))
             elif quantity == "difference":
-                judged = _difference(row["value"], shares[judge, "first"], shares[judge, "second"])
+                printed, first, second = Fraction(value), shares[judge, "first"], shares[judge, "second"]
+                difference, slack = Fraction(first) - Fraction(second), _half_unit(first) + _half_unit(second)
+                ends = difference, difference - slack, difference + slack
+                distance = abs(printed - difference)
+                verdict = _verdict(distance <= half, distance <= slack + half)
             else:
                 continue
-            yield {"table": table, "judge": judge, "column": row["column"], **judged}
+            names = ("printed", "recomputed", "lowest_possible", "highest_possible")
+            numbers = dict(zip(names, map(float, (printed, *ends)), strict=True))
+            yield {"table": table, "judge": judge, "column": row["column"], **rate, **numbers, "verdict": verdict}
+
+
+def _verdict(equal: bool, possible: bool) -> str:
+    return "equal" if equal else "possible" if possible else "impossible"
 
 
 def _possible_ranks(rows: Rows) -> dict[tuple[str, str], tuple[int, int]]:
@@ -97,30 +108,6 @@ def _possible_ranks(rows: Rows) -> dict[tuple[str, str], tuple[int, int]]:
         for row, value, lowest in zip(members, values, ranks(values), strict=True):
             possible[row["judge"], column] = lowest, lowest + values.count(value) - 1
     return possible
-
-
-def _average(value: str, ends: Sequence[tuple[int, int]]) -> dict:
-    printed = Fraction(value)
-    lowest, highest = (sum(ranks) for ranks in zip(*ends, strict=True))
-    averages = [Fraction(total, len(ends)) for total in range(lowest, highest + 1)]
-    near = [abs(average - printed) <= _half_unit(value) for average in averages]
-    return _judged(printed, averages[0], (averages[0], averages[-1]), equal=near[0], possible=any(near))
-
-
-def _difference(value: str, first: str, second: str) -> dict:
-    printed, half = Fraction(value), _half_unit(value)
-    recomputed, slack = Fraction(first) - Fraction(second), _half_unit(first) + _half_unit(second)
-    distance = abs(printed - recomputed)
-    ends = recomputed - slack, recomputed + slack
-    return _judged(printed, recomputed, ends, equal=distance <= half, possible=distance <= slack + half)
-
-
-def _judged(
-    printed: Fraction | int, recomputed: Fraction | int, ends: Sequence[Fraction | int], *, equal: bool, possible: bool
-) -> dict:
-    numbers = {"printed": printed, "recomputed": recomputed, "lowest_possible": ends[0], "highest_possible": ends[1]}
-    verdict = EQUAL if equal else POSSIBLE if possible else IMPOSSIBLE
-    return {**{name: float(value) for name, value in numbers.items()}, "verdict": verdict}
 
 
 def _half_unit(value: str) -> Fraction:

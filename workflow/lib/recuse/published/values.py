@@ -18,9 +18,9 @@ FILES = {
     "mean_scores": "play_favorites_mean_scores.csv",
     "correlations": "play_favorites_correlations.csv",
     "agreement": "play_favorites_agreement.csv",
-    "facts": "twin_facts.csv",  # two more columns of Table 4, and what a twin is drawn with
+    "facts": "twin_facts.csv",  # two more columns of Table 4, and what the twin is simulated from
 }
-# (figure, variant_type) of the file of estimates: what the figure is called here, and the spec that made it.
+# (figure, variant_type) in the file of estimates: the figure's name here, and the spec that made it.
 SPECS = {
     ("self_and_family_preference_bias", ""): ("Figure 3", "main"),
     ("self_preference_bias_by_dimension_and_task_type", "dimension"): ("Figure 4", "by_dimension"),
@@ -32,12 +32,12 @@ SPECS = {
     ("self_preference_bias_by_dataset", "dataset"): ("By dataset", "by_dataset"),
     ("self_preference_bias_one_model_removed_at_a_time", "model_removed"): ("One model dropped", "one_model_dropped_as_coded"),
 }
-# Of the specs whose biases the paper prints or speaks of.
+# The estimands of the specs whose biases the paper prints or discusses.
 ESTIMANDS = {
     **dict.fromkeys((*(spec for _, spec in SPECS.values()), "length_control_global", "gam"), A),
     "llm_reference_as_coded": A_OF_REFERENCE,
 }
-# Variants that repeat Figure 3 beside an ablation; their standard errors are those of Figure 3, HC0, not classical.
+# Variants that repeat Figure 3 next to an ablation, with its standard errors: HC0, not classical.
 RESTATED = ("No length control", "Human", "All data")
 WHOLE = (*RESTATED, "Length-controlled", "Small-capacity models removed")  # variants that are no slice
 FIGURES = {
@@ -57,7 +57,7 @@ ORDER = (
 class Published:
     """The published values: rows of texts with the columns of the study's tables.
 
-    All but `agreement` have a column `figure`, too; `estimates` and `correlations` have `resolution`, the data value of one
+    All but `agreement` also have a column `figure`; `estimates` and `correlations` have `resolution`, the data value of one
     drawing unit.
     """
 
@@ -85,14 +85,12 @@ def read_published(folder: str | Path) -> Published:
 
 
 def _estimate(row: Mapping[str, str]) -> dict[str, str]:
-    key = (row["figure"], row["variant_type"])
+    key, variant = (row["figure"], row["variant_type"]), row["variant"]
     if key not in SPECS:
         raise DataError(
             f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type {key[1]!r}; name it in SPECS"
         )
-    variant = row["variant"]
-    figure, spec = SPECS[key]
-    spec = "main" if variant in RESTATED else spec
+    figure, spec = SPECS[key][0], "main" if variant in RESTATED else SPECS[key][1]
     return {
         "figure": figure,
         "spec": spec,

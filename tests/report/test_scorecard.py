@@ -27,7 +27,7 @@ def subject(kind="published"):
 
 
 def judged_in(folder):
-    """What the script is told of the study whose tables are in a folder."""
+    """The arguments of the script for the study whose tables are in a folder."""
     return {
         "study": "s",
         "kind": "published",
@@ -37,6 +37,7 @@ def judged_in(folder):
         "correlations": str(folder / "correlations.csv"),
         "agreement": [],
         "published": [str(DATA / "play_favorites_estimates.csv")],
+        "sentences": str(DATA / "play_favorites_claims.csv"),
         "template": str(TEMPLATE),
     }
 

@@ -8,27 +8,27 @@ from drawings import artists, filled, is_page_of, on_paper, subject, texts
 from recuse.base.tables import RESIDUALS, write_table
 from recuse.inference.idiosyncrasy import residual_rows
 from recuse.model.spec import Spec
-from recuse.plot.idiosyncrasy import preferences
+from recuse.plot.idiosyncrasy import residuals
 from recuse.plot.style import read
 
 
 def table():
     judges = ["Claude v2", "GPT-4o", "Llama 3 8B"]
-    values = [("self", 0.03), ("family", -0.005), ("idiosyncrasy", 0.004), ("idiosyncrasy", -0.02)]
+    values = [("self", 0.03), ("family", -0.005), ("unrelated", 0.004), ("unrelated", -0.02)]
     frame = pd.DataFrame([(judge, relation, value) for judge in judges for relation, value in values])
     frame.columns = ["judge", "relation", "residual"]
     return frame.assign(spec="main", slice=None, model="m", band=0.01, reason=None)
 
 
 def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
-    figure = preferences(table(), subject(), spec="main", confidence=0.9)
+    figure = residuals(table(), subject(), spec="main", confidence=0.9)
     assert on_paper(figure)
-    for relation, values in (("self", [0.03]), ("family", [-0.005]), ("idiosyncrasy", [0.004, -0.02])):
+    for relation, values in (("self", [0.03]), ("family", [-0.005]), ("unrelated", [0.004, -0.02])):
         marks = artists(figure, relation)
         assert [mark.get_xdata()[0] for mark in marks] == values * 3
         assert [filled(mark) for mark in marks] == [abs(value) > 0.01 for value in values] * 3
     assert {mark.get_marker() for mark in artists(figure, "self")}.isdisjoint(
-        mark.get_marker() for mark in artists(figure, "idiosyncrasy")
+        mark.get_marker() for mark in artists(figure, "unrelated")
     )
     colours = [subject().palette.colour(judge) for judge in ("Claude v2", "GPT-4o", "Llama 3 8B")]
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
@@ -41,9 +41,9 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
 
 def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest():
     wide = table()
-    wide.loc[wide["relation"] == "idiosyncrasy", "band"] = 0.025
+    wide.loc[wide["relation"] == "unrelated", "band"] = 0.025
     known = wide[(wide["judge"] != "GPT-4o") | (wide["relation"] != "self")]
-    bands = artists(preferences(known, subject(), spec="main", confidence=0.9), "band")
+    bands = artists(residuals(known, subject(), spec="main", confidence=0.9), "band")
     assert [patch.get_xy()[:, 0].max() for patch in bands] == pytest.approx([0.01, 0.025, 0.01])
 
 
@@ -52,20 +52,20 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     of_gpt = lacking["judge"] == "GPT-4o"
     lacking.loc[of_gpt, ["residual", "band"]] = np.nan
     lacking.loc[of_gpt, "reason"] = "so it is"
-    figure = preferences(lacking, subject(), spec="main", confidence=0.9)
+    figure = residuals(lacking, subject(), spec="main", confidence=0.9)
     assert len(artists(figure, "self")) == 2
     assert "not estimable" in texts(figure)
     assert "2 of 4 unrelated cells" in " ".join(texts(figure))
     assert "Not estimated: cells of GPT-4o (so it is)." in " ".join(texts(figure))
-    assert is_page_of(preferences(lacking[of_gpt], subject(), spec="main", confidence=0.9), "So it is.")
-    assert is_page_of(preferences(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw.")
+    assert is_page_of(residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), "So it is.")
+    assert is_page_of(residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw.")
 
 
 def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
     rows = list(residual_rows(Spec.of("main"), twin, confidence=0.9))
     others = [{**row, "spec": "by_dimension", "slice": "Tone"} for row in rows]
     write_table(tmp_path / "residuals.csv", RESIDUALS, rows + others)
-    figure = preferences(read(tmp_path / "residuals.csv"), subject(), spec="main", confidence=0.9)
+    figure = residuals(read(tmp_path / "residuals.csv"), subject(), spec="main", confidence=0.9)
     assert len(artists(figure, "self")) == 9
-    assert len(artists(figure, "idiosyncrasy")) == 60
+    assert len(artists(figure, "unrelated")) == 60
     assert len(read(tmp_path / "residuals.csv")) == 2 * 81

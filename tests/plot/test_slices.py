@@ -23,14 +23,14 @@ from drawings import (
 from recuse.base.words import signed
 from recuse.plot.biases import SIDES
 from recuse.plot.page import Entry
-from recuse.plot.slices import Band, Block, note_of, ordinal, slices, slices_of_specs
+from recuse.plot.slices import Section, note_of, ordinal, slices, slices_of_specs
 
 TASKS = ["open-ended qa", "summarization"]
 
 
-def draw(*blocks, quantity="Self-bias", note="", **settings):
-    named = [Block(f"heading {number}", "a", table) for number, table in enumerate(blocks)]
-    return slices([Band(quantity, named, **settings)], subject(), interval=INTERVAL, note=note)
+def draw(*tables, whole=None, **settings):
+    sections = [Section(f"heading {number}", "Self-bias", "a", table, (), whole or {}) for number, table in enumerate(tables)]
+    return slices(sections, subject(), interval=INTERVAL, **settings)
 
 
 def titles(figure):
@@ -71,19 +71,14 @@ def test_the_lowest_panel_of_each_column_has_the_numbers_of_the_axis(count, lowe
     assert [place for place, shown in enumerate(numbered) if shown] == lowest
 
 
-def test_blocks_stand_side_by_side_each_with_its_own_axis():
+def test_each_section_has_its_own_axis():
     figure = draw(by_slice(SIX), by_slice(TASKS).assign(estimate=0.2, ci_low=0.1, ci_high=0.3))
     assert titles(figure) == SIX + TASKS
-    left, right = figure.axes[:6], figure.axes[6:]
-    assert {axes.get_xlim() for axes in left}.isdisjoint(axes.get_xlim() for axes in right)
-    assert len({axes.get_xlim() for axes in left}) == len({axes.get_xlim() for axes in right}) == 1
-    places = [(round(axes.get_position().x0, 6), round(axes.get_position().y0, 6)) for axes in figure.axes]
-    assert len({x for x, _ in places}) == 4
-    assert len({y for _, y in places}) == 2
-    assert places[6][1] == places[0][1]
-    assert places[7][1] == places[3][1]
-    assert places[6][0] == places[7][0] > places[2][0]
-    assert [bool(names(axes)) for axes in figure.axes] == [True, False, False, True, False, False, False, False]
+    upper, lower = figure.axes[:6], figure.axes[6:]
+    assert {axes.get_xlim() for axes in upper}.isdisjoint(axes.get_xlim() for axes in lower)
+    assert len({axes.get_xlim() for axes in upper}) == len({axes.get_xlim() for axes in lower}) == 1
+    assert min(axes.get_position().y0 for axes in upper) > max(axes.get_position().y1 for axes in lower)
+    assert [bool(names(axes)) for axes in figure.axes] == [True, False, False, True, False, False, True, False]
     assert {"heading 0", "heading 1"} <= set(texts(figure))
 
 
@@ -143,30 +138,30 @@ def test_log_odds_have_the_marginal_effects_beside_them():
     assert beside == expected
 
 
-def test_bands_stand_below_one_another_with_texts_of_their_own():
+def test_sections_of_two_quantities_have_texts_of_their_own():
     table = by_slice(SIX[:2])
-    bands = [Band(quantity, [Block(quantity, "a", table)], effects=True) for quantity in ("Self-bias", "Family-bias")]
-    figure = slices(bands, subject(), interval=INTERVAL)
+    sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
+    figure = slices(sections, subject(), interval=INTERVAL, effects=True)
     assert [names(axes) for axes in figure.axes] == [PRESENT, [], ["Claude", "GPT"], []]
     self_bias, family_bias = (
         [text for text in figure.texts if target in text.get_text()] for target in ("itself", "its family")
     )
     assert self_bias[0].get_position()[1] > family_bias[0].get_position()[1] + 1
     assert on_paper(figure)
-    figure = slices(bands, subject(), interval=INTERVAL, note="Not estimated: x (why).")
+    figure = slices(sections, subject(), interval=INTERVAL, effects=True, note="Not estimated: x (why).")
     assert "Not estimated: x (why)." in texts(figure)
 
 
-def test_a_band_without_rows_is_left_out_and_its_reason_said():
+def test_a_section_without_rows_is_left_out_and_its_reason_is_given():
     table = by_slice(SIX[:2], families=())
-    bands = [Band(quantity, [Block(quantity, "a", table)]) for quantity in SIDES]
+    sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
     reasons = gaps(*(("a", name, "of one model", "family_bias", "GPT") for name in SIX[:2]))
-    assert note_of(bands, reasons) == "No family-bias: GPT (of one model)."
-    assert note_of(bands, gaps()) == "No family-bias: the spec a has no term for family-bias."
-    figure = slices(bands, subject(), interval=INTERVAL, note=note_of(bands, reasons))
+    assert note_of(sections, reasons) == "No family-bias: GPT (of one model)."
+    assert note_of(sections, gaps()) == "No family-bias: the spec a has no term for family-bias."
+    figure = slices(sections, subject(), interval=INTERVAL, note=note_of(sections, reasons))
     assert len(figure.axes) == 2
     assert "No family-bias: GPT (of one model)." in texts(figure)
-    figure = slices(bands[1:], subject(), interval=INTERVAL, note="No family-bias.")
+    figure = slices(sections[1:], subject(), interval=INTERVAL, note="No family-bias.")
     assert figure.axes == []
     assert "No family-bias." in " ".join(texts(figure))
 
@@ -225,8 +220,8 @@ def test_simultaneous_intervals_are_marked_in_the_blocks_that_have_some():
 def test_simultaneous_intervals_of_two_blocks_have_one_mark():
     line = {"color": "k", "lw": 0.6}
     entries = [Entry(f"90 % simultaneous interval over the {n} biases by {by}", line=line) for n, by in ((4, "a"), (6, "b"))]
-    blocks = [Block(f"by {n}", n, by_slice(SIX[:2]), [entry]) for n, entry in zip("ab", entries, strict=True)]
-    said = texts(slices([Band("Self-bias", blocks, {}, "")], subject(), interval=INTERVAL))
+    sections = [Section(f"by {n}", "Self-bias", n, by_slice(SIX[:2]), [entry]) for n, entry in zip("ab", entries, strict=True)]
+    said = texts(slices(sections, subject(), interval=INTERVAL))
     assert {entries[0].text, "likewise over the 6 biases by b"} <= set(said)
     assert entries[1].text not in said
 
@@ -239,7 +234,7 @@ def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1():
     assert titles(by_dimension) == SIX[:2]
     for figure, places in ((by_dimension, [-0.02] * 2), (in_log_odds, [-0.02] * 2 + [0.03] * 2)):
         assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == places
-        assert texts(figure).count("the same spec, all its ratings") == 1
+        assert texts(figure).count("the same spec, all ratings") == 1
         assert "Equation 1, all ratings" not in texts(figure)
 
 

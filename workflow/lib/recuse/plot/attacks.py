@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.plot.axes import limits_of, readable
+from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, INK, ORANGE
 from recuse.plot.intervals import (
     BELOW,
@@ -206,7 +206,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     bars.set_title("Answer chosen")
     points = page.axes(EDGE + label + width + VOTES_GUTTER, BELOW, other, height)
     limits = limits_of([0.0, *table[["difference", "ci_low", "ci_high"]].to_numpy(float).ravel()])
-    frame_rows(points, limits=readable(limits, other), rows=len(rows))
+    frame_rows(points, limits=limits, rows=len(rows))
     points.set_yticks(range(len(rows)), [])
     points.set_title("First minus second")
     right = DOUBLE_COLUMN - EDGE

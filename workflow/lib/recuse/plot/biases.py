@@ -13,7 +13,7 @@ from recuse.base.words import signed
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, IDIOSYNCRASY
-from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, readable
+from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 from recuse.plot.intervals import (
     BELOW,
@@ -143,7 +143,7 @@ def bias_page(
     width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
     rows = max(place for side in sides for place in side.places.values()) + 1
     drawn = pd.concat([side.rows for side in sides])
-    limits = readable(bias_limits(drawn), panel)
+    limits = bias_limits(drawn)
     note = joined(note_beyond(drawn, limits), note)
     page = Page(subject=subject, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
     left = EDGE

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import capitalised, signed
 from recuse.inference.idiosyncrasy import FAMILY, SELF, UNRELATED
-from recuse.plot.axes import bias_limits, readable
+from recuse.plot.axes import bias_limits
 from recuse.plot.colours import FAINT, INK
 from recuse.plot.intervals import (
     BELOW,
@@ -83,7 +83,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     page = Page(subject=subject, width=width, body=body, legend=legend, note=note)
     axes = page.axes(EDGE + label, BELOW, panel, len(judges) * ROW)
     ends = known.assign(estimate=known["residual"], ci_low=-known["band"], ci_high=known["band"])
-    limits = readable(bias_limits(ends), panel)
+    limits = bias_limits(ends)
     frame_rows(axes, limits=limits, rows=len(judges), breaks=family_breaks(judges, subject.palette))
     axes.set_yticks(range(len(judges)), judges)
     axes.set_title(TITLE)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from recuse.base.words import signed
-from recuse.plot.axes import ENDS, SIMULTANEOUS, ticks
+from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
 from recuse.plot.page import Entry, Page, Panel, grid, page_width
 from recuse.plot.style import EDGE, LINE, UNIT, Subject, text_width, widest
@@ -137,9 +137,7 @@ def interval_entries(what: str, hollow: str = "interval includes 0", colour: str
 def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float] = ()) -> None:
     """Rows from the top down, a line at 0, a light grid, and a fine line at each of `breaks` between families."""
     axes.set(xlim=limits, ylim=(rows - 0.5, -0.5))
-    places, numbers, lines = ticks(limits, axes.get_position().width * axes.figure.get_size_inches()[0])
-    axes.set_xticks(places, numbers)
-    axes.set_xticks(lines, minor=True)
+    set_numbers(axes.xaxis, axes.get_position().width * axes.figure.get_size_inches()[0])
     axes.grid(axis="x", which="both")
     axes.tick_params(axis="x", which="minor", length=1.5, width=0.6, grid_linewidth=0.4)
     axes.tick_params(axis="y", length=0)

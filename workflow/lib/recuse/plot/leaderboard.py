@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import enumerated
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
-from recuse.plot.axes import limits_of, ticks
+from recuse.plot.axes import limits_of, set_numbers
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows
 from recuse.plot.page import Entry, Page, family_entries, page_of_words
@@ -71,9 +71,8 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         for place in range(1, len(names)):
             axes.axhline(place - 0.5, color=GRID, lw=0.6, zorder=0.9)
     limits = limits_of(whole[["score", "ci_low", "ci_high"]].to_numpy(float).ravel(), share=0.04, more=1e-3)
-    places, numbers, _ = ticks(limits, width)
     scores.set(xlim=limits)
-    scores.set_xticks(places, numbers)
+    set_numbers(scores.xaxis, width)
     ranks.set_xlim(0.5, len(models) + 0.5)
     ranks.set_xticks(range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS)))
     for each in whole[whole["scores"] == RAW].to_dict("records"):

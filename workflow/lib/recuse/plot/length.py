@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.pairwise.verbosity import WIDTH
-from recuse.plot.axes import limits_of, readable
+from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, DASHED, FAINT, GREEN, GRID, INK, ORANGE, PURPLE, RULE, SKY_BLUE, VERMILION
 from recuse.plot.intervals import POINT, STROKE, draw_bar, draw_point, frame_rows, name_rows, write_instead, write_number
 from recuse.plot.page import (
@@ -384,7 +384,7 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
     body = BELOW + rows * (height + TITLE)
     page = Page(subject=subject, width=across, body=body, legend=legend, note=NOTE_OF_CHANGES)
     ends = 100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float)
-    limits = readable(limits_of([0.0, *ends.ravel()], more=0.5), panel)
+    limits = limits_of([0.0, *ends.ravel()], more=0.5)
     step = panel + beside + BETWEEN, height + TITLE
     panels = page.panels(len(perturbations), columns, corner=(EDGE + label, BELOW), size=(panel, height), step=step)
     for perturbation, each in zip(perturbations, panels, strict=True):

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.plot.axes import bias_limits, ticks
+from recuse.plot.axes import bias_limits, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Page, family_entries, grid, page_of_words
@@ -144,9 +144,8 @@ def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
 def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:
     axes.set(xlim=(LOWEST, HIGHEST), ylim=limits)
     axes.set_xticks([0.4, 0.6, 0.8, 1.0], ["0.4", "0.6", "0.8", "1"])
-    places, numbers, _ = ticks(limits, HEIGHT * 2.5)  # numbers above one another need less room than side by side
-    axes.set_yticks(places, numbers)
-    axes.tick_params(axis="y", length=0)
+    set_numbers(axes.yaxis, HEIGHT * 2.5)  # numbers above one another need less room than side by side
+    axes.tick_params(axis="y", which="both", length=0)
     axes.grid(axis="y")
     axes.axhline(0, color=INK, lw=0.8, zorder=2)
     inside = known[known.between(LOWEST, HIGHEST)]  # the others are in the words under the figure

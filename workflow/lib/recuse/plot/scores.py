@@ -202,20 +202,20 @@ def shades(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_cells(axes: Axes, block: pd.DataFrame, cells: Cells) -> None:
-    lines = {"linewidths": 0.8, "edgecolor": "white"}
-    axes.pcolormesh(np.ma.masked_invalid(shades(block).to_numpy(float)), cmap=RAMP, vmin=0, vmax=1, **lines)
-    axes.set(xlim=(0, len(cells.models)), ylim=(len(block), 0), xticks=[], yticks=[])
+    import seaborn  # here, as importing it takes longer than drawing the other figures of this module
+
+    look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "xticklabels": False, "yticklabels": False}
+    numbers = {"annot": block, "fmt": ".2f", "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"}}
+    seaborn.heatmap(shades(block), ax=axes, **look, **numbers)
+    axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0)
     axes.spines["bottom"].set_visible(False)
     across, down = INSET / cells.width, INSET / cells.height  # so that the line of a box lies within its cell
     for row, judge in enumerate(block.index):
         for column, model in enumerate(block.columns):
-            mean = block.iat[row, column]
             box = (column + across, row + down), 1 - 2 * across, 1 - 2 * down
-            if np.isnan(mean):
+            if np.isnan(block.iat[row, column]):
                 axes.add_patch(Rectangle(*box, gid="missing", **MISSING))
-            else:
-                axes.text(column + 0.5, row + 0.5, f"{mean:.2f}", ha="center", va="center_baseline", size=SMALL, color=INK)
             if judge == model:
                 line = {"edgecolor": cells.palette.colour(model), "linewidth": OUTLINE, "joinstyle": "miter"}
                 axes.add_patch(Rectangle(*box, gid="own", fill=False, **line))

@@ -1,6 +1,5 @@
 """Estimates slice by slice, a panel for each: Figures 4 and 8 of Play Favorites, by dataset, and without one model."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import signed
-from recuse.plot.axes import ENDS, bias_limits, note_beyond, readable
+from recuse.plot.axes import ENDS, bias_limits, note_beyond
 from recuse.plot.biases import RIGHT, SIDES, absences, left_out, quantity_of, with_simultaneous
 from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import (
@@ -22,104 +21,54 @@ from recuse.plot.intervals import (
     frame_rows,
     interval_entries,
     mark_beyond,
+    name_rows,
     room_for_words,
     sentence,
     write_axis_text,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, TEXT, UNIT, Subject, interval_text, language, text_width, widest
+from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words, page_width
+from recuse.plot.style import EDGE, TEXT, UNIT, Subject, interval_text, language, widest
 
-GUTTER = 0.22  # inches between panels, across
-BETWEEN = 0.2  # inches more between blocks
-HEADING = 0.18  # inches more for the title of a block
+COLUMNS = 3
+GUTTER = 0.3  # inches between panels
+HEADING = 0.14  # inches for the title of a section
 TITLE = 0.44  # inches for the title of a panel, its number of ratings, and the space above
-SECOND = 13  # points from the axes to the title of a panel, over the number of ratings
-LEAST_PANEL = 0.9  # inches
+LEAST_PANEL = 1.1  # inches
 LOG_ODDS = "log-odds of a higher rating"
 WHOLE = {"color": FAINT, "marker": "|", "linestyle": "none", "markersize": 8, "markeredgewidth": 1.2}
-NO_ROWS = "no rows"
-LEFT_OUT = "left out"
-OWN_WHOLE = "the same spec, all its ratings"
+SAME_SPEC = "the same spec, all ratings"
 
 
 @dataclass(frozen=True)
-class Block:
-    """The slices of one spec under one title: `table` holds its estimates, `simultaneous` the legend of intervals beside."""
+class Section:
+    """A panel for each slice of `table`, the estimates of `spec`; quantity: Self-bias or Family-bias.
+
+    simultaneous: legend of these intervals. whole: estimate from all ratings by judge or family, a tick in its row.
+    """
 
     title: str
+    quantity: str
     spec: str
     table: pd.DataFrame
     simultaneous: Sequence[Entry] = ()
-
-
-@dataclass(frozen=True)
-class Band:
-    """Blocks side by side, of one quantity (Self-bias or Family-bias), with the same rows.
-
-    whole: estimate of each judge or family that is no slice's, a tick in its row; whole_is: its name in the legend. effects:
-    the estimates are log-odds; the average marginal effect (column `effect`, points of the unit scale) stands beside each row.
-    """
-
-    quantity: str
-    blocks: Sequence[Block]
     whole: Mapping[str, float] = field(default_factory=dict)
-    whole_is: str = ""
-    effects: bool = False
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One slice: its rows indexed by judge or family, its number of ratings, and its place in the grid of its band."""
-
-    heading: str  # the title of its block
-    title: str
-    rows: pd.DataFrame
-    n: int
-    limits: tuple[float, float]
-    block: int
-    column: int
-    line: int
-    is_last: bool  # of its column
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A band with its rows, from the top (judges or families, with colours), and its panels."""
-
-    band: Band
-    colours: Mapping[str, str]
-    breaks: Sequence[float]
-    panels: Sequence[Panel]
 
     @property
-    def columns(self) -> int:
-        """Columns of the grid."""
-        return 1 + max(panel.column for panel in self.panels)
+    def rows(self) -> pd.DataFrame:
+        """The estimates to draw."""
+        return self.table[(self.table["quantity"] == quantity_of(self.quantity)) & self.table["slice"].notna()]
 
-    @property
-    def between(self) -> float:
-        """Inches across that are no panel's own."""
-        return (self.columns - 1) * GUTTER + self.columns * self.beside + self.panels[-1].block * BETWEEN + RIGHT
+    def counts(self, palette: Palette) -> dict[str, str]:
+        """Number of ratings of each slice, in words; a slice without a row of the quantity has a panel, too."""
+        counts = self.table.groupby("slice")["n"].max()
+        return {name: f"n = {int(counts[name]):,} ratings" for name in palette.order(counts.index)}
 
-    @property
-    def beside(self) -> float:
-        """Inches for what stands to the right of a panel."""
-        return NUMBER if self.band.effects else 0.0
-
-    @property
-    def least(self) -> float:
-        """Inches that a panel must have for its texts."""
-        words = max(room_for_words(panel.rows) for panel in self.panels)
-        numbers = max(text_width(_ratings(panel.n)) for panel in self.panels)
-        return max(LEAST_PANEL, widest((panel.title for panel in self.panels), TEXT, "bold"), words, numbers)
-
-    @property
-    def height(self) -> float:
-        """Inches of the band on the page."""
-        lines = 1 + max(panel.line for panel in self.panels)
-        return BELOW + lines * (len(self.colours) * ROW + TITLE) + HEADING
+    def terms(self, palette: Palette) -> list[str]:
+        """Judges or families, from the top down."""
+        quantity = quantity_of(self.quantity)
+        return [term for _, term in palette.order_biases((quantity, term) for term in set(self.rows["term"]))]
 
 
 def slices_of_specs(
@@ -134,21 +83,20 @@ def slices_of_specs(
     confidence: float,
     covariance: str,
 ) -> Figure:
-    """Self-bias slice by slice: Figure 4, by dataset, with one model left out, and users' own ablations.
+    """Self-bias slice by slice: Figure 4, by dataset, with one model left out, and users' ablations.
 
     estimates: a table for each of `blocks`, which have `heading`, `spec` and `simultaneous` (see `with_simultaneous`). Ticks
-    are the estimates of `whole`, or those of the first table that are of no slice. words: stand at the foot, before what is
-    absent.
+    are the estimates of `whole`, or those of the first table from all ratings. words: the beginning of the note.
     """
-    drawn = []
+    of_spec = whole_of(estimates[0], "Self-bias")  # only a user's spec has one, and is drawn alone
+    ticks = of_spec or whole_of(whole, "Self-bias")
+    sections = []
     for block, table in zip(blocks, estimates, strict=True):
-        beside = with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence)
-        drawn.append(Block(block["heading"], block["spec"], *beside))
-    own = whole_of(drawn[0].table, "Self-bias")  # only a user's spec has one, and is drawn alone
-    ticks = (own, OWN_WHOLE) if own else (whole_of(whole, "Self-bias"), "Equation 1, all ratings")
-    bands = [Band("Self-bias", drawn, *ticks)]
-    note = joined(words, note_of(bands, not_estimable))
-    return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
+        drawn = with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence)
+        sections.append(Section(block["heading"], "Self-bias", block["spec"], *drawn, ticks))
+    whole_is = SAME_SPEC if of_spec else "Equation 1, all ratings"
+    note = joined(words, note_of(sections, not_estimable))
+    return slices(sections, subject, interval=interval_text(confidence, covariance), whole_is=whole_is, note=note)
 
 
 def ordinal(
@@ -164,146 +112,111 @@ def ordinal(
 ) -> Figure:
     """An ordinal spec, such as Figure 8: self- and family-bias in log-odds, average marginal effects in rating points.
 
-    by: what the slices are, as in `by dimension`. words: stand at the foot, before what is absent.
+    by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
-    blocks = {side: [Block(f"{side} {by}", spec, estimates)] for side in SIDES}
-    bands = [Band(side, blocks[side], whole_of(estimates, side), OWN_WHOLE, effects=True) for side in SIDES]
-    note = joined(words, note_of(bands, not_estimable))
-    return slices(bands, subject, interval=interval_text(confidence, covariance), note=note)
+    sections = [Section(f"{side} {by}", side, spec, estimates, (), whole_of(estimates, side)) for side in SIDES]
+    note = joined(words, note_of(sections, not_estimable))
+    interval = interval_text(confidence, covariance)
+    return slices(sections, subject, interval=interval, whole_is=SAME_SPEC, effects=True, note=note)
 
 
 @language()
-def slices(bands: Sequence[Band], subject: Subject, *, interval: str, note: str = "") -> Figure:
-    """Bands of panels below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
+def slices(
+    sections: Sequence[Section],
+    subject: Subject,
+    *,
+    interval: str,
+    whole_is: str = "",
+    effects: bool = False,
+    note: str = "",
+) -> Figure:
+    """Sections below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
 
-    A table holds the estimates of one spec: slice, quantity, term, estimate, ci_low, ci_high, n. The panels of a block share
-    an axis. `interval` says what the intervals are, `note` stands at the foot. A band without rows is left out; if all are, the
-    note is all there is.
+    A table holds the estimates of one spec: slice, quantity, term, estimate, ci_low, ci_high, n. The panels of a section share
+    an axis. whole_is: the ticks, in the legend. effects: estimates are log-odds, and the average marginal effect (column
+    `effect`, points of the unit scale) is beside each row. A section without rows is left out; if all are, the page has only
+    the note.
     """
-    layouts = [layout for layout in (_layout(band, subject.palette) for band in bands) if layout.panels]
-    if not layouts:
+    sections = [section for section in sections if len(section.rows)]
+    if not sections:
         return page_of_words(subject, note)
-    legend = _legend(layouts, subject.palette, interval)
-    label = max(widest(layout.colours) for layout in layouts) + 0.1
-    across = page_width(legend, several=any(layout.columns > 1 for layout in layouts)) - 2 * EDGE - label
-    panel = min((across - layout.between) / layout.columns for layout in layouts)
-    panel = max(panel, *(layout.least for layout in layouts))
-    width = 2 * EDGE + label + max(layout.columns * panel + layout.between for layout in layouts)
-    height = sum(layout.height for layout in layouts)
-    drawn = [item for layout in layouts for item in layout.panels]
-    beyond = (note_beyond(item.rows, readable(item.limits, panel)) for item in drawn)
+    palette, beside = subject.palette, NUMBER if effects else 0.0
+    judges = [term for section in sections if section.quantity == "Self-bias" for term in section.terms(palette)]
+    extra = [Entry(whole_is, line=WHOLE)] * any(section.whole for section in sections)
+    extra += [Entry(f"number beside a row: average marginal effect, {UNIT}")] * effects
+    simultaneous = [entry for section in sections for entry in section.simultaneous]
+    # One mark for all; the others only say over what.
+    simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
+    legend = [family_entries(palette, judges), interval_entries(f"estimate, {interval}") + extra, simultaneous]
+    counts = [section.counts(palette) for section in sections]
+    lines, columns = zip(*(grid(len(texts), COLUMNS) for texts in counts), strict=True)
+    label = max(widest(section.terms(palette)) for section in sections) + 0.1
+    frame = 2 * EDGE + label + RIGHT + max(columns) * (beside + GUTTER) - GUTTER
+    words = max(room_for_words(section.rows) for section in sections)
+    texts = max(max(widest(texts, TEXT, "bold"), widest(texts.values())) for texts in counts)
+    panel = max(LEAST_PANEL, words, texts, (page_width(legend, several=max(columns) > 1) - frame) / max(columns))
+    heights = [len(section.terms(palette)) * ROW for section in sections]
+    limits = [_limits(section) for section in sections]
+    beyond = (note_beyond(section.rows, ends) for section, ends in zip(sections, limits, strict=True))
+    body = sum(HEADING + rows * (height + TITLE) + BELOW for rows, height in zip(lines, heights, strict=True))
     note = joined(next(filter(None, beyond), ""), note)
-    page = Page(subject=subject, width=width, body=height, legend=legend, note=note)
-    for layout in layouts:
-        height -= layout.height
-        _draw_band(page, layout, left=EDGE + label, bottom=height, panel=panel)
+    page = Page(subject=subject, width=frame + max(columns) * panel, body=body, legend=legend, note=note)
+    top = body
+    for section, texts, rows, across, height, ends in zip(sections, counts, lines, columns, heights, limits, strict=True):
+        page.text(EDGE + label, top - 0.13, section.title, size=TEXT, weight="bold")
+        top -= HEADING + rows * (height + TITLE) + BELOW
+        step = panel + beside + GUTTER, height + TITLE
+        panels = page.panels(len(texts), across, corner=(EDGE + label, top + BELOW), size=(panel, height), step=step)
+        for (name, text), each in zip(texts.items(), panels, strict=True):
+            terms = section.terms(palette)
+            breaks = family_breaks(terms, palette) if section.quantity == "Self-bias" else []
+            frame_rows(each.axes, limits=ends, rows=len(terms), breaks=breaks)
+            name_rows(each, terms, "")
+            each.axes.set_title(name, pad=13)
+            above = {"xycoords": "axes fraction", "textcoords": "offset points", "color": FAINT}
+            each.axes.annotate(text, (0, 1), (0, 4), **above)
+            if effects:
+                each.axes.annotate("points", (1, 1), (72 * NUMBER, 4), ha="right", **above)
+            _draw_slice(each.axes, section, name, palette, effects=effects)
+        middle = EDGE + label + (across * step[0] - GUTTER) / 2
+        target = "itself" if section.quantity == "Self-bias" else "its family"
+        write_axis_text(page, middle, top, target, unit=LOG_ODDS if effects else UNIT)
     return page.figure
 
 
-def note_of(bands: Sequence[Band], not_estimable: pd.DataFrame) -> str:
-    """What the foot says of bands, blocks and slices that a study has no estimates of, with the reasons in `not_estimable`."""
-    absent: list[str] = []
+def _limits(section: Section) -> tuple[float, float]:
+    ticks = pd.DataFrame({"estimate": list(section.whole.values())}, dtype=float)
+    return bias_limits(pd.concat([section.rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks]))
+
+
+def _draw_slice(axes: Axes, section: Section, name: str, palette: Palette, *, effects: bool) -> None:
+    rows = section.rows[section.rows["slice"] == name].set_index("term")
+    for place, term in enumerate(section.terms(palette)):
+        if term not in rows.index:
+            write_instead(axes, place, "left out" if term == name else "no rows")
+            continue
+        row, colour = rows.loc[term], palette.of_bias(quantity_of(section.quantity), term)
+        if term in section.whole:
+            axes.plot([section.whole[term]], [place], zorder=2.8, gid="whole", **WHOLE)
+        draw_interval(axes, place, row, colour)
+        mark_beyond(axes, place, row, colour)
+        if effects and not np.isnan(row["effect"]):
+            write_number(axes, place, signed(row["effect"]))
+
+
+def note_of(sections: Sequence[Section], not_estimable: pd.DataFrame) -> str:
+    """The quantities, sections and slices without estimates, with the reasons in `not_estimable`."""
+    tables: dict[str, dict[str, pd.DataFrame]] = {}
     reasons: dict[str, str] = {}
-    for band in bands:
-        absent.append(absences([band.quantity], {block.spec: block.table for block in band.blocks}, not_estimable))
-        for block in band.blocks:
-            left = left_out(block.spec, block.table, not_estimable)
-            reasons |= {name or block.title: reason for name, reason in left.items()}
+    for section in sections:
+        tables.setdefault(section.quantity, {})[section.spec] = section.table
+        missing = left_out(section.spec, section.table, not_estimable)
+        reasons |= {name or section.title: reason for name, reason in missing.items()}
+    absent = [absences([quantity], of_specs, not_estimable) for quantity, of_specs in tables.items()]
     return joined(*absent, sentence(reasons))
 
 
 def whole_of(table: pd.DataFrame, quantity: str) -> dict[str, float]:
-    """Estimate by judge, or family, of the rows of `table` that are of no slice; `quantity` as in Band."""
+    """Estimate by judge or family from all ratings, where `table` has any; `quantity` as in Section."""
     rows = table[table["slice"].isna() & (table["quantity"] == quantity_of(quantity))].dropna(subset="estimate")
     return dict(zip(rows["term"], rows["estimate"], strict=True))
-
-
-def _layout(band: Band, palette: Palette) -> Layout:
-    quantity = quantity_of(band.quantity)
-    sliced = {block.title: block.table[block.table["slice"].notna()] for block in band.blocks}
-    tables = {title: table for title, table in sliced.items() if len(table)}
-    terms = {term for table in tables.values() for term in table.loc[table["quantity"] == quantity, "term"]}
-    names = [term for _, term in palette.order_biases((quantity, term) for term in terms)]
-    colours = {name: palette.of_bias(quantity, name) for name in names}
-    breaks = family_breaks(names, palette) if quantity == "self_bias" else []
-    panels = _panels(tables, quantity, band.whole, palette) if terms else []
-    return Layout(band, colours, breaks, panels)
-
-
-def _columns_of(counts: Sequence[int]) -> list[int]:
-    """Columns of each block of so many panels, side by side in as few lines as three columns, or four in all, allow."""
-    most = max(4 if len(counts) > 1 else 3, len(counts), math.ceil(math.sqrt(sum(counts))))
-    lines = next(lines for lines in range(1, max(counts) + 1) if sum(math.ceil(count / lines) for count in counts) <= most)
-    return [math.ceil(count / lines) for count in counts]
-
-
-def _panels(tables: Mapping[str, pd.DataFrame], quantity: str, whole: Mapping[str, float], palette: Palette) -> list[Panel]:
-    names = [palette.order(table["slice"]) for table in tables.values()]
-    columns = _columns_of([len(own) for own in names])
-    ticks = pd.DataFrame({"estimate": list(whole.values())}, dtype=float)
-    panels = []
-    for block, (title, own, across) in enumerate(zip(tables, names, columns, strict=True)):
-        table = tables[title]
-        rows = table[table["quantity"] == quantity]
-        limits = bias_limits(pd.concat([rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks]))
-        for place, name in enumerate(own):
-            here = rows[rows["slice"] == name].set_index("term")
-            n = int(table.loc[table["slice"] == name, "n"].max())
-            corner = (sum(columns[:block]) + place % across, place // across)
-            panels.append(Panel(title, name, here, n, limits, block, *corner, place + across >= len(own)))
-    return panels
-
-
-def _legend(layouts: Sequence[Layout], palette: Palette, interval: str) -> list[list[Entry]]:
-    judges = [term for layout in layouts if layout.band.quantity == "Self-bias" for term in layout.colours]
-    extra = [Entry(name, line=WHOLE) for name in dict.fromkeys(layout.band.whole_is for layout in layouts if layout.band.whole)]
-    if any(layout.band.effects for layout in layouts):
-        extra.append(Entry(f"number beside a row: average marginal effect, {UNIT}"))
-    blocks = [block for layout in layouts for block in layout.band.blocks]
-    simultaneous = [entry for block in blocks for entry in block.simultaneous]
-    # One mark for all; the others say only over what.
-    simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
-    return [family_entries(palette, judges), interval_entries(f"estimate, {interval}") + extra, simultaneous]
-
-
-def _draw_band(page: Page, layout: Layout, *, left: float, bottom: float, panel: float) -> None:
-    """Panels `panel` inches wide, under the titles of their blocks, over the text of their common axis."""
-    height = len(layout.colours) * ROW
-    lines = 1 + max(item.line for item in layout.panels)
-    step = panel + layout.beside + GUTTER
-    for number, item in enumerate(layout.panels):
-        x = left + item.column * step + item.block * BETWEEN
-        axes = page.axes(x, bottom + BELOW + (lines - 1 - item.line) * (height + TITLE), panel, height)
-        frame_rows(axes, limits=readable(item.limits, panel), rows=len(layout.colours), breaks=layout.breaks)
-        is_first = item.column == min(other.column for other in layout.panels if other.line == item.line)
-        axes.set_yticks(range(len(layout.colours)), list(layout.colours) if is_first else [])
-        axes.tick_params(labelbottom=item.is_last)
-        _draw_panel(axes, item, layout)
-        if number == 0 or layout.panels[number - 1].block < item.block:
-            page.text(x, bottom + layout.height - 0.14, item.heading, size=TEXT, weight="bold")
-    middle = left + (layout.columns * panel + layout.between - RIGHT) / 2
-    target = "itself" if layout.band.quantity == "Self-bias" else "its family"
-    write_axis_text(page, middle, bottom, target, unit=LOG_ODDS if layout.band.effects else UNIT)
-
-
-def _draw_panel(axes: Axes, panel: Panel, layout: Layout) -> None:
-    axes.set_title(panel.title, pad=SECOND)
-    above = {"xycoords": "axes fraction", "textcoords": "offset points", "color": FAINT}
-    axes.annotate(_ratings(panel.n), (0, 1), (0, 4), **above)
-    if layout.band.effects:
-        axes.annotate("points", (1, 1), (72 * NUMBER, 4), ha="right", **above)
-    for place, (term, colour) in enumerate(layout.colours.items()):
-        if term not in panel.rows.index:
-            write_instead(axes, place, LEFT_OUT if term == panel.title else NO_ROWS)
-            continue
-        row = panel.rows.loc[term]
-        if term in layout.band.whole:
-            axes.plot([layout.band.whole[term]], [place], zorder=2.8, gid="whole", **WHOLE)
-        draw_interval(axes, place, row, colour)
-        mark_beyond(axes, place, row, colour)
-        if layout.band.effects and not np.isnan(row["effect"]):
-            write_number(axes, place, signed(row["effect"]))
-
-
-def _ratings(n: int) -> str:
-    return f"n = {n:,} ratings"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
-from recuse.plot.axes import limits_of, readable
+from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, FAINT, INK
 from recuse.plot.intervals import (
     BELOW,
@@ -185,7 +185,7 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     of_page = {"least": least, "least_page": least_page, "note": note}
     page, panels = page_of_rows(subject, judges, conditions, legend, most=2, **sizes, **of_page)
     ends = main[["ci_low", "ci_high"]].to_numpy(float)
-    limits = readable(limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()]), panels.width)
+    limits = limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()])
     for condition, axes in zip(conditions, panels.axes, strict=True):
         frame_rows(axes, limits=limits, rows=len(judges))
         _draw_biases(axes, table[table["condition"] == condition], judges, printed, beside)

@@ -10,17 +10,17 @@ from recuse.config.declared.montecarlo import MonteCarlo, World
 from recuse.config.declared.sections import validated
 from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.estimators import dials_of, estimators_of
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 
 
 def test_worlds_of_the_project_are_worlds():
-    assert list(World.model_fields) == [field.name for field in fields(ValidityWorld)]
+    assert list(World.model_fields) == [field.name for field in fields(MonteCarloWorld)]
     for grid, settings in SETTINGS["grids"].items():
         assert estimators_of(SETTINGS, grid)
         for setting in settings["values"]:
-            ValidityWorld(**dials_of(SETTINGS, grid, str(setting)))
+            MonteCarloWorld(**dials_of(SETTINGS, grid, str(setting)))
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ import pytest
 from recuse.base.tables import BOUNDS, write_table
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN, bounds_rows, refits_by_method
 from recuse.inference.refit import refit
-from recuse.model.covariance import Clusters
+from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.montecarlo.estimators import Trial, try_estimators
-from recuse.montecarlo.world import Drawn, ValidityWorld
+from recuse.montecarlo.estimators import try_estimators
+from recuse.montecarlo.world import DrawnStudy, MonteCarloWorld
 
-EQUATION = Spec.of("main")
-WORLD = ValidityWorld(families=(2, 1, 1), dimensions=2, prompts=30, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
+EQUATION = Spec.of("main", covariance="CR1")
+BY_JUDGES = EQUATION.changed(absorb="completion").selection
+WORLD = MonteCarloWorld(families=(2, 1, 1), dimensions=2, prompts=30, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
 
 
 def drawn():
@@ -26,18 +27,25 @@ def drawn():
     return replace(draw, present=present)
 
 
-def by_hand(draw: Drawn, present, rating=None):
+def by_hand(draw: DrawnStudy, present, rating=None):
     """The fit and errors CR1 of Equation 1 on the ratings that are `present`."""
-    trial = Trial(replace(draw, present=present, rating=draw.rating if rating is None else rating), 0.9, seed=1, draws=9)
-    design, solution = trial.design(EQUATION), trial.solution(EQUATION)
-    return trial.add_prompts(EQUATION, Clusters(design.layouts, solution)).result()
+    study = replace(draw, present=present, rating=draw.rating if rating is None else rating)
+    moments = study.moments()
+    (fitted,) = refit(EQUATION, moments, study.row_blocks(EQUATION.selection, moments.factors))
+    return fitted.result
+
+
+def by_method(draw):
+    judges = np.unique(draw.factors["judge"])
+    return dict(
+        refits_by_method(EQUATION, draw.moments(BY_JUDGES), judges, lambda factors: draw.row_blocks(BY_JUDGES, factors))
+    )
 
 
 @pytest.fixture(scope="module")
 def refits():
     draw = drawn()
-    trial = Trial(draw, 0.9, seed=1, draws=9)
-    return draw, dict(refits_by_method(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
+    return draw, by_method(draw)
 
 
 def test_complete_blocks_are_the_completions_that_all_judges_rated(refits):
@@ -61,7 +69,7 @@ def lacking(draw, *, own):
 def estimates_of(draw, missing, rating):
     """The biases, with these ratings for the missing ones."""
     result = by_hand(draw, draw.present | missing, np.where(missing, rating, draw.rating))
-    terms = Trial(replace(draw, present=draw.present | missing), 0.9, seed=1, draws=9).design(EQUATION).terms
+    terms = estimable_terms(EQUATION, draw.factors)
     own = [place for place, term in enumerate(terms) if term.quantity in ("self_bias", "family_bias")]
     return [(terms[place].quantity, terms[place].term) for place in own], result.estimate[own], result.std_error[own]
 
@@ -129,25 +137,26 @@ def test_of_a_study(twin, tmp_path):
 
 def test_a_judge_of_some_dimensions_does_not_break_the_blocks_of_others(twin):
     """Where a judge rated nothing of a dimension, its blocks are complete without it."""
-    trial = Trial(drawn(), 0.9, seed=1, draws=9)
-    present = trial.drawn.present.copy()
+    draw = drawn()
+    present = draw.present.copy()
     present[:, 0, 1] = False
-    trial = Trial(replace(trial.drawn, present=present), 0.9, seed=1, draws=9)
-    found = dict(refits_by_method(EQUATION, trial.by_judges, trial.judges, trial.blocks_by_judges))
+    draw = replace(draw, present=present)
+    found = by_method(draw)
     due = present[:, 0][:, [0, 2, 3]].all(axis=1)
     rows = 3 * due.sum() + 4 * present[:, 1].all(axis=1).sum()
     assert found[COMPLETE].result.n == rows
     # Nor are its ratings of that dimension missing ones.
     for methods in (OWN, ANY):
-        missing = lacking(trial.drawn, own=methods is OWN)
+        missing = lacking(draw, own=methods is OWN)
         assert not missing[:, 0, 1].any()
         assert found[methods[0]].result.n == (present | missing).sum()
-    assert refit(EQUATION, trial.by_judges.select(np.zeros_like(trial.by_judges.n, dtype=bool)), []) == []
+    moments = draw.moments(BY_JUDGES)
+    assert refit(EQUATION, moments.select(np.zeros_like(moments.n, dtype=bool)), []) == []
 
 
 def test_low_own_ratings_that_are_missing_are_in_the_bounds_alone():
     """What is missing because of the rating itself, complete blocks do not mend."""
-    world = ValidityWorld(families=(2, 1, 1), dimensions=1, prompts=60, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
+    world = MonteCarloWorld(families=(2, 1, 1), dimensions=1, prompts=60, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
     names = ["A_CR1", "A_complete_blocks", "A_bounds"]
     rows = try_estimators(world, names, key="missing", replicates=40, draws=9, confidence=0.9, seed=2)
     covered = {row["estimator"]: row["value"] for row in rows if (row["term"], row["statistic"]) == ("Model 4", "covered")}

@@ -28,30 +28,10 @@ from recuse.inference.leaderboard import (
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, Spec
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
 SEED = 7
 board = partial(leaderboards, replicates=200, confidence=0.9, seed=SEED)
-
-
-class DrawnStudy:
-    """A draw of a world in the place of a study."""
-
-    name = "drawn"
-    has_human_scores = True
-
-    def __init__(self, drawn):
-        self._drawn = drawn
-
-    @property
-    def prompts(self):
-        return len(self._drawn.rating)
-
-    def moments(self, selection, *, by_cell):
-        return self._drawn.moments
-
-    def row_blocks(self, selection, factors):
-        yield self._drawn.block
 
 
 def by_model(rows, kind, column="score"):
@@ -60,10 +40,10 @@ def by_model(rows, kind, column="score"):
 
 def swapped():
     """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True order: 5, 4, 3, 2, 1."""
-    world = ValidityWorld(
+    world = MonteCarloWorld(
         families=[1] * 5, dimensions=3, prompts=80, intercept=0.2, slope=0.8, noise=0.1, quality_gap=0.12, self_bias=0.2
     )
-    return DrawnStudy(world.draw(np.random.default_rng(3)))
+    return world.draw(np.random.default_rng(3))
 
 
 def test_debiased_leaderboard_restores_the_order_that_bias_swapped():
@@ -160,15 +140,15 @@ def test_models_that_no_judge_compares_have_no_scores():
 
 
 def test_biases_that_are_not_determined_leave_no_debiased_scores():
-    world = ValidityWorld(families=[2], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
-    rows = list(board(Spec.of("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
+    world = MonteCarloWorld(families=[2], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
+    rows = list(board(Spec.of("main"), world.draw(np.random.default_rng(1))))
     assert {row["scores"] for row in rows if "score" in row} == {RAW, HUMAN}
     assert {row["judges"] for row in rows if row["scores"] == DEBIASED} == {0}
 
 
 def test_two_judges_that_leave_their_family_compare_nothing():
-    world = ValidityWorld(families=[1, 1], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
-    rows = list(board(Spec.of("main"), DrawnStudy(world.draw(np.random.default_rng(1)))))
+    world = MonteCarloWorld(families=[1, 1], dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1)
+    rows = list(board(Spec.of("main"), world.draw(np.random.default_rng(1))))
     for row in rows:
         left_out = row["scores"] in (WITHOUT_SELF, WITHOUT_FAMILY)
         assert ("score" in row) != left_out

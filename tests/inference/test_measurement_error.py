@@ -25,51 +25,61 @@ from recuse.inference.measurement_error import (
     curve_rows,
     split_rater_rows,
 )
+from recuse.inference.refit import refit
 from recuse.inference.reliability import UNKNOWN
-from recuse.model.covariance import Clusters
-from recuse.model.design import NO_ROWS, REFERENCE, estimable_terms, terms_of
+from recuse.model.design import NO_ROWS, REFERENCE, design_of, estimable_terms, terms_of
 from recuse.model.estimates import estimate
-from recuse.model.prompt_sums import sum_by_prompt
+from recuse.model.least_squares import solve
+from recuse.model.prompt_sums import add_prompts, sum_by_prompt
 from recuse.model.spec import Spec
-from recuse.montecarlo.estimators import Trial, try_estimators
-from recuse.montecarlo.world import RATERS, ValidityWorld
+from recuse.montecarlo.estimators import try_estimators
+from recuse.montecarlo.world import RATERS, MonteCarloWorld
 from recuse.simulate.ratings import simulate
 
 WORLD = {"families": (2, 1), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.2, "reliability": 0.6}
 EQUATION = Spec.of("main")
+LENGTH = Spec.of("length", length="prompt")
 SLOPES = Spec.of("slopes", terms=("judge", "judge:reference"))
 
 
-def trial_of(seed=1, **dials):
-    return Trial(ValidityWorld(**{**WORLD, **dials}).draw(np.random.default_rng(seed)), 0.9, seed=1, draws=19)
+def drawn(seed=1, **dials):
+    return MonteCarloWorld(**{**WORLD, **dials}).draw(np.random.default_rng(seed))
 
 
-def fit(trial, spec, extrapolation, noise=None):
+def design_on(study, spec, selection):
+    moments = study.moments(selection)
+    return moments, design_of(spec, moments, np.arange(len(moments.n)))
+
+
+def fit(study, spec, extrapolation, noise=None, selection=None):
     """Fit and errors of a spec; noise: of the planted reliability if not given."""
-    design, moments = trial.design(spec), trial.drawn.moments
+    selection = selection or spec.selection
+    moments, design = design_on(study, spec, selection)
+    dimension = study.factors["dimension"]
     if noise is None:
-        levels = map(str, trial.drawn.factors["dimension"])
-        noise = KnownReliability(moments, dict.fromkeys(levels, trial.drawn.reliability))
+        noise = KnownReliability(moments, dict.fromkeys(dimension.tolist(), study.reliability))
     rows = np.bincount(design.cell, moments.n, minlength=len(design.layouts))
-    cells = DesignCells(design.layouts, trial.drawn.factors["dimension"][design.first], rows)
-    fitted = CorrectedFit(trial.solution(spec), design, moments, cells, noise, extrapolation)
-    return design.terms, trial.add_prompts(spec, fitted).result()
+    cells = DesignCells(design.layouts, dimension[design.first], rows)
+    fitted = CorrectedFit(solve(moments, design.regressors), design, moments, cells, noise, extrapolation)
+    add_prompts([(design, [fitted])], study.row_blocks(selection, moments.factors), len(moments.n))
+    return design.terms, fitted.result()
 
 
-def rows_of(trial, spec):
-    """Design, rating, places of the reference in it, reference, dimension and prompt of every row."""
-    block, design = trial.drawn.block, trial.design(spec)
+def rows_of(study, spec):
+    """Design, rating, places of the human score in it, human score, dimension, prompt and group of every row."""
+    (block,), (_, design) = study.row_blocks(spec.selection, study.factors), design_on(study, spec, spec.selection)
     w = np.stack([np.ones(len(block.rating)), *block.covariates], axis=1)
     layout = design.regressors[block.group]
     x = np.einsum("rw,rwt->rt", w, layout)
-    return x, block.rating, layout[:, REFERENCE], w[:, 1], trial.drawn.factors["dimension"][block.group], block.prompt
+    return x, block.rating, layout[:, REFERENCE], w[:, 1], study.factors["dimension"][block.group], block.prompt, block.group
 
 
 @pytest.mark.parametrize("dials", [{}, {"missing": 0.2, "length_preference": 0.1}])
 def test_uncorrected_are_the_clustered_errors(dials):
-    trial, spec = trial_of(**dials), Spec.of("length", length="prompt") if dials else EQUATION
-    plain = trial.add_prompts(spec, Clusters(trial.design(spec).layouts, trial.solution(spec))).result()
-    _, found = fit(trial, spec, UNCORRECTED)
+    study, spec = drawn(**dials), LENGTH if dials else EQUATION
+    moments = study.moments(spec.selection)
+    plain = refit(spec, moments, study.row_blocks(spec.selection, moments.factors))[0].result
+    _, found = fit(study, spec, UNCORRECTED)
     np.testing.assert_allclose(found.estimate, plain.estimate, rtol=1e-12)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-9, atol=1e-16)
     assert found.df == plain.df == 59
@@ -86,21 +96,21 @@ def of_rows(x, y, b, reference, dimension, reliability, zeta):
 
 @pytest.mark.parametrize("dials", [{}, {"missing": 0.2}])
 def test_estimates_are_the_formulas_on_rows(dials):
-    trial = trial_of(**dials)
-    x, y, b, reference, dimension, _ = rows_of(trial, EQUATION)
+    study = drawn(**dials)
+    x, y, b, reference, dimension, *_ = rows_of(study, EQUATION)
     expected = of_rows(x, y, b, reference, dimension, 0.6, -1)
-    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].estimate, expected, rtol=1e-9)
+    np.testing.assert_allclose(fit(study, EQUATION, MOMENTS)[1].estimate, expected, rtol=1e-9)
     path = np.stack([of_rows(x, y, b, reference, dimension, 0.6, zeta) for zeta in ZETAS])
     extrapolated = [np.polyval(np.polyfit(ZETAS, column, 2), -1) for column in path.T]
-    np.testing.assert_allclose(fit(trial, EQUATION, SIMEX)[1].estimate, extrapolated, rtol=1e-8)
+    np.testing.assert_allclose(fit(study, EQUATION, SIMEX)[1].estimate, extrapolated, rtol=1e-8)
 
 
 @pytest.mark.parametrize("extrapolation", [MOMENTS, SIMEX], ids=["moments", "simex"])
 def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
     """The jackknife refits everything, the variances of the reference too; its errors are larger by the order 1 / prompts."""
-    trial = trial_of(prompts=150, missing=0.2, prompt_shock=0.1)
-    terms, found = fit(trial, EQUATION, extrapolation)
-    x, y, b, reference, dimension, prompt = rows_of(trial, EQUATION)
+    study = drawn(prompts=150, missing=0.2, prompt_shock=0.1)
+    terms, found = fit(study, EQUATION, extrapolation)
+    x, y, b, reference, dimension, prompt, _ = rows_of(study, EQUATION)
     refits = []
     for left_out in range(150):
         kept = [column[prompt != left_out] for column in (x, y, b, reference, dimension)]
@@ -113,35 +123,33 @@ def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
 
 def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
     """Exactly so, as reliability is known and the variance is not: the errors of its estimate are part of the slope's."""
-    trial = trial_of(dimensions=1)
-    terms, plain = fit(trial, SLOPES, UNCORRECTED)
-    _, found = fit(trial, SLOPES, MOMENTS)
+    study = drawn(dimensions=1)
+    terms, plain = fit(study, SLOPES, UNCORRECTED)
+    _, found = fit(study, SLOPES, MOMENTS)
     slopes = np.array([term.quantity == "slope" for term in terms])
     np.testing.assert_allclose(found.estimate[slopes], plain.estimate[slopes] / 0.6, rtol=1e-10)
     np.testing.assert_allclose(found.std_error[slopes], plain.std_error[slopes] / 0.6, rtol=1e-9)
 
 
 def test_more_error_than_variation_is_not_estimable():
-    trial = trial_of(quality_gap=0.8)  # most of the variance is of models, and the models have effects
-    noise = KnownReliability(trial.drawn.moments, {"Dimension 1": 0.05, "Dimension 2": 0.05})
+    study = drawn(quality_gap=0.8)  # most of the variance is of models, and the models have effects
+    noise = KnownReliability(study.moments(), {"Dimension 1": 0.05, "Dimension 2": 0.05})
     spec = Spec.of("model", terms=("judge", "judge:reference", "dimension", "model"))
-    terms, fitted = fit(trial, spec, MOMENTS, noise)
+    terms, fitted = fit(study, spec, MOMENTS, noise)
     slopes = [place for place, term in enumerate(terms) if term.quantity == "slope"]
     assert not fitted.identified[slopes].any()
-    assert trial.solution(spec).identified.all()
+    assert fit(study, spec, UNCORRECTED)[1].identified.all()
     assert np.isnan(fitted.estimate[slopes]).all()
 
 
 def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
-    trial = trial_of(missing=0.2)
-    terms, found = fit(trial.with_rater_errors(), EQUATION, MOMENTS, SplitRaters())
-    x, y, b, reference, _, prompt = rows_of(trial, EQUATION)
-    d, m = (
-        np.unique(trial.drawn.factors[name], return_inverse=True)[1][trial.drawn.block.group] for name in ("dimension", "model")
-    )
-    raters = trial.drawn.raters[prompt, d, m]  # (rows, raters)
+    study = drawn(missing=0.2)
+    terms, found = fit(study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection)
+    x, y, b, reference, _, prompt, group = rows_of(study, EQUATION)
+    d, m = (np.unique(study.factors[name], return_inverse=True)[1][group] for name in ("dimension", "model"))
+    raters = study.raters[prompt, d, m]  # (rows, raters)
     turns = [(raters[:, k], np.delete(raters, k, axis=1).mean(axis=1)) for k in range(RATERS)]
     base = x - b * reference[:, None]
     regressors, instruments = (np.concatenate([base + b * turn[side][:, None] for turn in turns]) for side in (0, 1))
@@ -156,15 +164,16 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
 
 
 def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
-    trial, whole = trial_of(), fit(trial_of(), EQUATION, MOMENTS)[1]
+    study, whole = drawn(), fit(drawn(), EQUATION, MOMENTS)[1]
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
-    design = trial.design(EQUATION)
-    assert len(list(sum_by_prompt(trial.drawn.block, design.cell, len(design.layouts)))) > 5
-    np.testing.assert_allclose(fit(trial, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
+    _, design = design_on(study, EQUATION, EQUATION.selection)
+    (block,) = study.row_blocks(EQUATION.selection, study.factors)
+    assert len(list(sum_by_prompt(block, design.cell, len(design.layouts)))) > 5
+    np.testing.assert_allclose(fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
 
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
-    world = ValidityWorld(**{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3)
+    world = MonteCarloWorld(**{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3)
     names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_simex", "A_split_raters"]
     rows = try_estimators(world, names, key="reliability", replicates=150, draws=9, confidence=0.9, seed=3)
     bias = {row["estimator"]: row for row in rows if (row["term"], row["statistic"]) == ("Model 5", "bias")}

@@ -30,9 +30,9 @@ from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.spec import A, C, Spec
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
-WORLD = ValidityWorld(
+WORLD = MonteCarloWorld(
     families=[2, 2, 1],
     dimensions=2,
     prompts=30,
@@ -79,7 +79,7 @@ def estimates(world, draws, seed):
     found = {estimand: ([], []) for estimand in (*TERMS, C)}
     idiosyncrasy = None
     for _ in range(draws):
-        moments = world.draw(generator).moments
+        moments = world.draw(generator).moments()
         for estimand, names in TERMS.items():
             terms = [term for term in terms_of(moments.factors, names=(*names, "dimension")) if term.carried.any()]
             fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
@@ -174,7 +174,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand):
 
 def test_the_closed_form_of_c_is_the_exact_prediction_error():
     """Three families of two: se^2 = (noise^2 / n + preference^2) (1 + x'(X'X)^-1 x)."""
-    world = ValidityWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, preference=0.03)
+    world = MonteCarloWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, preference=0.03)
     found = expected(plan_of(world), "Model 1", estimand=C)
     cells = [(j, m) for j in range(6) for m in range(6) if j // 2 != m // 2]
     x = np.array([[*(j == k for k in range(6)), *(m == k for k in range(6))] for j, m in cells], dtype=float)
@@ -236,8 +236,8 @@ def test_noncentrality_has_the_power():
 
 
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
-    world = ValidityWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, preference=0.02, reliability=0.6)
-    drawn = [world.draw(np.random.default_rng(seed)).moments for seed in range(8)]
+    world = MonteCarloWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, preference=0.02, reliability=0.6)
+    drawn = [world.draw(np.random.default_rng(seed)).moments() for seed in range(8)]
     plans = [balanced_study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
     assert np.sqrt(np.mean([plan.preference**2 for plan in plans])) == pytest.approx(0.02, rel=0.1)
@@ -251,9 +251,9 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
 
 def test_the_preference_is_what_the_noise_of_the_cells_leaves():
     """With 30 prompts the noise of a cell mean is more than twice as large as the preference."""
-    world = ValidityWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02)
+    world = MonteCarloWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02)
     plans = [
-        balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments, 1.0, 1.0) for seed in range(25)
+        balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments(), 1.0, 1.0) for seed in range(25)
     ]
     # A preference that would be below 0 is 0: on average of squares some too much.
     assert 0.016 <= np.sqrt(np.mean([plan.preference**2 for plan in plans])) <= 0.026

@@ -6,13 +6,13 @@ from test_world import SMALL
 
 from recuse.base.tables import MONTECARLO, read_table, write_table
 from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
 
 
 def tried(names, *, replicates=20, key="key", seed=3, **dials):
-    world = ValidityWorld(**dials)
+    world = MonteCarloWorld(**dials)
     return try_estimators(world, names, key=key, replicates=replicates, draws=99, confidence=0.9, seed=seed)
 
 

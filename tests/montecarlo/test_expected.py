@@ -11,7 +11,7 @@ import pytest
 from conftest import CONFIG
 from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.estimators import dials_of, estimators_of, try_estimators
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 ERRORS = 2
@@ -48,7 +48,7 @@ def tried(grid, value, replicates):
     (setting,) = [str(each) for each in SETTINGS["grids"][grid]["values"] if each == value]
     names = [name for name in estimators_of(SETTINGS, grid) if (grid, value, name) in {entry[:3] for entry in EXPECTED}]
     return try_estimators(
-        ValidityWorld(**dials_of(SETTINGS, grid, setting)),
+        MonteCarloWorld(**dials_of(SETTINGS, grid, setting)),
         names,
         key=f"{grid} {setting}",
         replicates=replicates,

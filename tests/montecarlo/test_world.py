@@ -3,21 +3,23 @@
 import numpy as np
 import pytest
 
-from recuse.montecarlo.estimators import EQUATION, ESTIMATORS, MODEL, Trial
-from recuse.montecarlo.world import RATERS, ValidityWorld
+from recuse.data.selection import EVERY_ROW
+from recuse.model.design import estimable_terms
+from recuse.montecarlo.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
+from recuse.montecarlo.world import RATERS, MonteCarloWorld
 
 SMALL = {"families": (2, 1, 2), "dimensions": 2, "prompts": 12, "intercept": 0.3, "slope": 0.5, "noise": 0.2}
 TROUBLES = {"length_preference": 0.1, "missing": 0.2, "reliability": 0.6, "prompt_shock": 0.1, "completion_shock": 0.1}
 
 
 def drawn(seed=1, **dials):
-    world = ValidityWorld(**{**SMALL, **dials})
+    world = MonteCarloWorld(**{**SMALL, **dials})
     return world, world.draw(np.random.default_rng(seed))
 
 
-def rows(draw):
-    """u = (1, rating, reference[, length]) of every row, its group and its prompt."""
-    block = draw.block
+def rows(draw, selection=EVERY_ROW):
+    """u = (1, rating, human score[, length]) of every row, its group and its prompt."""
+    (block,) = draw.row_blocks(selection, draw.factors)
     return np.stack([np.ones(len(block.rating)), block.rating, *block.covariates], axis=1), block.group, block.prompt
 
 
@@ -35,17 +37,17 @@ def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
     assert world.planted["family_bias"] == {"Family 1": 0.03, "Family 3": 0.03}
 
 
-@pytest.mark.parametrize("dials", [{}, TROUBLES])
-def test_moments_are_those_of_the_rows(dials):
+@pytest.mark.parametrize(("dials", "selection"), [({}, EVERY_ROW), (TROUBLES, EVERY_ROW), (TROUBLES, WITH_LENGTH.selection)])
+def test_moments_are_those_of_the_rows(dials, selection):
     _, draw = drawn(**dials)
-    u, group, _ = rows(draw)
+    u, group, _ = rows(draw, selection)
     expected = np.stack([np.einsum("ri,rj,rk,rl->ijkl", *[u[group == g]] * 4) for g in range(len(draw.factors["judge"]))])
-    assert draw.moments.tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    assert draw.moments(selection).tensor == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
-def test_rows_stand_with_their_group_and_prompt():
+def test_rows_have_their_group_and_prompt():
     _, draw = drawn(length_preference=0.1)
-    u, group, prompt = rows(draw)
+    u, group, prompt = rows(draw, WITH_LENGTH.selection)
     d, j, m = np.unravel_index(group, draw.rating.shape[1:])
     assert (u[:, 1] == draw.rating[prompt, d, j, m]).all()
     assert (u[:, 2] == draw.reference[prompt, d, m]).all()
@@ -94,15 +96,15 @@ def test_estimators_are_fits_to_the_rows():
     """Equation 1, CR1: least squares and Stata's sandwich on dummies."""
     _, draw = drawn(**{key: TROUBLES[key] for key in ("prompt_shock", "reliability")}, self_bias=0.05)
     for name, spec in (("A_CR1", EQUATION), ("B_CR1", MODEL)):
-        answers = ESTIMATORS[name].answers(trial := Trial(draw, 0.9, 1, 99))
+        answers, terms = ESTIMATORS[name].answers(Trial(draw, 0.9, 1, 99)), estimable_terms(spec, draw.factors)
         u, group, prompt = rows(draw)
-        carried = np.stack([term.carried[group] * u[:, [0, 2][term.regressor]] for term in trial.design(spec).terms], axis=1)
+        carried = np.stack([term.carried[group] * u[:, [0, 2][term.regressor]] for term in terms], axis=1)
         estimate = np.linalg.lstsq(carried, u[:, 1], rcond=None)[0]
         residual = u[:, 1] - carried @ estimate
         scores = np.stack([carried[prompt == p].T @ residual[prompt == p] for p in range(12)])
         bread, (n, k) = np.linalg.inv(carried.T @ carried), carried.shape
         error = np.sqrt((bread @ scores.T @ scores @ bread).diagonal() * 12 / 11 * (n - 1) / (n - k))
-        for place, term in enumerate(trial.design(spec).terms):
+        for place, term in enumerate(terms):
             if term.quantity in ("self_bias", "family_bias"):
                 answer = answers[term.quantity, term.term]
                 assert answer.estimate == pytest.approx(estimate[place], abs=1e-10)

@@ -7,7 +7,7 @@ import pytest
 from drawings import artists, drawn_twice, on_paper, subject, texts
 from recuse.base.tables import MONTECARLO
 from recuse.montecarlo.estimators import TABLES
-from recuse.montecarlo.world import DIALS, SIZE, ValidityWorld, dials_in_words, world_in_words
+from recuse.montecarlo.world import DIALS, SIZE, MonteCarloWorld, dials_in_words, world_in_words
 from recuse.plot.montecarlo import STATISTICS, _stacked, montecarlo
 
 TITLES = {"preference": "preference of single judges", "prompts": "more prompts", "none": "not in the table"}
@@ -138,14 +138,14 @@ def test_panels_stand_below_one_another_in_the_emptier_column():
 def test_the_world_and_the_dials_of_a_grid_are_put_into_words():
     world = {"families": [3, 2], "prompts": 100, "dimensions": 6, "intercept": 0.3, "slope": 0.5, "noise": 0.25}
     assert "5 models of 2 families rate one another on 100 prompts in 6 dimensions, 0.3 + 0.5 times" in world_in_words(world)
-    assert f"0.25, with {DIALS['preference']} 0.1; but for" in world_in_words(world | {"preference": 0.1})
+    assert f"0.25, with {DIALS['preference']} 0.1; models are" in world_in_words(world | {"preference": 0.1})
     grid = {"dial": "prompts", "values": [30, 600], "world": {"preference": 0.018, "ceiling": True}}
     assert dials_in_words(grid) == ["prompts: 30, 600", f"with {DIALS['preference']} 0.018; {DIALS['ceiling']}"]
     assert dials_in_words(grid | {"world": {}}) == ["prompts: 30, 600"]
 
 
 def test_every_dial_has_words():
-    assert {*DIALS, *SIZE} == set(ValidityWorld.__dataclass_fields__)
+    assert {*DIALS, *SIZE} == set(MonteCarloWorld.__dataclass_fields__)
 
 
 def test_nothing_to_draw_is_said():

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recuse.base.runner import run
 from recuse.base.tables import MONTECARLO, write_table
 from recuse.montecarlo.estimators import try_estimators
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
 
 def try_on_world(
@@ -21,7 +21,7 @@ def try_on_world(
     seed: int,
     table: str,
 ) -> None:
-    tried = ValidityWorld(**world)
+    tried = MonteCarloWorld(**world)
     drawn = {"replicates": replicates, "draws": draws, "confidence": confidence, "seed": seed}
     rows = try_estimators(tried, estimators, key=f"{grid} {setting}", **drawn)
     about = {"grid": grid, "dial": dial, "setting": setting}

@@ -74,13 +74,13 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
     method, with the reason.
     """
     _check(spec)
-    if reason := unusable(reliability, study.cells().factors["dimension"]):
+    moments = _moments(spec, study)
+    if reason := unusable(reliability, moments.factors["dimension"]):
         yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
         return
-    moments = _moments(spec, study)
     noise = KnownReliability(moments, reliability)
     corrections = [({"method": method}, noise, extrapolation) for method, extrapolation in METHODS.items()]
-    yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
+    yield from correct(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence=confidence)
 
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -91,7 +91,7 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
     for value in CURVE:
         noise = KnownReliability(moments, dict.fromkeys(moments.factors["dimension"].tolist(), value))
         corrections.append(({"method": "moments", "reliability": value}, noise, MOMENTS))
-    yield from _rows(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence)
+    yield from correct(spec, moments, study.row_blocks(spec.selection, moments.factors), corrections, confidence=confidence)
 
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
@@ -116,7 +116,7 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
         yield {"spec": spec.name, "estimand": estimand_of(spec), "method": BY_RATERS, "reason": NO_RATERS}
         return
     corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
-    yield from _rows(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence)
+    yield from correct(spec, moments, row_blocks(study.ratings, rows_of, moments.factors), corrections, confidence=confidence)
 
 
 def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
@@ -298,10 +298,10 @@ def _moments(spec: Spec, study: Study) -> Moments:
     )
 
 
-def _rows(
-    spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], confidence: float
+def correct(
+    spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], *, confidence: float
 ) -> Iterator[dict]:
-    """What no method estimates of any slice, then the estimates by each correction, in one pass over the rows."""
+    """Yield what no method estimates of any slice, then the estimates by each correction, in one pass over the rows."""
     takers, fits = [], []
     for label, rows, design in designs_of(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}

@@ -1,18 +1,20 @@
-"""Worlds in which an estimator is tried many times: ratings drawn as arrays, with one trouble planted by each dial."""
+"""Worlds in which estimators are tried many times: ratings drawn as arrays, with one complication planted by each dial."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import cycle
+from typing import ClassVar
 
 import numpy as np
 
-from recuse.data.moments import ORDER, Moments, RowBlock, exponents, tensor_of
+from recuse.data.moments import ORDER, Moments, RowBlock, blocks_by_judges, exponents, moments_by_judges, tensor_of
+from recuse.data.selection import EVERY_ROW, Selection
 from recuse.simulate.world import bias_matrix
 
-RATERS = 3  # whose mean is the reference
+RATERS = 3  # whose mean is the human score
 MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
 LENGTHS = 0.3  # standard deviation of a normalised length within a model; the models' means go from -LENGTHS to LENGTHS
 
@@ -23,7 +25,7 @@ def dial(words: str, default: object = MISSING):
 
 
 @dataclass(frozen=True)
-class ValidityWorld:
+class MonteCarloWorld:
     """The dials of a world. All models judge, all judges rate all completions of all prompts in all dimensions.
 
     The rating by judge j of model m's completion of prompt p in dimension d, with t the completion's true score, is
@@ -33,11 +35,11 @@ class ValidityWorld:
 
     gamma_j = self_bias for every other judge and 0 for the rest, lambda_F = family_bias for every other family, both from the
     first on; c_m ~ N(0, shared_preference^2), b_jm ~ N(0, preference^2); u, v, w ~ N(0, .) of standard deviations prompt_shock,
-    completion_shock (of a completion in all dimensions and for all judges) and judge_shock; e ~ N(0, noise^2). A tilt rises
-    evenly from the first model or judge to the last, which therefore shows most: the mean of t by quality_gap in all; the
-    preference for length from 0 to 2 length_preference, with rising lengths; the share of a judge's ratings of itself that is
-    missing from 0 to 2 missing, all in their lower half. With `ceiling`, a rating above 1 is 1.
-    The reference is the mean of RATERS human scores t + N(0, .), and reliability is var(t) / var(reference) in a dimension.
+    completion_shock (of a completion in all dimensions and for all judges) and judge_shock; e ~ N(0, noise^2). Three quantities
+    rise evenly from the first model or judge to the last: the mean of t, by quality_gap in all; the preference for length, from
+    0 to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to
+    2 missing, all in their lower half. With `ceiling`, a rating above 1 is set to 1.
+    The human score is the mean of RATERS scores t + N(0, .); reliability is var(t) / var(human score) in a dimension.
     """
 
     families: Sequence[int]  # models of each family
@@ -50,14 +52,14 @@ class ValidityWorld:
     family_bias: float = dial("bias of every other family", 0.0)
     preference: float = dial("sd of a judge's preference for a model", 0.0)
     shared_preference: float = dial("sd of all judges' preference for a model", 0.0)
-    length_preference: float = dial("mean over judges of what a unit of length adds", 0.0)
-    prompt_shock: float = dial("sd of what a prompt's ratings in a dimension share", 0.0)
-    completion_shock: float = dial("sd of what a completion's ratings share", 0.0)
-    judge_shock: float = dial("sd of what a judge's ratings of a prompt share", 0.0)
-    quality_gap: float = dial("best model above the worst in true score by", 0.0)
+    length_preference: float = dial("effect of a unit of length, mean over judges", 0.0)
+    prompt_shock: float = dial("sd shared by a prompt's ratings in a dimension", 0.0)
+    completion_shock: float = dial("sd shared by a completion's ratings", 0.0)
+    judge_shock: float = dial("sd shared by a judge's ratings of a prompt", 0.0)
+    quality_gap: float = dial("true score of the best model less the worst", 0.0)
     reliability: float = dial("reliability of the human scores", 1.0)
-    ceiling: bool = dial("ratings above 1 are 1", False)
-    missing: float = dial("mean share missing of judges' ratings of themselves", 0.0)
+    ceiling: bool = dial("ratings above 1 set to 1", False)
+    missing: float = dial("mean share missing of judges' ratings of their own answers", 0.0)
 
     @cached_property
     def family_of(self) -> np.ndarray:
@@ -66,7 +68,7 @@ class ValidityWorld:
 
     @cached_property
     def bias(self) -> np.ndarray:
-        """What is planted: gamma and lambda where they belong, (J, M)."""
+        """The planted biases, gamma and lambda, (J, M)."""
         self_bias = np.array([list(self.planted["self_bias"].values())])
         family_bias = np.array([self.planted["family_bias"].get(name, 0.0) for name in self.family_names])
         return bias_matrix(self_bias, family_bias, self.family_of, np.arange(len(self.family_of)))[0]
@@ -74,12 +76,10 @@ class ValidityWorld:
     @cached_property
     def planted(self) -> dict[str, dict[str, float]]:
         """Quantity -> judge or family -> the planted coefficient; a family of one has none."""
-        of_judges, of_families = cycle([self.self_bias, 0.0]), cycle([self.family_bias, 0.0])
-        sizes = dict(zip(self.family_names, self.families, strict=True))
-        of_family = dict(zip(sizes, of_families, strict=False))
+        families = zip(self.family_names, self.families, cycle([self.family_bias, 0.0]), strict=False)
         return {
-            "self_bias": dict(zip(self.names, of_judges, strict=False)),
-            "family_bias": {name: value for name, value in of_family.items() if sizes[name] > 1},
+            "self_bias": dict(zip(self.names, cycle([self.self_bias, 0.0]), strict=False)),
+            "family_bias": {name: value for name, size, value in families if size > 1},
         }
 
     @cached_property
@@ -103,7 +103,7 @@ class ValidityWorld:
         names |= {"judge_family": families[judge], "model_family": families[model]}
         return {"dimension": dimensions[dimension], "dataset": constant, "task_type": constant, **names}
 
-    def draw(self, random: np.random.Generator) -> Drawn:
+    def draw(self, random: np.random.Generator) -> DrawnStudy:
         """Draw the ratings of all prompts."""
         p, d, m = self.prompts, self.dimensions, len(self.family_of)
         tilt = np.linspace(-0.5, 0.5, m)
@@ -129,10 +129,10 @@ class ValidityWorld:
         spread = SPREAD**2 + self.quality_gap**2 * np.var(tilt)
         rater_error = np.sqrt(RATERS * spread * (1 / self.reliability - 1))
         raters = quality[..., None] + rater_error * random.standard_normal((*quality.shape, RATERS))
-        return Drawn(self.factors, rating, raters, length, present, self.reliability)
+        return DrawnStudy(self.factors, rating, raters, length, present, self.reliability)
 
     def _present(self, rating: np.ndarray, tilt: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Which ratings are there, (P, D, J, M) of bool."""
+        """Which ratings are not missing, (P, D, J, M) of bool."""
         judge = np.arange(len(self.family_of))
         self_ratings = rating[:, :, judge, judge]  # (P, D, J)
         lost = 4 * self.missing * (0.5 + tilt) * (self_ratings < np.median(self_ratings, axis=(0, 1)))
@@ -142,13 +142,13 @@ class ValidityWorld:
 
 
 def _numbered(word: str, count: int) -> list[str]:
-    """Names that sort as they are numbered."""
+    """Names in the order of their numbers."""
     return [f"{word} {number:0{len(str(count))}d}" for number in range(1, count + 1)]
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The ratings of one draw, in the forms in which the fits take those of a study."""
+class DrawnStudy:
+    """The ratings of one draw, which fits read as they read a `Study`; a selection chooses length and `absorb` alone."""
 
     factors: Mapping[str, np.ndarray]  # each (groups,) of str
     rating: np.ndarray  # (P, D, J, M)
@@ -156,69 +156,81 @@ class Drawn:
     length: np.ndarray | None  # (P, 1 or D, M) normalised, where the world has a preference for it
     present: np.ndarray | None  # (P, D, J, M) of bool, where some are missing
     reliability: float  # of the mean of the raters
+    has_human_scores: ClassVar[bool] = True
+    _moments: dict = field(init=False, default_factory=dict, repr=False, compare=False)
+
+    @property
+    def prompts(self) -> int:
+        """Number of prompts."""
+        return len(self.rating)
 
     @cached_property
     def reference(self) -> np.ndarray:
         """Human score of each completion, (P, D, M)."""
         return self.raters.mean(axis=-1)
 
-    def with_rater_errors(self) -> Drawn:
-        """The same with the error variance of the reference that the raters show, s^2 / RATERS, in the place of the length."""
+    def with_rater_errors(self) -> DrawnStudy:
+        """Put the error variance of the human score that its raters show, s^2 / RATERS, in the place of the length."""
         return replace(self, length=self.raters.var(axis=-1, ddof=1) / RATERS)
 
-    @cached_property
-    def moments(self) -> Moments:
-        """Sums over the rows of each group of products of (1, rating, reference[, length])."""
-        return self.moments_without_length if self.length is None else self._moments(self.reference, self.length)
+    def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
+        """Sums over the rows of each group of products of (1, rating, human score[, length]), computed once.
 
-    @cached_property
-    def moments_without_length(self) -> Moments:
-        """The same of (1, rating, reference)."""
-        return self._moments(self.reference)
+        by_cell: ignored, as each completion has a human score of its own.
+        """
+        key = (selection.length, selection.absorb)
+        if key not in self._moments:
+            self._moments[key] = self._by_judges(selection) if selection.absorb else self._sums(self._covariates(selection))
+        return self._moments[key]
 
-    def _moments(self, *covariates: np.ndarray) -> Moments:
-        present = np.ones_like(self.rating) if self.present is None else self.present.astype(float)
-        powers = [[present]]
-        for values in (self.rating, *(each[:, :, None] for each in covariates)):
-            first = np.broadcast_to(values, self.rating.shape)
-            powers.append([None, first, *(first**power for power in range(2, ORDER + 1))])
-        sums = {}
-        for exponent in exponents(len(powers) - 1):
-            factors = [present, *(of[power] for of, power in zip(powers[1:], exponent, strict=True) if power)]
-            sums[exponent] = np.einsum(",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True).ravel()
-        return Moments(dict(self.factors), tensor_of(sums, variables=len(powers)))
-
-    @cached_property
-    def block(self) -> RowBlock:
-        """The rows, by prompt."""
-        groups = len(self.factors["judge"])
-        prompt, group = np.divmod(np.arange(self.rating.size, dtype=np.int64), groups)
-        covariates = [self.reference, *([] if self.length is None else [self.length])]
-        columns = [self.rating, *(np.broadcast_to(each[:, :, None], self.rating.shape) for each in covariates)]
+    def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterable[RowBlock]:
+        """All rows in one block; their groups are numbered as in `factors`, those of `moments`."""
+        prompt, group = np.divmod(np.arange(self.rating.size, dtype=np.int64), len(self.factors["judge"]))
+        covariates = [np.broadcast_to(values[:, :, None], self.rating.shape) for values in self._covariates(selection)]
         kept = slice(None) if self.present is None else np.flatnonzero(self.present.ravel())
-        rating, *others = (column.reshape(-1)[kept] for column in columns)
-        return RowBlock(prompt[kept], group[kept], rating, others)
+        rating, *covariates = (values.reshape(-1)[kept] for values in (self.rating, *covariates))
+        block = RowBlock(prompt[kept], group[kept], rating, covariates)
+        return blocks_by_judges([block], self.factors, factors) if selection.absorb else [block]
+
+    def _covariates(self, selection: Selection) -> list[np.ndarray]:
+        return [self.reference, self.length] if selection.length else [self.reference]
+
+    def _by_judges(self, selection: Selection) -> Moments:
+        blocks = self.row_blocks(replace(selection, absorb=None), self.factors)
+        return moments_by_judges(blocks, self.factors, covariates=len(self._covariates(selection)))
+
+    def _sums(self, covariates: Sequence[np.ndarray]) -> Moments:
+        present = np.ones_like(self.rating) if self.present is None else self.present.astype(float)
+        powers = []  # of the rating and each covariate, from the first on
+        for values in (self.rating, *(values[:, :, None] for values in covariates)):
+            first = np.broadcast_to(values, self.rating.shape)
+            powers.append([first, *(first**power for power in range(2, ORDER + 1))])
+        sums = {}
+        for exponent in exponents(len(powers)):
+            factors = [present, *(column[power - 1] for column, power in zip(powers, exponent, strict=True) if power)]
+            sums[exponent] = np.einsum(",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True).ravel()
+        return Moments(dict(self.factors), tensor_of(sums, variables=len(powers) + 1))
 
 
-DIALS = {each.name: each.metadata["words"] for each in fields(ValidityWorld) if each.metadata}  # as a figure names them
-SIZE = [each.name for each in fields(ValidityWorld) if each.default is MISSING]  # that every world has
+DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}  # as a figure names them
+SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]  # that every world has
 
 
 def dials_in_words(grid: Mapping) -> list[str]:
-    """What the worlds of a grid are: its dial with the values, and the others that it sets, a line each."""
+    """The worlds of a grid: its dial with the values, and the others that it sets, a line each."""
     values = ", ".join(f"{value:g}" for value in grid["values"])
     return [f"{DIALS[grid['dial']]}: {values}", *([f"with {_others(grid['world'])}"] if grid.get("world") else [])]
 
 
 def world_in_words(world: Mapping) -> str:
-    """What the worlds of all grids have in common where a panel does not say otherwise; every other trouble is absent."""
+    """The world that the grids start from, in which every other complication is absent."""
     families, prompts, dimensions = world["families"], world["prompts"], world["dimensions"]
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
     return (
-        f"Where a panel does not say otherwise, {sum(families)} models of {len(families)} families rate one another on "
-        f"{prompts} prompts in {dimensions} dimensions, {world['intercept']:g} + {world['slope']:g} times the true score with "
-        f"errors of standard deviation {world['noise']:g}{f', with {others}' if others else ''}; but for what is said, models "
-        "are equally good, human scores exact, and nobody has a preference or a bias."
+        f"Unless a panel says otherwise, {sum(families)} models of {len(families)} families rate one another on {prompts} "
+        f"prompts in {dimensions} dimensions, {world['intercept']:g} + {world['slope']:g} times the true score with errors of "
+        f"standard deviation {world['noise']:g}{f', with {others}' if others else ''}; models are equally good, human scores "
+        "exact, and no judge has a preference or a bias."
     )
 
 

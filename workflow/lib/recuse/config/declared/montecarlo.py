@@ -7,15 +7,15 @@ from pydantic import Field
 
 from recuse.config.declared.sections import Key, Name, Section, Some, optional, required
 from recuse.montecarlo.estimators import ESTIMATORS
-from recuse.montecarlo.world import ValidityWorld
+from recuse.montecarlo.world import MonteCarloWorld
 
-OF_EVERY_WORLD = {field.name for field in fields(ValidityWorld) if field.default is MISSING}
+OF_EVERY_WORLD = {field.name for field in fields(MonteCarloWorld) if field.default is MISSING}
 Number = Annotated[int, Field(ge=1)]
 Estimators = Some[Literal[*ESTIMATORS]]
 
 
 class World(Section):
-    """The dials of a world, those of recuse.montecarlo.world.ValidityWorld."""
+    """The dials of a world, those of recuse.montecarlo.world.MonteCarloWorld."""
 
     families: list[Number] = optional("Models of each family; every model judges.", min_length=2)
     dimensions: int = optional("Dimensions that are rated.", ge=1)

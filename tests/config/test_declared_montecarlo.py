@@ -26,7 +26,7 @@ def test_worlds_of_the_project_are_worlds():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["world", "tast"], 0.1, "world: unknown key 'tast'; did you mean 'preference'"),
+        (["world", "preferense"], 0.1, "world: unknown key 'preferense'; did you mean 'preference'"),
         (["world"], {"families": [2, 2]}, "world: 'dimensions' is a required property"),
         (["world", "families"], [3], "world: families: [3] is too short; write 2 or more (Models of each family"),
         (["world", "missing"], 0.3, "world: missing: 0.3 is greater than the maximum of 0.25 (Share missing"),

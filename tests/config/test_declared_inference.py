@@ -134,6 +134,6 @@ def test_the_projects_checks_say_what_they_ask_of_which_biases():
         errors = {each.errors(specs[name]) for name in each.specs}
         assert errors == {"HC0"} or "errors by " in each.asks or "other prompts" in each.asks
     own = RobustnessCheck("own", "T", ["main"], "a", table="bounds", methods=OWN)
-    assert [own.is_of(name, {}) for name in BIASES] == [True, False]
+    assert [own.has(name, {}) for name in BIASES] == [True, False]
     tested = RobustnessCheck("holm", "T", ["clustered"], "a", table="multiplicity", by="holm_p_value")
-    assert [tested.is_of(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]
+    assert [tested.has(name, {"tests": ["family_bias"]}) for name in BIASES] == [False, True]

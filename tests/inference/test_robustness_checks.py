@@ -106,7 +106,8 @@ def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
     )
     found = [at(rows, check, "Cy") for check in ("clustered", "noise", "other")]
     assert [each["verdict"] for each in found] == ["new"] * 3
-    assert [each["words"] for each in found] == ["by other errors alone", "by other errors alone, as in “by prompt”", ""]
+    by_errors = "only because standard errors differ"
+    assert [each["words"] for each in found] == [by_errors, f"{by_errors}, as in “by prompt”", ""]
     assert at(rows, "noise", "Ada")["words"] == ""
 
 
@@ -130,7 +131,7 @@ def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
 def test_few_prompts_are_noted_where_errors_are_by_prompt():
     estimates = [*ESTIMATED, row("clustered", "Ada", 0.03, 0.01, 0.05, df=11), row("clustered", "Bo", 0.03, 0.01, 0.05, df=29)]
     rows = table(FIRST, CLUSTERED, PREFERENCE, estimates=estimates)
-    assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: errors may be too small"
+    assert at(rows, "clustered", "Ada")["note"] == "12 prompts, fewer than 30: standard errors may be too small"
     assert at(rows, "clustered", "Bo")["note"] == ""
     assert {each["note"] for each in rows if each["check"] == "preference"} == {""}  # its degrees of freedom are of cells
     length = RobustnessCheck("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")

@@ -96,13 +96,13 @@ def test_the_answer_counts_what_stands_and_what_others_find():
         (said(BOTH[:1], checks=(FIRST,)), "Of 1 judge, 1 favours itself by Equation 1."),
         (
             said([BOTH[0], BOTH[1] | {"df": "11"}], checks=(FIRST, OTHER)),
-            "Of 1 judge, 1 favours itself by Equation 1 (12 prompts, fewer than 30: errors may be too small); this conclusion "
-            "stands in all other checks.",
+            "Of 1 judge, 1 favours itself by Equation 1 (12 prompts, fewer than 30: standard errors may be too small); this "
+            "conclusion stands in all other checks.",
         ),
         (
             said([row("main", "Ada", 0.03, -0.01, 0.05), row("b", "Ada", 0.03, 0.01, 0.05)], checks=(FIRST, OTHER)),
-            "Of 1 judge, none has a bias told apart from 0 by Equation 1. Other checks find a bias of 1 other (Ada, by other "
-            "errors alone).",
+            "Of 1 judge, none has a bias told apart from 0 by Equation 1. Other checks find a bias of 1 other (Ada, only "
+            "because standard errors differ).",
         ),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recuse.base.runner import run
 from recuse.base.tables import CONCLUSIONS, read_table, write_table
-from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions, known_specs, without_human_scores
+from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions, specs_with_rows, without_human_scores
 from recuse.report.robustness import page
 
 
@@ -27,7 +27,7 @@ def conclude(
     asked = Robustness(checks, specs, confidence, power)
     tables = Tables({check.table: _rows(inputs[check.table]) for check in checks}, reasons)
     if without_human_scores(reasons):
-        asked = asked.without_human_scores(known_specs(asked.checks, tables, instead))
+        asked = asked.without_human_scores(specs_with_rows(asked.checks, tables, instead))
     rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     html = page(rows, asked, label=label, kind=kind, template=inputs["template"])

@@ -1,8 +1,8 @@
 """Estimand C: self- and family-bias beyond the ordinary preferences of judges for models.
 
-The mean rating of each judge for each model, less what the reference and the dimension account for, is one cell. Cells that are
-neither self nor family follow a fit of one effect by judge and one by model; what they scatter about it is ordinary,
-idiosyncratic preference. A self-bias is a bias in so far as its cell lies further off than this lets one expect.
+A cell is the mean rating of a judge for a model, less what the human score and the dimension account for. The unrelated cells,
+neither self nor same family, follow a fit of one effect by judge and one by model; their scatter about it is ordinary,
+idiosyncratic preference. A self-bias is the part of a judge's own cell that this does not explain.
 """
 
 import math
@@ -18,17 +18,21 @@ from recuse.model.estimable import slices_of
 from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
 from recuse.model.spec import C, Spec
 
-SELF, FAMILY, UNRELATED = (
-    "self",
-    "family",
-    "unrelated",
-)  # what the model of a cell is to its judge; idiosyncrasy: of another family
-NO_SLOPE = "not estimable: the reference does not vary within any dimension and model that this judge rates"
+SELF, FAMILY, UNRELATED = "self", "family", "unrelated"  # the relation of a cell's model to its judge
+NO_SLOPE = "not estimable: the human score does not vary within any dimension and model that this judge rates"
+NO_CELL = "not estimable: no cell that is neither self nor family is of {what}"
+NOT_LINKED = "not estimable: cells that are neither self nor family do not link judge and model of {what}"
+NO_OTHER = "not estimable: no other cells that are neither self nor family link judge {judge} and model {model}"
+NO_ASSIGNMENT = "no randomisation: cells that are neither self nor family do not give each judge another model"
+NO_SPREAD = "not estimable: the cells that are neither self nor family leave no residual"
+BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at most: few may hit the cells that they must
+SINGULAR = 1e-9  # smallest eigenvalue: below it, the remaining cells do not identify all that are assigned
+DRAWS = 10_000
 
 
 @dataclass(frozen=True)
 class CellMeans:
-    """The judge x model cells of a slice, in the order of judge and model, those of a judge without slope left out."""
+    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
 
     judge: np.ndarray  # (cells,) of str, as are the next three
     model: np.ndarray
@@ -40,7 +44,7 @@ class CellMeans:
 
     @property
     def is_self(self) -> np.ndarray:
-        """Cells of a judge and itself, (cells,) of bool."""
+        """Cells of a judge's own answers, (cells,) of bool."""
         return self.judge == self.model
 
     @property
@@ -55,17 +59,17 @@ class CellMeans:
 
     @property
     def relation(self) -> np.ndarray:
-        """What the model of each cell is to its judge: SELF, FAMILY or UNRELATED, (cells,) of str."""
+        """SELF, FAMILY or UNRELATED, (cells,) of str."""
         return np.select([self.is_self, self.is_family], [SELF, FAMILY], UNRELATED)
 
 
 def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
 
-    The covariates are the reference, unless the rows have none, and, if there is one, the length. b_j is the least-squares
-    slope of judge j within its dimension x model cells, so that no preference of the judge is in it. The effects of dimensions,
+    The covariates are the human score, unless `reference` is False, and the length, if there is one. b_j is the least-squares
+    slope of judge j within its dimension x model cells, and so free of the judge's preferences. The effects of dimensions,
     common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
-    dimension, weighted by rows; their rows' mean is 0.
+    dimension, weighted by rows; their mean over rows is 0.
     """
     factors = moments.factors
     names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
@@ -92,12 +96,12 @@ def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np
     sums: (kinds, v, v) over u = (1, rating, covariates...).
     """
     centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
-    # What does not vary within a kind leaves a difference of equal terms: rounding.
+    # What does not vary within a kind leaves rounding of 0.
     centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
     total = np.zeros((judges, *centred.shape[1:]))
     np.add.at(total, judge, centred)
     slopes = np.zeros((judges, total.shape[1] - 1))
-    is_determined = np.full(judges, not slopes.shape[1])  # where there is no covariate, nothing is to be determined
+    is_determined = np.full(judges, not slopes.shape[1])  # without covariates nothing is left to determine
     for place, product in enumerate(total):
         if product[1:, 1:].any():
             inverse, null = inverted(product[1:, 1:])
@@ -120,44 +124,40 @@ def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dim
 
 
 class AdditiveFit:
-    """Least squares of mean_jm = a_j + c_m on some cells, each as one observation."""
+    """Least squares of mean_jm = a_j + c_m on the `fitted` cells, each as one observation."""
 
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
-        """Lay out the fit; judge, model: (cells,) of str; fitted: (cells,) of bool."""
+        """judge, model: (cells,) of str; fitted: (cells,) of bool."""
         rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
-        # (terms, fitted cells): with the means of the fitted cells, the shortest effects that fit them.
+        # (terms, fitted cells): times the means of the fitted cells, the shortest effects that fit them.
         self.inverse = inverse @ rows[fitted].T
-        # (terms, directions) in which effects may move without a change of the fit; `inverted` has columns of length 1.
+        # (terms, directions) in which effects can move without changing the fit, for columns of length 1.
         self.free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]
 
     @property
     def df(self) -> int:
-        """Fitted cells less the number of directions that they tell of."""
+        """Fitted cells less the rank of the fit."""
         return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
 
     @property
     def leftover(self) -> np.ndarray:
-        """M = I - H of the fitted cells, (fitted cells, fitted cells): with their means, the residuals."""
+        """M = I - H of the fitted cells, (fitted cells, fitted cells): times their means, the residuals."""
         return np.eye(int(self.fitted.sum())) - self.rows[self.fitted] @ self.inverse
 
     def determined(self, sums: np.ndarray) -> np.ndarray:
-        """Which weighted sums of effects, (sums, terms), the fitted cells determine: (sums,) of bool."""
+        """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""
         return determined(sums @ self.free)
-
-
-BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at most: few may hit the cells that they must
-SINGULAR = 1e-9  # smallest eigenvalue: below it, the cells that are left do not identify all that are assigned
 
 
 def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw assignments of a model to each judge, none twice, uniformly; fewer than `draws`, or none, where few are possible.
 
     Returns places of the assigned cells among those of the fit, (draws, judges), and weights: the weighted sum of their
-    residuals is their mean residual from a fit without them, in sd of a cell over its standard error. Residuals from a fit
-    without a set T are M_TT^-1 e_T; their mean has the variance 1' M_TT^-1 1 / |T|^2, in units of a cell's.
+    residuals is their mean residual from a fit without them over its standard error, times the sd of a cell. Residuals from a
+    fit without a set T are M_TT^-1 e_T; their mean has the variance 1' M_TT^-1 1 / |T|^2 times that of a cell.
     place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M of the fit.
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
@@ -180,41 +180,33 @@ def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, see
     return cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True))
 
 
-DRAWS = 10_000
-NO_CELL = "not estimable: no cell that is neither self nor family is of {what}"
-NOT_LINKED = "not estimable: cells that are neither self nor family do not link judge and model of {what}"
-NO_OTHER = "not estimable: no other cells that are neither self nor family link judge {judge} and model {model}"
-NO_ASSIGNMENT = "no randomisation: cells that are neither self nor family do not give each judge another model"
-NO_SPREAD = "not estimable: the cells that are neither self nor family leave no residual"
-
-
 @dataclass(frozen=True)
 class ExcessPreference:
-    """The gap of some cells to what the unrelated cells predict: how it is made of the means and, once tested, its numbers."""
+    """The gap of some cells to what the unrelated cells predict: a contrast of the means and, once tested, its numbers."""
 
     quantity: str  # self_bias or family_bias, or the relation of a single cell
     term: str  # the judge or family, or ALL_JUDGES for the mean of all self-biases
-    contrast: np.ndarray  # (cells,) whose product with the means is the gap; nothing of a judge whose cells are left out
-    cells: int  # judge x model cells that the gap is the mean of
+    contrast: np.ndarray  # (cells,) whose product with the means is the gap; empty for a judge whose cells are left out
+    cells: int  # whose mean the gap is
     reason: str = ""  # why there is no gap, or no error
     estimate: float = math.nan
     std_error: float = math.nan
     df: int = 0
     p_value: float = math.nan  # by t
     randomisation_p_value: float = math.nan
-    draws: int = 0  # cells or assignments that the randomisation compares with
+    draws: int = 0  # cells or assignments that the randomisation uses
 
 
 class IdiosyncrasyDesign:
-    """What is the same for all means of the same cells: the additive fit a_j + c_m to the unrelated cells, and its errors.
+    """All that does not depend on the means: the additive fit a_j + c_m to the unrelated cells, and its errors.
 
     The gap of cells T is mean(r_T) - mean(a_j + c_m), with variance s^2 (1 / |T| + x'(X'X)^-1 x), x the mean row of T, and t
-    with as many degrees of freedom as there are unrelated cells less the rank of X. The cells count alike, as preferences, not
-    the number of prompts, are what sets most of them apart.
+    with (unrelated cells - rank of X) degrees of freedom. All cells have the same weight: most differ by preference, not by
+    the number of prompts.
     """
 
     def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = 0) -> None:
-        """Lay out the fit and draw so many random assignments of models to judges; without any there are no such tests."""
+        """draws: random assignments of models to judges; with 0 there are no randomisation tests."""
         self.cells = cells
         self._fit = AdditiveFit(cells.judge, cells.model, cells.is_unrelated)
         self._leftover, self.df = self._fit.leftover, self._fit.df
@@ -229,13 +221,18 @@ class IdiosyncrasyDesign:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
 
         The randomisation p-value of a judge is the share of its own and unrelated cells whose studentised leave-one-out
-        residual, of an additive fit to the unrelated cells and the own one, is at least the own one's in size:
+        residual, of an additive fit to the unrelated cells and the own one, is at least as large as the own one's:
         (1 + #) / (1 + cells). That of all judges is the share of random assignments of a model to each judge, in unrelated
-        cells only, whose mean gap, each from a fit without them and over its standard error, is at least the own one's:
-        (1 + #) / (1 + draws).
+        cells only, whose mean gap, each from a fit without them and over its standard error, is at least as large as the own
+        cells': (1 + #) / (1 + draws).
         """
         spread = self.spread(mean)
-        tests = [self._tested(target, mean, spread) for target in self.targets]
+        tests = [
+            self._tested(target, mean, spread, _rank(*self._alone[target.term], mean))
+            if target.quantity == "self_bias" and target.term in self._alone
+            else self._tested(target, mean, spread)
+            for target in self.targets
+        ]
         if self._mean is None:
             return tests
         standardised = self._mean.contrast @ mean / np.linalg.norm(self._mean.contrast)
@@ -245,25 +242,25 @@ class IdiosyncrasyDesign:
         return [*tests, self._tested(self._mean, mean, spread, (float(share), len(drawn)))]
 
     def spread(self, mean: np.ndarray) -> float:
-        """Standard deviation s that the unrelated cells leave, of means (cells,); NaN where they leave no residual."""
+        """Residual standard deviation s of the unrelated cells, of means (cells,); NaN where they leave no residual."""
         residuals = self._leftover @ mean[self.cells.is_unrelated]
         return math.sqrt(residuals @ residuals / self.df) if self.df > 0 else math.nan
 
     def of_cell(self, place: int) -> ExcessPreference:
-        """One cell against the unrelated cells; an unrelated cell against the others, as if it had not been fitted."""
+        """One cell against the unrelated cells; an unrelated cell against the others, from a fit without it."""
         relation, judge, model = self.cells.relation[place], self.cells.judge[place], self.cells.model[place]
-        alone = np.arange(len(self.cells.n)) == place
+        contrast = (np.arange(len(self.cells.n)) == place).astype(float)
         if relation != UNRELATED:
-            return self._target(relation, judge, alone)
+            return self._target(relation, judge, contrast > 0)
         number = int(self.cells.is_unrelated[:place].sum())
-        free = self._leftover[number, number]
+        free, reason = self._leftover[number, number], ""
         if self.df <= 0:
-            return ExcessPreference(relation, judge, alone, 1, NO_SPREAD)
-        if free <= ALONE:
-            return ExcessPreference(relation, judge, alone, 1, NO_OTHER.format(judge=judge, model=model))
-        contrast = np.zeros(len(alone))
-        contrast[self.cells.is_unrelated] = self._leftover[number] / free
-        return ExcessPreference(relation, judge, contrast, 1)
+            reason = NO_SPREAD
+        elif free <= ALONE:
+            reason = NO_OTHER.format(judge=judge, model=model)
+        else:
+            contrast[self.cells.is_unrelated] = self._leftover[number] / free
+        return ExcessPreference(relation, judge, contrast, 1, reason)
 
     def _tested(self, target: ExcessPreference, mean: np.ndarray, spread: float, randomised=(math.nan, 0)) -> ExcessPreference:
         if target.reason:
@@ -271,8 +268,6 @@ class IdiosyncrasyDesign:
         gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
         if not error > 1e-10:
             return replace(target, estimate=gap, reason=NO_SPREAD)
-        if target.quantity == "self_bias" and target.term in self._alone:
-            randomised = _rank(*self._alone[target.term], mean)
         numbers = {"estimate": gap, "std_error": error, "df": self.df, "p_value": wald_p_value(gap, error, self.df)}
         return replace(target, **numbers, randomisation_p_value=randomised[0], draws=randomised[1])
 
@@ -313,13 +308,12 @@ class IdiosyncrasyDesign:
         judges, models = self.cells.judge[places], self.cells.model[places]
         return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 
-    def _places(self, names: list[str]) -> np.ndarray:
+    def _places(self, judges: list[str]) -> np.ndarray:
         """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""
-        judges, models = np.array(names, dtype=str), np.unique(self.cells.model)
+        models, unrelated = np.unique(self.cells.model), self.cells.is_unrelated
         place = np.full((len(judges), len(models)), -1)
-        pairs = zip(self.cells.judge[self.cells.is_unrelated], self.cells.model[self.cells.is_unrelated], strict=True)
-        for number, (judge, model) in enumerate(pairs):
-            place[judges == judge, np.searchsorted(models, model)] = number
+        for number, (judge, model) in enumerate(zip(self.cells.judge[unrelated], self.cells.model[unrelated], strict=True)):
+            place[np.array(judges, dtype=str) == judge, np.searchsorted(models, model)] = number
         return place
 
 
@@ -336,21 +330,19 @@ def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.n
 def idiosyncrasy_designs(
     spec: Spec, study: Study, *, seed: int = 0, draws: int = 0
 ) -> Iterator[tuple[dict, IdiosyncrasyDesign | None]]:
-    """Yield the columns that name each slice of a spec, and its design, None without rows; whatever the spec's terms.
+    """Yield the columns that name each slice of a spec, and its design, None without rows; the spec's terms do not matter.
 
     Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
     for label, moments in slices_of(spec, study):
-        where = {"spec": spec.name, "slice": label, "estimand": C}
+        design = None
         if len(moments.n):
-            cells = cell_means(moments, reference=study.has_human_scores)
-            yield where, IdiosyncrasyDesign(cells, seed=seed, draws=draws)
-        else:
-            yield where, None
+            design = IdiosyncrasyDesign(cell_means(moments, reference=study.has_human_scores), seed=seed, draws=draws)
+        yield {"spec": spec.name, "slice": label, "estimand": C}, design
 
 
 def idiosyncrasy_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
-    """Yield the gaps beyond ordinary preference of a least-squares spec: its rows, slices and covariates."""
+    """Yield the gaps beyond ordinary preference, of a least-squares spec's rows, slices and covariates."""
     for where, design in idiosyncrasy_designs(spec, study, seed=seed, draws=draws):
         if design is None:
             yield {**where, "reason": NO_SLICE}
@@ -365,12 +357,12 @@ def idiosyncrasy_rows(spec: Spec, study: Study, *, confidence: float, seed: int,
 
 
 def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the judge-model residuals of a least-squares spec: a cell each, of its slices and covariates.
+    """Yield the judge-model residuals, one for each cell, of a least-squares spec's rows, slices and covariates.
 
-    residual: the cell's mean less a_j + c_m of the additive fit to the unrelated cells, points of the unit scale; for an
-    unrelated cell, of the fit to the others. std_error: that of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that
-    fit and the s of the fit to all. The residual of a cell without bias is between -band and band with probability
-    `confidence`, by t with df.
+    residual: the cell's mean less a_j + c_m of the additive fit to the unrelated cells, in points of the unit scale; an
+    unrelated cell is left out of its own fit. std_error: of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that fit
+    and the s of the fit to all. The residual of an unbiased cell is between -band and band with probability `confidence`, by t
+    with df.
     """
     for where, design in idiosyncrasy_designs(spec, study):
         if design is None:
@@ -382,10 +374,10 @@ def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[di
             target = design.of_cell(place)
             row = {**where, "judge": judge, "model": model, "relation": target.quantity, "n": round(n)}
             if target.reason:
-                yield {**row, "reason": target.reason}
+                yield row | {"reason": target.reason}
                 continue
             error = spread * float((target.contrast @ target.contrast) ** 0.5)
             row |= {"residual": float(target.contrast @ cells.mean), "std_error": error, "df": design.df}
-            yield {**row, "band": quantile(confidence, design.df) * error}
+            yield row | {"band": quantile(confidence, design.df) * error}
         for judge, reason in cells.without_slope.items():
             yield {**where, "judge": judge, "reason": reason}

@@ -1,7 +1,4 @@
-"""Robustness checks: what several checks conclude of each judge and family, and whether the first conclusions stand.
-
-A check, or check, is a table with the specs, the methods and the columns of it that decide; config lists them.
-"""
+"""Robustness checks: what each check concludes about each judge and family, and whether the first conclusions hold."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,21 +16,21 @@ ESTIMATES = "estimates"  # of all specs: not one table but one for each
 
 
 class Decision(NamedTuple):
-    """What decides: columns of an interval, "" if it has none, and of the p-value; keys of a spec, one of which makes them."""
+    """The columns that decide: of an interval, "" if there is none, and the p-value."""
 
     low: str
     high: str
     p_value: str
-    needs: Sequence[str] = ()
+    needs: Sequence[str] = ()  # keys of a spec, one of which makes these columns
 
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """What a check may ask of a table."""
+    """What a check may read in a table."""
 
     by: Mapping[str, Decision]  # key of config -> what decides
     methods: Mapping[str, Sequence[str]] = field(default_factory=dict)  # method -> its biases; none: one row of each bias
-    errors: str = ""  # the kind that all its rows have; "": that of the spec
+    errors: str = ""  # the kind of standard errors of all its rows; "": that of the spec
 
 
 INTERVAL = Decision("ci_low", "ci_high", "p_value")
@@ -61,10 +58,10 @@ TABLES = {
 
 @dataclass(frozen=True)
 class RobustnessCheck:
-    """Where a conclusion is read, by what it is decided, and the question that it answers; keys as in config.
+    """Rows of a table, what decides in them, and the question that this answers; keys as in config.
 
-    specs: of the whole study, by dimension, or one of each. methods: of the table, whose rows count; all if none is named. Of
-    several rows of one bias the interval is from their lowest to their highest end, and the estimate in their middle.
+    specs: of the whole study, by dimension, or one of each. methods: whose rows of the table count; all if none is named. With
+    several rows of one bias the interval runs from their lowest to their highest end, and the estimate is their mean.
     """
 
     name: str
@@ -82,27 +79,27 @@ class RobustnessCheck:
         return [cls(name, **settings) for name, settings in checks.items()]
 
     def spec_of(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
-        """The spec whose rows are of this slice, "" for the whole study, by the settings of `specs`; None if there is none."""
+        """The spec that has this slice, "" for the whole study, by the settings of `specs`; None if there is none."""
         for name in self.specs:
             sliced = specs[name].get("slice") == "dimension"
             if sliced if label else not sliced or specs[name].get("whole"):
                 return name
         return None
 
-    def is_of(self, quantity: str, spec: Mapping) -> bool:
-        """Whether its rows of a spec with these settings are of such biases, too."""
+    def has(self, quantity: str, spec: Mapping) -> bool:
+        """Whether it has biases of this quantity with a spec of these settings."""
         methods = TABLES[self.table].methods
         tested = spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES
         return quantity in tested and all(quantity in methods[method] for method in self.methods)
 
     def errors(self, spec: Mapping) -> str:
-        """The kind of errors that it has with a spec of these settings."""
+        """The kind of its standard errors with a spec of these settings."""
         return TABLES[self.table].errors or spec.get("covariance", "HC0")
 
 
 @dataclass(frozen=True)
 class Robustness:
-    """What a table of conclusions is asked: its checks, the first first, the settings of their specs, level and power."""
+    """The checks, the first of which is the baseline, the settings of their specs, level and power."""
 
     checks: Sequence[RobustnessCheck]
     specs: Mapping[str, Mapping]
@@ -112,24 +109,24 @@ class Robustness:
 
     @property
     def first(self) -> RobustnessCheck:
-        """The check that the others are held against."""
+        """The baseline."""
         return self.checks[0]
 
-    def without_human_scores(self, with_rows: Mapping[str, Sequence[str]]) -> "Robustness":
-        """The same of a study without human scores: checks with what there is of them, specs without slopes on the scores.
+    def without_human_scores(self, specs: Mapping[str, Sequence[str]]) -> "Robustness":
+        """The same for a study without human scores; specs: those of each check that have rows, as by `specs_with_rows`.
 
-        with_rows: check -> its specs that have rows; a check without any is left out, unless all are.
+        A check without any is left out, unless all are; slopes on the human scores are left out of the specs.
         """
-        checks = [replace(check, specs=with_rows[check.name]) for check in self.checks if with_rows.get(check.name)]
-        specs = {}
-        for name, settings in self.specs.items():
-            terms = [term for term in settings.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]
-            specs[name] = {**settings, "terms": terms}
-        return replace(self, checks=checks or self.checks, specs=specs, relative=True)
+        checks = [replace(check, specs=specs[check.name]) for check in self.checks if specs.get(check.name)]
+        settings = {
+            name: {**spec, "terms": [term for term in spec.get("terms", EQUATION_1) if term not in ON_HUMAN_SCORES]}
+            for name, spec in self.specs.items()
+        }
+        return replace(self, checks=checks or self.checks, specs=settings, relative=True)
 
 
 def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
-    """Whether a study has none, by its table of what is not estimable: some spec is not for that reason."""
+    """Whether a study has no human scores, by the reasons of its table of what is not estimable."""
     return any(row["reason"] == NO_HUMAN_SCORE for row in not_estimable)
 
 
@@ -138,13 +135,12 @@ HARSHER = {"self_bias": "harsher on itself", "family_bias": "harsher on its fami
 INDISTINGUISHABLE, NOT_ESTIMABLE = "cannot be distinguished from 0", "not estimable"
 NONE = (INDISTINGUISHABLE, NOT_ESTIMABLE)  # no bias is found
 HOLDS, LOST, REVERSED, NEW, AS_BEFORE = "holds", "lost", "reversed", "new", "as before"
-BY_ERRORS = "by other errors alone"  # begins what is said of a new conclusion of which this is so
-AS_IN = f"{BY_ERRORS}, as in “{{title}}”"
+BY_ERRORS = "only because standard errors differ"  # begins the words on a new conclusion of which this is so
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a check has of one bias; NaN and "" where it has nothing, with the reason."""
+    """The numbers of one bias in one check; NaN and "" where there are none, with the reason."""
 
     estimate: float = math.nan
     ci_low: float = math.nan
@@ -158,18 +154,18 @@ class Estimate:
 
 
 def concluded(estimate: Estimate, quantity: str, *, confidence: float) -> str:
-    """Say what an estimate means: its interval leaves out 0, or without one its p-value is 1 - confidence at most."""
+    """Conclude from an estimate: a bias, if its interval excludes 0 or, without one, its p-value is 1 - confidence at most."""
     if estimate.reason:
         return NOT_ESTIMABLE
     if math.isnan(estimate.ci_low):
-        clear = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
+        is_bias = estimate.p_value <= (1 - confidence) * (1 + 1e-12)
     else:
-        clear = estimate.ci_low > 0 or estimate.ci_high < 0
-    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if clear else INDISTINGUISHABLE
+        is_bias = estimate.ci_low > 0 or estimate.ci_high < 0
+    return (FAVOURS if estimate.estimate > 0 else HARSHER)[quantity] if is_bias else INDISTINGUISHABLE
 
 
 def verdict_on(first: str, conclusion: str) -> str:
-    """Say what becomes of the first conclusion.
+    """Compare a conclusion with the first one.
 
     A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is NEW, or all is AS_BEFORE.
     """
@@ -185,9 +181,9 @@ def verdict_on(first: str, conclusion: str) -> str:
 NO_ROW = "no such row in {table}.csv"
 NO_METHOD = "no row of {methods} in {table}.csv"
 NO_INTERVAL = "its row has neither interval nor p-value"
-SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: errors may be too small"
-OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec takes the place of another
-COUNTED = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
+SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too small"
+OWN_SPECS = (ESTIMATES, "multiplicity", "idiosyncrasy")  # tables in which no spec replaces another
+BY_PROMPTS = (ESTIMATES, "measurement_error", "bounds")  # tables whose column df is of the errors
 
 Rows = Iterable[Mapping[str, str]]
 
@@ -210,27 +206,23 @@ class Tables:
                 if is_bias and name == ESTIMATES:
                     self.biases.setdefault(key[:2], set()).add(key[2:])
 
-    def knows(self, table: str, spec: str) -> bool:
+    def has(self, table: str, spec: str) -> bool:
         """Whether a table has a row of a spec, or a reason other than that there are no human scores."""
         reasons = {reason for key, reason in self._reasons.items() if key[:2] == (table, spec)}
         return bool(reasons - {NO_HUMAN_SCORE}) or any(key[:2] == (table, spec) for key in self._rows)
 
     def find(self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]) -> Estimate:
-        """What a check has of a bias: of several rows what all of them say."""
+        """The estimate of a bias in a check, or the reason that the table gives, else that of the spec, why there is none."""
         rows = self._rows.get((check.table, spec, label, *bias), [])
         if not rows:
-            return Estimate(reason=self._why(check.table, spec, label, bias))
+            keys = ((label, *bias), (label, "", ""), ("", "", ""))
+            reasons = [self._reasons.get((table, spec, *key)) for table in (check.table, ESTIMATES) for key in keys]
+            no_row = NO_ROW.format(table=spec if check.table == ESTIMATES else check.table)
+            return Estimate(reason=next((reason for reason in reasons if reason is not None), no_row))
         absent = [method for method in check.methods if method not in {row["method"] for row in rows}]
         if absent:
             return Estimate(reason=NO_METHOD.format(methods=" and ".join(absent), table=check.table))
         return _estimate(check, [row for row in rows if not check.methods or row["method"] in check.methods])
-
-    def _why(self, name: str, spec: str, label: str, bias: tuple[str, str]) -> str:
-        """The reason that the table gives, or else that of the spec, for the bias, the slice or all of it."""
-        keys = ((label, *bias), (label, "", ""), ("", "", ""))
-        reasons = [self._reasons.get((table, spec, *key)) for table in (name, ESTIMATES) for key in keys]
-        no_row = NO_ROW.format(table=spec if name == ESTIMATES else name)
-        return next((reason for reason in reasons if reason is not None), no_row)
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
@@ -243,19 +235,17 @@ def _numbers(rows: Sequence[Mapping[str, str]], column: str) -> list[float]:
 
 def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Estimate:
     low, high, p_value, _ = TABLES[check.table].by[check.by]
-    estimates, p_values = _numbers(rows, "estimate"), _numbers(rows, p_value)
-    lows, highs = _numbers(rows, low), _numbers(rows, high)
+    estimates, p_values, lows, highs = (_numbers(rows, column) for column in ("estimate", p_value, low, high))
     estimate = sum(estimates) / len(rows)
     if any(map(math.isnan, [estimate, *(lows + highs if low else p_values)])):
         reasons = [row[column] for column in ("reason", "note") for row in rows if row.get(column)]
         return Estimate(estimate=estimate, reason=[*reasons, NO_INTERVAL][0])
-    one_sign = len({value > 0 for value in estimates}) == 1
     (std_error, *others), (df, *_) = _numbers(rows, "std_error"), _numbers(rows, "df")
     return Estimate(
         estimate=estimate,
         ci_low=min(lows),
         ci_high=max(highs),
-        p_value=max(p_values) if one_sign else 1.0,
+        p_value=max(p_values) if len({value > 0 for value in estimates}) == 1 else 1.0,
         std_error=math.nan if others or check.by != "ci" else std_error,
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
@@ -263,13 +253,13 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
     )
 
 
-def known_specs(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
+def specs_with_rows(checks: Iterable[RobustnessCheck], tables: Tables, instead: Mapping[str, str]) -> dict[str, list[str]]:
     """The specs of each check that the tables of a study without human scores have rows of.
 
-    instead: spec -> the one that takes its place in tables of other things than its own estimates.
+    instead: spec -> the one that replaces it in tables other than OWN_SPECS.
     """
     specs = {check.name: in_place(check.specs, {} if check.table in OWN_SPECS else instead) for check in checks}
-    return {check.name: [name for name in specs[check.name] if tables.knows(check.table, name)] for check in checks}
+    return {check.name: [name for name in specs[check.name] if tables.has(check.table, name)] for check in checks}
 
 
 @dataclass(frozen=True)
@@ -283,14 +273,14 @@ class Result:
     conclusion: str
 
     def by_errors(self, results: Sequence["Result"]) -> str:
-        """What is said of a new conclusion that other errors of the first estimate alone make, here or in another check."""
+        """BY_ERRORS, if other errors of the first estimate make this new conclusion, here or in another check; else ""."""
         first, *others = results
         if self._estimates_as(first):
             return BY_ERRORS
         for other in others if self.estimate.estimand == first.estimate.estimand else ():
             alike = (other.errors, other.conclusion, other.check.by) == (self.errors, self.conclusion, "ci")
             if alike and other._estimates_as(first):
-                return AS_IN.format(title=other.check.title)
+                return f"{BY_ERRORS}, as in “{other.check.title}”"
         return ""
 
     def _estimates_as(self, other: "Result") -> bool:
@@ -298,10 +288,10 @@ class Result:
 
     @property
     def note(self) -> str:
-        """That its prompts are few, where errors are by prompt."""
+        """That prompts are few, where errors are by prompt."""
         prompts = self.estimate.df + 1
         by_prompt = self.errors in COVARIANCES and COVARIANCES[self.errors].by_prompt_alone
-        few = by_prompt and self.check.table in COUNTED and 1 < prompts < FEW
+        few = by_prompt and self.check.table in BY_PROMPTS and 1 < prompts < FEW
         return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""
 
 
@@ -310,53 +300,44 @@ def conclusions(
 ) -> Iterator[dict]:
     """Yield the rows of the table of conclusions: of each bias of the first check, in the whole study and by dimension.
 
-    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without tests of
-    such a bias, has no rows. `first` is the conclusion of the first check and `verdict` what becomes of it in this one.
-    words: why a bias is not estimable, what a lost conclusion means, or that a new one is due to the errors alone. detectable:
-    the bias that the check's t test finds with probability `power`, its standard error times the noncentrality needed. printed:
-    of the first check, the paper's estimate, what its interval says, and the verdict of the scorecard. note: of few prompts.
-    scorecard: its rows, for a study that is compared with the paper.
+    Judges and families are in `order`, by quantity, then by alphabet. A check without a spec for the slice, or without such
+    biases, has no rows. `first` is the conclusion of the first check, `verdict` compares this check's with it. words: why a
+    bias is not estimable, what a lost conclusion may mean, or that a new one comes from the errors alone. detectable: the bias
+    that the check's t test finds with probability `power`, its standard error times the noncentrality needed. printed: the
+    paper's estimate, the conclusion of its interval, and the verdict of the scorecard, in rows of the first check. note: of few
+    prompts. scorecard: its rows, for a study that is compared with the paper.
     """
     printed = _printed(scorecard) if robustness.first.table == ESTIMATES else {}
     specs = [name for check in robustness.checks for name in check.specs]
     labels = dict.fromkeys(label for name in specs for spec, label in tables.biases if spec == name)
+
+    def place(bias: tuple[str, str]) -> tuple[int, int, str]:
+        quantity, term = bias
+        names = order.get(quantity, [])
+        return BIASES.index(quantity), names.index(term) if term in names else len(names), term
+
     for label in sorted(labels, key=lambda name: name != ""):
         checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
         checks = [(check, name) for check, name in checks if name]
-        biases = {bias for _, name in checks for bias in tables.biases.get((name, label), ())}
-        for bias in sorted(biases, key=lambda bias: _place(*bias, order)):
-            results = _results(robustness, checks, tables, label, bias)
+        for bias in sorted({bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place):
+            results = []
+            for check, name in checks:
+                if check.has(bias[0], robustness.specs[name]):
+                    estimate = tables.find(check, name, label, bias)
+                    conclusion = concluded(estimate, bias[0], confidence=robustness.confidence)
+                    results.append(Result(check, name, check.errors(robustness.specs[name]), estimate, conclusion))
             if not results or results[0].check is not robustness.first:
                 continue
-            for each in results:
-                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(each, results)
-                if each.estimate.std_error > 0:
-                    times = noncentrality(each.estimate.df, power=robustness.power, confidence=robustness.confidence)
-                    row["detectable"] = each.estimate.std_error * times
-                yield row | (printed.get((each.spec, label, *bias), {}) if each is results[0] else {})
-
-
-def _place(quantity: str, term: str, order: Mapping[str, Sequence[str]]) -> tuple[int, int, str]:
-    names = order.get(quantity, [])
-    return BIASES.index(quantity), names.index(term) if term in names else len(names), term
-
-
-def _results(
-    robustness: Robustness, checks: Sequence[tuple[RobustnessCheck, str]], tables: Tables, label: str, bias: tuple[str, str]
-) -> list[Result]:
-    """What each check, with its spec of the slice, says of a bias; of those that have rows of such biases."""
-    results = []
-    for check, name in checks:
-        settings = robustness.specs[name]
-        if check.is_of(bias[0], settings):
-            estimate = tables.find(check, name, label, bias)
-            conclusion = concluded(estimate, bias[0], confidence=robustness.confidence)
-            results.append(Result(check, name, check.errors(settings), estimate, conclusion))
-    return results
+            for result in results:
+                row = {"slice": label, "quantity": bias[0], "term": bias[1]} | _columns(result, results)
+                if result.estimate.std_error > 0:
+                    times = noncentrality(result.estimate.df, power=robustness.power, confidence=robustness.confidence)
+                    row["detectable"] = result.estimate.std_error * times
+                yield row | (printed.get((result.spec, label, *bias), {}) if result is results[0] else {})
 
 
 def _columns(result: Result, results: Sequence[Result]) -> dict:
-    """The columns of a result's row, beside the results of all checks of the bias, the first first."""
+    """The columns of one of the results of all checks of a bias."""
     first = results[0].conclusion
     verdict = verdict_on(first, result.conclusion)
     names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
@@ -372,7 +353,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
 
 
 def _printed(scorecard: Rows) -> dict[tuple, dict]:
-    """What the paper prints of the same ratings, by spec, slice, quantity and term; once where it is printed twice."""
+    """The paper's numbers for the same ratings, by spec, slice, quantity and term; once where it prints them twice."""
     printed: dict[tuple, dict] = {}
     for row in scorecard:
         if row["quantity"] in BIASES and row["ours"]:

@@ -35,7 +35,7 @@ def foot(figure):
     return " ".join(texts(figure))
 
 
-def test_models_placeholder_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
+def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
     figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
     order = [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
@@ -99,13 +99,13 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
         assert list(ticks) == [0.4, 0.7]
     assert figure.axes[0].lines[3].get_color() != figure.axes[1].lines[3].get_color()
     assert "The study's own, from raters: Tone 0.40, Wit 0.70." in foot(figure)
-    assert "from here down a bias of the other sign" in texts(figure)
+    assert "below this the bias has the opposite sign" in texts(figure)
     tables = of_reliability()
     tables["breakdowns"]["reversal"] = np.nan
     tables["reliabilities"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
     (ticks, *_) = (line.get_xdata() for line in artists(drawn("reliability", *tables.values()), "dimension"))
     assert list(ticks) == [0.7]
-    assert "from here down a bias of the other sign" not in texts(drawn("reliability", *tables.values()))
+    assert "below this the bias has the opposite sign" not in texts(drawn("reliability", *tables.values()))
     assert on_paper(figure)
 
 
@@ -121,7 +121,7 @@ def test_a_curve_that_runs_away_leaves_its_panel_and_not_the_axis_to_the_others(
     curve.loc[curve["reliability"] == 0.3, ["estimate", "ci_low", "ci_high"]] = [-5.0, -5.01, -4.9]
     figure = drawn("reliability", *of_reliability(curve).values())
     assert figure.axes[0].get_ylim()[0] > -0.2
-    assert "Some curves go on beyond their panel." in foot(figure)
+    assert "Some curves continue beyond their panel." in foot(figure)
     assert is_page_of(drawn("reliability", *of_reliability(curve.assign(estimate=np.nan)).values()), reliability.NONE)
 
 

@@ -79,7 +79,7 @@ def test_spare_colours_are_seen_on_white_and_not_taken_for_the_line_at_zero():
     assert not {"#F0E442", "#000000", INK.upper()} & set(spare)
 
 
-def test_families_placeholder_the_order_of_the_models_in_config():
+def test_families_are_in_the_order_of_the_models_in_config():
     models = {"z1": {"family": "Zeta"}, "a1": {"family": "Alpha"}, "z2": {"family": "Zeta"}, "m1": {"family": "Mu"}}
     palette = Palette(models, {"Alpha": {}, "Mu": {}, "Zeta": {}})
     assert palette.order_families({"unknown", "Alpha", "Mu", "also unknown", "Zeta"}) == [

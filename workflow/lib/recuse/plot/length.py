@@ -4,7 +4,6 @@ Saito et al. (arXiv 2310.10076): agreement with the humans by the relative lengt
 of the first answer by its relative length, Figures 3 and 4. Chen et al.: preference for the longer answer, Figure 4.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,77 +14,46 @@ from matplotlib.figure import Figure
 from recuse.pairwise.verbosity import WIDTH
 from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, DASHED, FAINT, GREEN, GRID, INK, ORANGE, PURPLE, RULE, SKY_BLUE, VERMILION
-from recuse.plot.intervals import POINT, STROKE, draw_bar, draw_point, frame_rows, name_rows, write_instead, write_number
-from recuse.plot.page import (
-    NO_EXPERIMENT,
-    Entry,
-    Page,
-    conditions_of,
-    grid,
-    legend_width,
-    page_of_words,
-    page_width,
-    with_names,
+from recuse.plot.intervals import (
+    POINT,
+    STROKE,
+    draw_bar,
+    draw_point,
+    frame_rows,
+    page_of_rows,
+    write_instead,
+    write_number,
 )
-from recuse.plot.style import (
-    BOLD_TITLE,
-    DOUBLE_COLUMN,
-    EDGE,
-    LINE,
-    SINGLE_COLUMN,
-    SMALL,
-    TEXT,
-    UPRIGHT,
-    Subject,
-    language,
-    percent,
-    text_width,
-    widest,
-    wrap,
-)
+from recuse.plot.page import NO_EXPERIMENT, Entry, conditions_of, page_of_panels, page_of_words, with_names
+from recuse.plot.style import LINE, SINGLE_COLUMN, Subject, language, percent, widest, wrap
 
-BELOW = 0.42  # inches for ticks and axis text
+HEIGHT = 1.1  # inches of a panel
 
 # Curves over relative length.
-LEFT = 0.42  # inches for ticks
-RIGHT = 0.1
-GUTTER = 0.14  # inches between panels
-MOST_COLUMNS = 3  # of panels under one condition
-MOST_OF_MANY = 8  # where there are several conditions
-NARROW = 1.3  # inches: the axes of such a panel have no room for the number at their left end
 OPEN = 126.0  # percent: where the bin without upper end is drawn
 LIMITS = (-112.0, 139.0)
 BIN = {"color": BLUE, "marker": "o", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
 INTERVAL = {"color": BLUE, "lw": 1.1, "solid_capstyle": "butt"}
 BEYOND = "more than 110 % longer"
-FLOOR = -0.38  # of the unit scale: where the bars of counts stand
-TALLEST = 0.3  # of the unit scale: the bar of the largest count of a panel
-TALLEST_NUMBERED = 0.13  # the same with numbers above the bars
-ROOM = 0.12  # inches that a number needs on its side
+FLOOR = -0.38  # of the unit scale: where the bars of counts begin
+TALLEST = 0.13  # of the unit scale: the bar of the largest count of a panel
 CHOSEN_LENGTH = "relative difference in words: (chosen by the humans − rejected) / rejected, in %"
 AGREEMENT = "share of decisions that agree with the humans"
 NOTE_OF_AGREEMENT = (
     "Bins of 20 points. A judge's decision counts if both orders agree; draws and human ties are left out. n: comparisons. "
-    "Bars at the foot of a panel: comparisons in each bin, on a scale of its own."
+    "Bars at the foot of a panel: comparisons in each bin, on a scale of their own."
 )
-NO_ALIGNMENT = (
-    "No alignment curves: no comparison has a decision of a judge, one of the humans and the lengths of both answers."
-)
+NO_ALIGNMENT = "No alignment curves: no comparison has a judge's decision, a human decision and the lengths of both answers."
 FIRST_LENGTH = "relative difference in words: (model_a's answer − model_b's) / model_b's, in %"
 SCORE = "score: 1 model_a's answer, 0 draw, −1 model_b's"
 NOTE_OF_SCORES = (
     "Bins of 20 points. A judge's verdict counts if both orders agree and is a draw if they do not; n: comparisons."
 )
-NOTE_OF_SINGLE = " Of a judge with no comparison in both orders the verdicts of one order count as they are."
+NOTE_OF_SINGLE = " For a judge with no comparison in both orders, the verdicts of one order count as they are."
 NO_SCORES = "No score curves: no comparison has the lengths of both answers and a verdict, or a human label."
 
 # Preference for the longer answer.
-HEIGHT = 1.1  # inches of a panel
-BESIDE = 0.62  # inches for ticks and axis text
-APART = 0.3  # inches between panels, across
-ABOVE = 0.14  # inches above the head of a panel
-BAR = 1.1  # points: an interval
-PANEL_WIDTH = 10  # units of length of a bin, where none with two ends says so
+PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
 SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
 ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
@@ -101,9 +69,6 @@ NOTE_OF_CURVES = (
 )
 
 # Changes of length.
-ROW = 0.22
-TITLE = 0.3  # inches for the title of a panel, and the space above it
-BETWEEN = 0.2  # inches between panels of perturbations
 LONGER = "longer"
 UNITS = {  # colour, rows above or below the middle of a row, and mark
     "words": (BLUE, -0.17, POINT),
@@ -111,17 +76,16 @@ UNITS = {  # colour, rows above or below the middle of a row, and mark
 }
 NO_CHANGE = "No length confound: there is no perturbed answer."
 NOTE_OF_CHANGES = (
-    "Of each question one answer is perturbed, the other left as it is: perturbed answers only. In brackets: how many. "
-    f"Column “{LONGER}”: share of them with more words than before."
+    "One answer to each question is perturbed; the other, left as it is, does not count here. In brackets: number of perturbed "
+    f"answers. Column “{LONGER}”: share of them with more words than before."
 )
 
 
 @language()
 def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Share of agreement with its interval in each bin of relative length, a panel for each judge, with the counts.
+    """Share of agreement with its interval and count in each bin of relative length, a panel for each judge and condition.
 
-    `table`: the table of alignment curves, see `recuse.pairwise.verbosity`. Counts are bars at the foot of a panel, with
-    numbers where a bin is wide enough for them.
+    `table`: the table of alignment curves, see `recuse.pairwise.verbosity`.
     """
     if table.empty:
         return page_of_words(subject, NO_ALIGNMENT)
@@ -137,24 +101,18 @@ def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
     axes.axhline(1, color=GRID, lw=0.6, zorder=1)
     axes.axhline(0.5, zorder=2, **DASHED)
     _draw_bins(axes, curve, "agreement", curve["ci_low"], curve["ci_high"])
-    numbered = _inches(axes) * WIDTH / (LIMITS[1] - LIMITS[0]) >= ROOM
-    heights = curve["n"] / curve["n"].max() * (TALLEST_NUMBERED if numbered else TALLEST)
+    heights = curve["n"] / curve["n"].max() * TALLEST
     axes.bar(curve["middle"], heights, 14.0, bottom=FLOOR, color=RULE, lw=0, zorder=1)
-    for middle, height, n in zip(curve["middle"], heights, curve["n"], strict=True) if numbered else ():
+    for middle, height, n in zip(curve["middle"], heights, curve["n"], strict=True):
         beside = {"rotation": 90, "ha": "center", "va": "bottom", "textcoords": "offset points"}
         axes.annotate(f"{n}", (middle, FLOOR + height), (0, 1.5), color=FAINT, **beside)
 
 
-def _inches(axes: Axes) -> float:
-    """The width of `axes`."""
-    return axes.get_position().width * axes.figure.get_size_inches()[0]
-
-
 @language()
 def score_curves(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Mean score and its standard deviation in each bin of relative length, a panel for each judge and for the humans.
+    """Mean score and its standard deviation in each bin of relative length, a panel for each judge and condition.
 
-    Of a judge with comparisons in both orders, under one condition, those in one order alone are not drawn. `table`: the table
+    If a judge has comparisons in both orders under a condition, those in one order are not drawn. `table`: the table
     of score curves, see `recuse.pairwise.verbosity`. A bin of one comparison has no bar.
     """
     if table.empty:
@@ -190,69 +148,35 @@ def _length_panels(
     up: str,
     note: str,
 ) -> Figure:
-    """Draw the rows of each judge in a panel by `draw`, the conditions below one another, each with its own judges.
+    """Draw the rows of each judge and condition in a panel by `draw`.
 
     `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs. limits: ends of the vertical
     axis; across, up: texts of the axes.
     """
     table, conditions = conditions_of(table)
-    curves = {condition: dict(list(rows.groupby("judge"))) for condition, rows in table.groupby("condition")}
-    judges = {condition: subject.palette.order(curves[condition]) for condition in conditions}
-    sizes = [len(names) for names in judges.values()]
-    columns = max(grid(size, MOST_COLUMNS if len(judges) == 1 else MOST_OF_MANY)[1] for size in sizes)
-    rows = sum(math.ceil(size / columns) for size in sizes)
-    # The names of the conditions stand beside the upright text.
-    least = max(legend_width(legend), 2 * LINE + widest(judges, TEXT, "bold"))
-    wide = max(SINGLE_COLUMN if columns == 1 else DOUBLE_COLUMN, least + 2 * EDGE)
-    upright = LINE * (2 if rows == 1 else 1)  # one row of panels is not as high as the text beside is long
-    left = EDGE + upright + LEFT
-    frame = left + (columns - 1) * GUTTER + RIGHT + EDGE
-    names = widest((judge for group in judges.values() for judge in group), SMALL, "bold")
-    panel = max(names, (wide - frame) / columns)
-    width = frame + columns * panel
-    stacked = names + widest(_count(curve) for group in curves.values() for curve in group.values()) + 0.1 > panel
-    size = panel, max(0.8, 0.72 * panel)
-    step = panel + GUTTER, size[1] + 0.23 + LINE * stacked
-    heading = 0.27 if any(judges) else 0.0
-    space = LINE if len(set(sizes)) > 1 else 0.0  # else panels have others under them, down to the last condition's
-    height = rows * step[1] + len(judges) * heading + (len(judges) - 1) * space
-    across = wrap(across, width - 2 * EDGE)
-    below = BELOW + across.count("\n") * LINE
+    curves = dict(list(table.groupby(["condition", "judge"])))
+    panels = [
+        (name, judge) for name in conditions for judge in subject.palette.order(table["judge"]) if (name, judge) in curves
+    ]
+    counts = [
+        "\n".join(filter(None, [wrap(panel[0], 0.4 * SINGLE_COLUMN), f"n = {curves[panel]['n'].sum()}"])) for panel in panels
+    ]
     unknown = table["no_length"].max()
     note += f" Left out, as a length is unknown: up to {unknown} comparisons of a panel." * bool(unknown)
-    page = Page(subject=subject, width=width, body=below + height, legend=legend, note=note)
-    top = below + height
-    for condition, group in judges.items():
-        page.text(left - LEFT, top - 0.14, condition, weight="bold", size=TEXT)
-        top -= heading + math.ceil(len(group) / columns) * step[1]
-        numbered = space > 0 or condition == conditions[-1]
-        for judge, each in zip(group, page.panels(len(group), columns, corner=(left, top), size=size, step=step), strict=True):
-            curve = curves[condition][judge]
-            each.axes.set_title(judge, size=SMALL, pad=4 + 72 * LINE * stacked)
-            _frame_lengths(each.axes, limits, first=each.first, lowest=each.lowest and numbered)
-            where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "baseline"}
-            corner, side = (0, "left") if stacked else (1, "right")
-            each.axes.annotate(_count(curve), (corner, 1), (0, 4), ha=side, color=FAINT, **where)
-            draw(each.axes, curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)))
-        top -= space
-    page.centred((left + width - RIGHT - EDGE) / 2, 0.05, across)
-    page.text((EDGE + left - LEFT) / 2, below + height / 2, wrap(up, height), **UPRIGHT)
+    texts = {"across": across, "up": up, "note": note}
+    above = LINE * max(text.count("\n") + 1 for text in counts)
+    titles = [judge for _, judge in panels]
+    page, places = page_of_panels(subject, titles, legend, most=4, height=HEIGHT, numbers=0.42, above=above, **texts)
+    for panel, count, place in zip(panels, counts, places, strict=True):
+        curve = curves[panel]
+        place.axes.annotate(count, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=FAINT)
+        place.axes.set(xlim=LIMITS, ylim=limits)
+        place.axes.set_xticks((-100, 0, 100), ("−100", "0", "+100") if place.lowest else [])
+        place.axes.set_xticks((-50, 50), minor=True)
+        place.axes.grid(axis="x")
+        place.axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)  # before the bin without upper end
+        draw(place.axes, curve.assign(middle=((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)))
     return page.figure
-
-
-def _count(curve: pd.DataFrame) -> str:
-    return f"n = {curve['n'].sum()}"
-
-
-def _frame_lengths(axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool) -> None:
-    axes.set(xlim=LIMITS, ylim=limits)
-    least = "" if _inches(axes) < NARROW else "−100"
-    axes.set_xticks((-100, 0, 100), (least, "0", "+100") if lowest else [])
-    axes.set_xticks((-50, 50), minor=True)
-    axes.tick_params(axis="x", which="minor", length=1.5, width=0.6)
-    axes.tick_params(axis="y", length=0, labelleft=first)
-    axes.grid(axis="x")
-    axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)  # before the bin without upper end
 
 
 def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, low: Sequence[float], high: Sequence[float]) -> None:
@@ -282,37 +206,32 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
         return page_of_words(subject, f"{NO_CURVE} {left_out}".strip())
     judges, experiments = subject.palette.order(table["judge"]), list(dict.fromkeys(table["experiment"]))
     bins = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH]), table["bin_low"].max()  # their width, the last
-    rows, columns = grid(len(judges), 3)
-    least = (bins[1] / bins[0] + 1) * (widest(map(str, table["n"])) + 0.06)
-    panel = max(least, (DOUBLE_COLUMN - 2 * EDGE - BESIDE - (columns - 1) * APART) / 3)
-    width = 2 * EDGE + BESIDE + columns * panel + (columns - 1) * APART
-    titles = {judge: wrap(judge, BOLD_TITLE * panel, TEXT) for judge in judges}
     curves = {judge: dict(list(votes.groupby("experiment"))) for judge, votes in table.groupby("judge")}
-    heads = [
-        LINE * (1.5 + max(len(curves[judge]) for judge in line) + max(titles[judge].count("\n") for judge in line))
-        for line in (judges[row * columns : (row + 1) * columns] for row in range(rows))
-    ]
-    body = BELOW + sum(heads) + rows * (HEIGHT + ABOVE)
     interval = f"{percent(confidence)} bootstrap interval over questions"
     bar = Entry(f"bars, in the colour of their experiment: {interval}")
     if len(experiments) == 1:
-        bar = Entry(f"bar: {interval}", line={"color": COLOURS[0], "lw": BAR})
+        bar = Entry(f"bar: {interval}", line={"color": COLOURS[0], "lw": INTERVAL["lw"]})
     named = [Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)]
-    headed = [Entry("experiment:"), *named] if any(experiments) else []
-    legend, note = [headed, [bar, Entry("no preference for length", line=DASHED)]], f"{NOTE_OF_CURVES} {left_out}".strip()
-    page = Page(subject=subject, width=max(width, text_width(ACROSS) + 1), body=body, legend=legend, note=note)
-    for number, judge in enumerate(judges):
-        row, column = divmod(number, columns)
-        bottom = body - sum(heads[: row + 1]) - (row + 1) * (HEIGHT + ABOVE)
-        axes = page.axes(EDGE + BESIDE + column * (panel + APART), bottom, panel, HEIGHT)
-        _frame_votes(axes, bins, first=column == 0, lowest=number + columns >= len(judges))
-        axes.set_title(titles[judge], pad=3 + 72 * LINE * len(curves[judge]))
+    above = LINE * max(map(len, curves.values()))
+    page, panels = page_of_panels(
+        subject,
+        judges,
+        [[Entry("experiment:"), *named] if any(experiments) else [], [bar, Entry("no preference for length", line=DASHED)]],
+        most=3,
+        height=HEIGHT,
+        numbers=0.3,
+        above=above,
+        least=(bins[1] / bins[0] + 1) * (widest(map(str, table["n"])) + 0.06),
+        across=ACROSS,
+        up="mean vote for the longer answer",
+        note=f"{NOTE_OF_CURVES} {left_out}".strip(),
+    )
+    for judge, panel in zip(judges, panels, strict=True):
+        _frame_votes(panel.axes, bins, lowest=panel.lowest)
         present = [place for place, experiment in enumerate(experiments) if experiment in curves[judge]]
         for line, place in zip(range(len(present), 0, -1), present, strict=True):
             votes, up = curves[judge][experiments[place]], LINE * (line - 0.5)
-            _draw_votes(axes, votes.sort_values("bin_low"), bins[0], place, len(experiments), up=up)
-    page.centred(EDGE + BESIDE + (columns * (panel + APART) - APART) / 2, 0.08, ACROSS)
-    page.text(EDGE + LINE / 2, (BELOW + body - heads[0] - ABOVE) / 2, "mean vote for the longer answer", **UPRIGHT)
+            _draw_votes(panel.axes, votes.sort_values("bin_low"), bins[0], place, len(experiments), up=up)
     return page.figure
 
 
@@ -330,14 +249,13 @@ def _mark(place: int) -> dict:
     return {"color": COLOURS[place % len(COLOURS)], "lw": 1.2, "marker": "osD^vP"[place % 6], "markersize": 3.2}
 
 
-def _frame_votes(axes: Axes, bins: tuple[float, float], *, first: bool, lowest: bool) -> None:
+def _frame_votes(axes: Axes, bins: tuple[float, float], *, lowest: bool) -> None:
     """`bins`: their width, and the lower end of the last, which is drawn as wide as the others."""
     width, last = bins
     lows = np.arange(0, last + width, width)
-    axes.set(xlim=(0, last + width), ylim=(-0.04, 1.04), yticks=(0, 0.5, 1))
+    axes.set(xlim=(0, last + width), ylim=(-0.04, 1.04))
     axes.set_xticks(lows, [f"{low:g}" for low in lows] if lowest else [])
-    axes.set_yticklabels(("0", "0.5", "1") if first else [])
-    axes.tick_params(axis="y", length=0)
+    axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
     axes.grid(axis="y")
     axes.axhline(0.5, zorder=2, **DASHED)
 
@@ -353,7 +271,9 @@ def _draw_votes(axes: Axes, curve: pd.DataFrame, width: float, place: int, count
     where = {"textcoords": "offset points", "xycoords": axes.get_xaxis_transform(), "ha": "center", "va": "center_baseline"}
     for row, middle in zip(curve.to_dict("records"), x, strict=True):
         if row["ci_low"] <= row["ci_high"]:
-            axes.plot([middle] * 2, [row["ci_low"], row["ci_high"]], color=mark["color"], lw=BAR, zorder=3, gid="interval")
+            axes.plot(
+                [middle] * 2, [row["ci_low"], row["ci_high"]], color=mark["color"], lw=INTERVAL["lw"], zorder=3, gid="interval"
+            )
         colour = mark["color"] if count > 1 else FAINT
         axes.annotate(str(row["n"]), (middle - shift, 1), (0, 72 * up), color=colour, **where)
 
@@ -374,26 +294,19 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
         f"{level or 'all levels'} ({'–'.join(map(str, sorted({min(n), max(n)})))})"
         for level, n in zip(levels, counts, strict=True)
     ]
-    rows, columns = grid(len(perturbations), 2)
-    label, beside, height = widest(labels) + 0.1, widest([LONGER]) + 0.1, len(levels) * ROW
-    across = page_width(several=columns > 1)
-    panel = (across - 2 * EDGE - label - (columns - 1) * BETWEEN) / columns - beside
+    beside = widest([LONGER]) + 0.1
     interval = f"{percent(confidence)} bootstrap interval over questions"
     marks = {unit: {"color": colour, "lw": STROKE, **mark} for unit, (colour, _, mark) in UNITS.items()}
     legend = [[Entry(f"{unit}, {interval}", line=mark) for unit, mark in marks.items()]]
-    body = BELOW + rows * (height + TITLE)
-    page = Page(subject=subject, width=across, body=body, legend=legend, note=NOTE_OF_CHANGES)
-    ends = 100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float)
-    limits = limits_of([0.0, *ends.ravel()], more=0.5)
-    step = panel + beside + BETWEEN, height + TITLE
-    panels = page.panels(len(perturbations), columns, corner=(EDGE + label, BELOW), size=(panel, height), step=step)
-    for perturbation, each in zip(perturbations, panels, strict=True):
-        frame_rows(each.axes, limits=limits, rows=len(levels))
-        each.axes.axhline(0.5, color=RULE, lw=0.6, zorder=1)  # below the row of all levels
-        name_rows(each, labels, perturbation.replace("_", " "))
-        _draw_changes(each.axes, table[table["perturbation"] == perturbation], levels, beside)
-    middle = EDGE + label + (across - 2 * EDGE - label - beside) / 2
-    page.centred(middle, 0.06, "mean change of length, % of the unperturbed answer")
+    titles = [name.replace("_", " ") for name in perturbations]
+    sizes = {"row": 0.22, "below": 0.42, "above": 0.3, "gutter": 0.2, "beside": beside, "note": NOTE_OF_CHANGES}
+    page, panels = page_of_rows(subject, labels, titles, legend, most=2, **sizes)
+    limits = limits_of([0.0, *100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float).ravel()], more=0.5)
+    for perturbation, axes in zip(perturbations, panels.axes, strict=True):
+        frame_rows(axes, limits=limits, rows=len(levels))
+        axes.axhline(0.5, color=RULE, lw=0.6, zorder=1)  # below the row of all levels
+        _draw_changes(axes, table[table["perturbation"] == perturbation], levels, beside)
+    page.centred(panels.middle, 0.06, "mean change of length, % of the unperturbed answer")
     return page.figure
 
 

@@ -18,7 +18,7 @@ from recuse.montecarlo.estimators import ALL, ANY_REJECTED, BIAS, BOTH, COVERED,
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
 from recuse.plot.intervals import plain_rows
 from recuse.plot.page import Entry, Page, joined, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, UNIT, Subject, language, text_width, wrap
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, UNIT, Subject, language, text_width, wrap
 
 COLUMNS = 2
 GUTTER = 0.24
@@ -128,7 +128,7 @@ def montecarlo(
     width = (DOUBLE_COLUMN - 2 * EDGE - (columns - 1) * GUTTER) / columns
     headings = {}  # lines over a panel: what the grid is called, then its dials
     for grid in panels:
-        title = wrap(grids[grid]["title"], BOLD * width).split("\n")
+        title = wrap(grids[grid]["title"], BOLD_TITLE * width).split("\n")
         dials = [line for text in grids[grid]["dials"] for line in wrap(text, width).split("\n")]
         headings[grid] = [(line, {"weight": "bold"}) for line in title] + [(line, {"color": FAINT}) for line in dials]
     tall = {grid: ROW * own["estimator"].nunique() for grid, own in panels.items()}

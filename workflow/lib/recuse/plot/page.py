@@ -13,7 +13,19 @@ from matplotlib.patches import Rectangle
 
 from recuse.base.words import BADGES, WORDS_ALONE
 from recuse.plot.colours import INK, NEUTRAL, Palette
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, Subject, text_width, wrap
+from recuse.plot.style import (
+    BOLD_TITLE,
+    DOUBLE_COLUMN,
+    EDGE,
+    LINE,
+    SINGLE_COLUMN,
+    SMALL,
+    UPRIGHT,
+    Subject,
+    text_width,
+    widest,
+    wrap,
+)
 
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
@@ -151,6 +163,47 @@ class Page:
                 self.figure.add_artist(Line2D(ends, (y, y, y), transform=inches, **{"markevery": [1], **entry.line}))
             self._write(x + entry.mark_width + entry.space, y, entry.text)
             x += entry.width
+
+
+def page_of_panels(
+    subject: Subject,
+    titles: Sequence[str],
+    legend: Sequence[Sequence[Entry]],
+    *,
+    most: int,
+    height: float,
+    across: str,
+    up: str,
+    numbers: float,
+    above: float = 0.0,
+    each: bool = False,
+    least: float = 0.0,
+    note: str = "",
+) -> tuple[Page, list[Panel]]:
+    """A page of panels, one for each of `titles`, at most so many side by side, and the texts of their axes.
+
+    Inches: height of a panel; numbers, left of the first of a line (of each, if `each`); above, from a panel to its title;
+    least width of one.
+    """
+    rows, columns = grid(len(titles), most)
+    width = page_width(legend, several=columns > 1)
+    up, across = wrap(up, rows * height), wrap(across, width - 2 * EDGE)
+    left, gutter = EDGE + (1 + up.count("\n")) * LINE + numbers, 0.16 + numbers * each
+    words = widest(word for title in titles for word in title.split()) / BOLD_TITLE
+    panel = max(least, words, (width - left - 0.1 - EDGE - (columns - 1) * gutter) / columns)
+    width = max(width, left + columns * panel + (columns - 1) * gutter + 0.1 + EDGE)
+    titles = [wrap(title, BOLD_TITLE * panel) for title in titles]
+    heads = above + 0.26 + max(title.count("\n") for title in titles) * LINE
+    below = 0.1 + LINE * (1 + across.count("\n"))
+    step = panel + gutter, 0.28 + height + heads
+    page = Page(subject=subject, width=width, body=below + rows * step[1], legend=legend, note=note)
+    panels = list(page.panels(len(titles), columns, corner=(left, below + 0.28), size=(panel, height), step=step))
+    for title, place in zip(titles, panels, strict=True):
+        place.axes.set_title(title, size=SMALL, pad=4 + 72 * above)
+        place.axes.tick_params(axis="y", which="both", length=0, labelleft=place.first or each)
+    page.centred((left + width - EDGE) / 2, 0.06, across)
+    page.text((EDGE + left - numbers) / 2, below + (rows * step[1] + 0.28 - heads) / 2, up, **UPRIGHT)
+    return page, panels
 
 
 def joined(*sentences: str) -> str:

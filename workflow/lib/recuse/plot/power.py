@@ -16,8 +16,8 @@ from recuse.inference.ppi import FEW_LABELLED, HUMANS, JUDGES, STRATA
 from recuse.plot.axes import round_numbers
 from recuse.plot.colours import FAINT, INK, NEUTRAL
 from recuse.plot.intervals import PAPER, WORDS
-from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, percent, wrap
+from recuse.plot.page import Entry, Page, family_entries, joined, page_of_panels, page_of_words
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, percent, wrap
 
 NUMBERS = 0.45  # inches beside the axis texts
 GUTTER = 0.16
@@ -36,11 +36,6 @@ FALSE_ALARMS = "unbiased judges\ncalled biased"
 NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/power.csv)."
 
 # Few labels.
-LEFT = 0.38  # inches beside the axis text, for the numbers
-HEIGHT = 1.15
-BELOW = 0.28  # inches under a panel, for its numbers
-OVER = 0.26  # inches over a panel, beside the lines of its title
-BOTTOM = 0.24  # inches for the text under all panels
 WAYS = {
     HUMANS: ("human labels alone (grey)", {"marker": "s", "markersize": 3.0, "linestyle": "-"}),
     JUDGES: ("with all judges' ratings, taken as one", {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))}),
@@ -67,7 +62,7 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
     estimands = list(table["estimand"].drop_duplicates())
     left = EDGE + 2 * LINE + NUMBERS
     width = (DOUBLE_COLUMN - EDGE - left - (len(estimands) - 1) * GUTTER) / len(estimands)
-    headings = [wrap(estimand, BOLD * width) for estimand in estimands]
+    headings = [wrap(estimand, BOLD_TITLE * width) for estimand in estimands]
     words = (table["raters"].nunique() + 2.6) * LINE  # inches for the numbers of prompts
     lower = words + BETWEEN
     upper = lower + ALARMS + BETWEEN / 2
@@ -193,33 +188,30 @@ def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     if not len(table):
         return page_of_words(subject, NO_LABELS)
     models = subject.palette.order(table["model"])
-    rows, columns = grid(len(models), 3)
-    left = EDGE + 2 * LINE + LEFT
-    width = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
-    headings = [wrap(model, BOLD * width) for model in models]
-    lines = max(heading.count("\n") + 1 for heading in headings)
-    step = (width + GUTTER, BELOW + HEIGHT + OVER + (lines - 1) * LINE)
-    body = rows * step[1] + BOTTOM
     greys = {way: NEUTRAL if way == HUMANS else FAINT for way in WAYS}
     ways = [Entry(words, line={"color": greys[way], "lw": 1.2, **line}) for way, (words, line) in WAYS.items()]
-    legend = [family_entries(subject.palette, models), ways]
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=_note_of_labels(table, confidence))
-    panels = page.panels(len(models), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
-    for model, heading, each in zip(models, headings, panels, strict=True):
-        own = table[table["model"] == model]
-        _frame_widths(each.axes, table, first=each.first)
-        each.axes.set_title(heading, size=SMALL)
+    page, panels = page_of_panels(
+        subject,
+        models,
+        [family_entries(subject.palette, models), ways],
+        most=3,
+        height=1.15,
+        numbers=0.38,
+        across="labelled prompts: those with human scores",
+        up=f"width of the {percent(confidence)} interval, unit scale 0–1",
+        note=_note_of_labels(table, confidence),
+    )
+    for model, panel in zip(models, panels, strict=True):
+        rows = table[table["model"] == model]
+        _frame_widths(panel.axes, table)
         for way in WAYS:
-            _draw(each.axes, own[own["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
-        corner = {"transform": each.axes.transAxes, "ha": "right", "va": "top", "zorder": 5, "bbox": PAPER}
-        each.axes.text(0.99, 0.98, _saved(own), **corner)
-    page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "labelled prompts: those with human scores")
-    axis = wrap(f"width of the {percent(confidence)} interval, unit scale 0–1", rows * (HEIGHT + BELOW))
-    page.text(left - LEFT - (axis.count("\n") + 1) * LINE / 2, body / 2, axis, **UPRIGHT)
+            _draw(panel.axes, rows[rows["method"] == way], way, NEUTRAL if way == HUMANS else subject.palette.colour(model))
+        corner = {"transform": panel.axes.transAxes, "ha": "right", "va": "top", "zorder": 5, "bbox": PAPER}
+        panel.axes.text(0.99, 0.98, _saved(rows), **corner)
     return page.figure
 
 
-def _frame_widths(axes: Axes, table: pd.DataFrame, *, first: bool) -> None:
+def _frame_widths(axes: Axes, table: pd.DataFrame) -> None:
     axes.set(xscale="log", yscale="log")
     axes.set_xlim(table["prompts"].min() / 1.25, table["prompts"].max() * 1.25)
     axes.set_ylim(table["width"].min() / 1.15, table["width"].max() * 1.4)  # room for words
@@ -229,7 +221,6 @@ def _frame_widths(axes: Axes, table: pd.DataFrame, *, first: bool) -> None:
     ):
         axis.set_ticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
-    axes.tick_params(axis="y", length=0, labelleft=first)
     axes.grid()
 
 

@@ -1,4 +1,4 @@
-"""Self- and family-bias corrected for errors of the human scores, as curves over the reliability of these scores."""
+"""Self- and family-bias corrected for measurement error in the human scores, against the reliability of these scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,16 +10,10 @@ from matplotlib.figure import Figure
 from recuse.plot.axes import bias_limits, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
-from recuse.plot.page import Entry, Page, family_entries, grid, page_of_words
-from recuse.plot.style import BOLD, DOUBLE_COLUMN, EDGE, LINE, SMALL, UNIT, UPRIGHT, Subject, language, percent, wrap
+from recuse.plot.page import Entry, family_entries, page_of_panels, page_of_words
+from recuse.plot.style import UNIT, Subject, language, percent
 
-COLUMNS = 4
-NUMBERS = 0.46  # inches to the left of a panel, for its numbers
-GUTTER = 0.08
-HEIGHT = 1.05
-BELOW = 0.26  # inches under a panel, for its numbers
-ABOVE = 0.26  # inches over a panel, beside the lines of its title
-BOTTOM = 0.24  # inches for the text under all panels
+HEIGHT = 1.05  # inches of a panel
 TITLES = {"self_bias": "{}", "family_bias": "{} family"}
 LOWEST, HIGHEST = 0.28, 1.02
 ORDINARY, ROOM = 0.5, 3.0  # reliabilities from the first on set the axis if all of them made it so many times as long
@@ -30,10 +24,10 @@ CROSS = {"marker": "X", "markersize": 5.6, "markeredgecolor": "white", "markered
 REVERSAL = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgewidth": 1.3, "linestyle": "none"}
 DIMENSION = {"marker": 2, "markersize": 4.5, "markeredgewidth": 0.9, "color": INK, "linestyle": "none"}  # a tick upwards
 MEANING = (
-    "Reliability of a human score: the share of its variance within a dimension that is of the completions, not of who rated "
-    "them. A curve gives all dimensions the same; at 1 nothing is corrected. Each panel has an axis of its own."
+    "Reliability of a human score: the share of its variance within a dimension that is due to the completions, not to who "
+    "rated them. On a curve it is equal for all dimensions; at 1 nothing is corrected. Each panel has its own axis."
 )
-BEYOND = " Some curves go on beyond their panel."
+BEYOND = " Some curves continue beyond their panel."
 NONE = (
     "No curve over reliability: no row has a human score, or no self- or family-bias is estimable "
     "(tables/reliability_curve.csv)."
@@ -64,32 +58,30 @@ def reliability(
     corrected = _whole(measurement_error).query("method == 'moments'").dropna(subset="estimate")
     tables = {"curve": curves, "breakdown": _whole(breakdowns), "own": corrected}
     known = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
-    panels = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
-    rows, columns = grid(len(panels), COLUMNS)
-    axis = wrap(f"bias, {UNIT}", rows * (HEIGHT + BELOW + ABOVE))
-    left = EDGE + (axis.count("\n") + 1) * LINE + NUMBERS
-    width = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * (NUMBERS + GUTTER)) / columns
-    headings = [wrap(TITLES[quantity].format(term), BOLD * width) for quantity, term in panels]
-    step = (width + NUMBERS + GUTTER, BELOW + HEIGHT + ABOVE + max(heading.count("\n") for heading in headings) * LINE)
-    body = rows * step[1] + BOTTOM
-    families = family_entries(subject.palette, [term for quantity, term in panels if quantity == "self_bias"], others="others")
-    legend = [families, *_legend(tables, specs, known, confidence)]
-    limits = {panel: _limits(_of_term(curves, *panel)) for panel in panels}
-    ends = [(_of_term(curves, *panel), *limits[panel]) for panel in panels]
+    biases = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
+    limits = {bias: _limits(_of_term(curves, *bias)) for bias in biases}
+    ends = [(_of_term(curves, *bias), *limits[bias]) for bias in biases]
     leave = any((rows["ci_low"] < low).any() or (rows["ci_high"] > high).any() for rows, low, high in ends)
-    note = f"{MEANING}{BEYOND * leave}\n{_of_study(known, measurement_error)}"
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
-    drawn = page.panels(len(panels), columns, corner=(left, BOTTOM + BELOW), size=(width, HEIGHT), step=step)
-    for (quantity, term), heading, each in zip(panels, headings, drawn, strict=True):
-        _frame(each.axes, limits[quantity, term], known["mean"])
-        each.axes.set_title(heading, size=SMALL)
+    families = family_entries(subject.palette, [term for quantity, term in biases if quantity == "self_bias"], others="others")
+    page, panels = page_of_panels(
+        subject,
+        [TITLES[quantity].format(term) for quantity, term in biases],
+        [families, *_legend(tables, specs, known, confidence)],
+        most=4,
+        height=HEIGHT,
+        numbers=0.46,
+        each=True,
+        across="reliability of the human scores",
+        up=f"bias, {UNIT}",
+        note=f"{MEANING}{BEYOND * leave}\n{_of_study(known, measurement_error)}",
+    )
+    for (quantity, term), panel in zip(biases, panels, strict=True):
+        _frame(panel.axes, limits[quantity, term], known["mean"])
         lines = _lines(subject.palette.of_bias(quantity, term))
         for number, (spec, line) in enumerate(zip(specs, lines, strict=False)):
             at = known["mean"].mean() + BESIDE * (number - 0.5)
-            own = {name: _of_term(table[table["spec"] == spec], quantity, term) for name, table in tables.items()}
-            _draw(each.axes, own, at, line)
-    page.centred((left + DOUBLE_COLUMN - EDGE) / 2, 0.06, "reliability of the human scores")
-    page.text((left - NUMBERS) / 2, body / 2, axis, **UPRIGHT)
+            rows = {name: _of_term(table[table["spec"] == spec], quantity, term) for name, table in tables.items()}
+            _draw(panel.axes, rows, at, line)
     return page.figure
 
 
@@ -119,12 +111,12 @@ def _legend(
     estimands = tables["curve"].drop_duplicates("spec").set_index("spec")["estimand"]
     words = [f"{estimands[spec]}, {percent(confidence)} band" for spec in specs]
     curves = [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
-    marks = [Entry("the band begins or ceases to hold 0", line={**CROSS, "color": INK})]
+    marks = [Entry("the band begins or ceases to contain 0", line={**CROSS, "color": INK})]
     if tables["breakdown"]["reversal"].notna().any():
-        marks.append(Entry("from here down a bias of the other sign", line={**REVERSAL, "color": INK}))
+        marks.append(Entry("below this the bias has the opposite sign", line={**REVERSAL, "color": INK}))
     if len(known):
-        hollow = "by the study's own reliability (hollow: interval holds 0)"
-        marks += [Entry(hollow, line={**OWN, "color": INK}), Entry("own reliability of a dimension", line=DIMENSION)]
+        hollow = "by the study's own reliability (hollow: interval includes 0)"
+        marks += [Entry(hollow, line={**OWN, "color": INK}), Entry("the study's reliability, a dimension", line=DIMENSION)]
     return [curves, marks]
 
 
@@ -134,8 +126,8 @@ def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
         named = ", ".join(f"{row.dimension} {row.mean:.2f}" for row in known.itertuples())
         origin = " and ".join(known["origin"].unique())
         return (
-            f"The study's own, from {origin}: {named}. The diamonds are corrected by these, each in its dimension, and stand "
-            "side by side over their mean; they need not lie on the curve."
+            f"The study's own, from {origin}: {named}. The diamonds use these, dimension by dimension, and are at their mean, "
+            "side by side; they need not lie on the curve."
         )
     reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna().unique()
     return f"The study's own: {'; '.join(reasons)}." if len(reasons) else ""
@@ -145,7 +137,6 @@ def _frame(axes: Axes, limits: tuple[float, float], known: pd.Series) -> None:
     axes.set(xlim=(LOWEST, HIGHEST), ylim=limits)
     axes.set_xticks([0.4, 0.6, 0.8, 1.0], ["0.4", "0.6", "0.8", "1"])
     set_numbers(axes.yaxis, HEIGHT * 2.5)  # numbers above one another need less room than side by side
-    axes.tick_params(axis="y", which="both", length=0)
     axes.grid(axis="y")
     axes.axhline(0, color=INK, lw=0.8, zorder=2)
     inside = known[known.between(LOWEST, HIGHEST)]  # the others are in the words under the figure

@@ -1,7 +1,7 @@
 """How judges rate beside humans: mean scores (Figures 2 and 6 of Play Favorites), correlations (Figure 5), and curves."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,16 +26,14 @@ from recuse.plot.intervals import (
     write_absent,
     write_instead,
 )
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_words, page_width
+from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_panels, page_of_words
 from recuse.plot.style import (
-    BOLD_TITLE,
     DOUBLE_COLUMN,
     EDGE,
     LINE,
     SINGLE_COLUMN,
     SMALL,
     TEXT,
-    UPRIGHT,
     Subject,
     interval_text,
     language,
@@ -69,16 +67,10 @@ OTHERS = {
 }
 
 # Curves.
-LEFT = 0.5  # inches for ticks and axis text
-BELOW = 0.4
-SLICE = 0.32  # inches for the name of a slice, upright
-RIGHT = 0.1  # inches for half the last tick's number
-BETWEEN = 0.14  # inches between panels
-TALLEST = 1.2  # inches of a panel
+TALL = 1.15  # inches of a panel
 LIMITS = (-0.04, 1.04)  # of both axes: the unit scale, with a margin for the strokes
 CURVE = {"lw": 1.4, "solid_capstyle": "butt", "zorder": 4}
 BAND = {"alpha": 0.25, "lw": 0, "zorder": 3}
-UP = "expected rating", "(unit scale 0–1)"  # two lines beside one row of panels, which is not as high as one is long
 NO_CURVES = "No curve: the rows of no judge determine one, as where none has a human score."
 NO_BAND = "A curve without a band has no standard error."
 
@@ -267,7 +259,7 @@ def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     spearman = interval_entries(f"Spearman, {interval_text(confidence, 'jackknife')}")  # the one standard error of the table
     legend = [family_entries(palette, judges), [*spearman, *(Entry(name, line=mark) for name, mark in OTHERS.values())]]
     words = room_for_words(table[table["statistic"] == "spearman"], column="value")
-    sizes = {"row": 0.19, "below": BELOW, "above": 0.26, "gutter": GUTTER, "right": 0.06}
+    sizes = {"row": 0.19, "below": 0.4, "above": 0.26, "gutter": GUTTER, "right": 0.06}
     least = max(widest(dimensions, TEXT, "bold"), words)
     page, panels = page_of_rows(subject, judges, dimensions, legend, most=3, least=least, **sizes)
     ends = table[["value", "ci_low", "ci_high"]].to_numpy(float)
@@ -295,51 +287,37 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     """Expected rating of another family's completion by its human score, a panel for each judge, with a band of intervals.
 
     `table`: slice (missing for the pooled data), judge, reference, value, ci_low, ci_high, all numbers on the unit scale. Where
-    there are pooled data they alone are drawn; otherwise a row of panels for each slice. Axes end where the scale does, and
-    bands are cut off there.
+    there are pooled data they alone are drawn; otherwise each slice has a panel for each judge. Bands are cut
+    off where the scale ends.
     """
     pooled = table[table["slice"].isna()]
-    parts = dict(iter(table.groupby("slice"))) if pooled.empty else {"": pooled}
+    table = table if pooled.empty else pooled
     judges = subject.palette.order(table["judge"])
     if not judges:
         return page_of_words(subject, NO_CURVES)
-    by_slice = "" not in parts
-    rows, columns = (len(parts), len(judges)) if by_slice else grid(len(judges), 5)
-    left = EDGE + LEFT + (LINE if rows == 1 else 0.0) + (SLICE if by_slice else 0.0)
-    room = page_width(several=columns > 2) - left - RIGHT - EDGE - (columns - 1) * BETWEEN
-    panel = max(_longest_word(judges), room / columns)
-    height = max(_longest_word(parts), min(panel, TALLEST))
-    titles = {judge: wrap(judge, BOLD_TITLE * panel) for judge in judges}
-    title = 0.08 + LINE * max(text.count("\n") + 1 for text in titles.values())
-    step = panel + BETWEEN, height + BETWEEN + (0.0 if by_slice else title)
-    body = BELOW + rows * step[1] + (title if by_slice else 0.0)
-    note = "" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND
-    width = left + columns * step[0] - BETWEEN + RIGHT + EDGE
+    panels = [(part, judge) for part in sorted(set(table["slice"].dropna())) or [""] for judge in judges]
     drawn = [
         Entry("expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}),
         Entry(interval_text(confidence, covariance), [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2),
         Entry("rating = human score", line=DASHED),
     ]
-    page = Page(subject=subject, width=width, body=body, legend=[family_entries(subject.palette, judges), drawn], note=note)
-    curves = [(part, judge) for part in parts for judge in judges]
-    panels = page.panels(len(curves), columns, corner=(left, BELOW), size=(panel, height), step=step)
-    for number, ((part, judge), each) in enumerate(zip(curves, panels, strict=True)):
-        unit_square(each.axes, LIMITS, first=each.first, lowest=each.lowest)
-        each.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
-        each.axes.set_title(titles[judge] if number < columns or not by_slice else "", size=SMALL)
-        _draw_curve(each.axes, parts[part][parts[part]["judge"] == judge], subject.palette.colour(judge))
-    for number, part in enumerate(reversed(parts) if by_slice else ()):
-        middle = BELOW + number * step[1] + height / 2
-        page.text(left - LEFT - SLICE / 2 + LINE / 2, middle, wrap(part, BOLD_TITLE * height), weight="bold", **UPRIGHT)
-    page.centred(left + (columns * step[0] - BETWEEN) / 2, 0.05, "human score (unit scale 0–1)")
-    up = "\n".join(UP) if rows == 1 else " ".join(UP)
-    page.text(EDGE + LINE * (1 + up.count("\n")) / 2, BELOW + (rows * step[1] - BETWEEN) / 2, up, **UPRIGHT)
+    page, places = page_of_panels(
+        subject,
+        [": ".join(filter(None, panel)) for panel in panels],
+        [family_entries(subject.palette, judges), drawn],
+        most=5,
+        height=TALL,
+        numbers=0.28,
+        across="human score (unit scale 0–1)",
+        up="expected rating (unit scale 0–1)",
+        note="" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND,
+    )
+    for (part, judge), place in zip(panels, places, strict=True):
+        unit_square(place.axes, LIMITS, first=place.first, lowest=place.lowest)
+        place.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
+        curve = table[(table["slice"].fillna("") == part) & (table["judge"] == judge)]
+        _draw_curve(place.axes, curve, subject.palette.colour(judge))
     return page.figure
-
-
-def _longest_word(texts: Iterable[str]) -> float:
-    """Width in inches in which no word of `texts` is broken."""
-    return widest(word for text in texts for word in text.split()) / BOLD_TITLE
 
 
 def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:

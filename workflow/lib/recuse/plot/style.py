@@ -25,7 +25,6 @@ TEXT = 8.0
 SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
 EDGE = 0.06  # paper left free around the figure
-BOLD = 0.86  # width of a text to that of the same in bold
 BOLD_TITLE = 0.85  # of a width that a title may have in normal weight to fit in bold
 FINE = 720  # dots per inch at which texts are measured
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text

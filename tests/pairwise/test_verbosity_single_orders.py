@@ -89,8 +89,8 @@ def test_the_answer_speaks_of_single_orders_and_of_what_they_rest_on():
     table = texts(POSITION, [row_of("first", 0.6, 0.7), row_of("longer", 0.45, 0.55), row_of("own", 0.55, 0.65)])
     answer = answer_of_comparisons({"position": table, "verbosity": []}, confidence=0.9)
     assert answer.headline == (
-        "The one judge prefers the answer shown first. The one judge is not shown to choose the longer answer more often than "
-        "not. The one judge chooses its own answer more often than not."
+        "A preference for the answer shown first is found in 1 of 1 judge. Choosing the longer answer more often than not is "
+        "found in none of 1 judge. Choosing its own answer more often than not is found in 1 of 1 judge."
     )
     first, longer, own = answer.points
     assert "only if the order of each pair was drawn at random" in first.words

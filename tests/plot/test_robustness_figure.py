@@ -126,9 +126,9 @@ def test_dimensions_stand_below_with_the_checks_that_they_have():
 
 def test_the_foot_says_the_answer_and_what_it_does_not_prove():
     said = " ".join(" ".join(texts(drawn(""))).split())
-    assert "Of 4 judges, 2 favour themselves and 1 is harsher on itself by Equation 1; of these 3 conclusions 1 stands" in said
+    assert "Equation 1: of 4 judges, 2 favour themselves, 1 is harsher on itself and 1 cannot be distinguished" in said
     assert "does not mean “no bias”" in said
-    assert "finds a self-bias of 0.040 and a family-bias of 0.040 with a probability of 80 %" in said
+    assert "finds a self-bias of 0.040 and a family-bias of 0.040 with 80 % power" in said
 
 
 def test_the_foot_is_short():
@@ -151,7 +151,7 @@ def test_nothing_to_draw_is_said():
     assert is_page_of(conclusions(table(), gaps(), subject(), **ASKED), NOTHING)
     unknown = table("", judges={"Claude v2": ("not estimable",) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
-    said = "No self-bias of 1 judge can be estimated by Equation 1: no cell."
+    said = "Equation 1: of 1 judge, 1 cannot be tested (no cell)."
     assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), said)
 
 

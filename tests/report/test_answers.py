@@ -1,8 +1,9 @@
-"""The answer of a report says what the tables say: of none, some and all judges, and where nothing can be told."""
+"""The answer of a report says what the tables say: of none, some and all judges, and without any estimate."""
 
 import pytest
 
 from recuse.base.tables import CHECK, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE
+from recuse.inference.robustness import HARSHER, INDISTINGUISHABLE
 from recuse.report.answers import answer_of_ratings
 from report_pages import CONCLUSIONS, estimate, ranked, texts
 
@@ -28,25 +29,25 @@ def point(answer, heading):
 @pytest.mark.parametrize(
     ("gaps", "headline"),
     [
-        ((0.1, 0.2, 0.3), "All 3 judges favour themselves."),
-        ((0.1, 0.2), "Both judges favour themselves."),
-        ((0.1,), "The one judge favours itself."),
-        ((0.1, 0.2, 0.0), "2 of 3 judges favour themselves."),
-        ((0.1, 0.0, -0.1, -0.2), "1 of 4 judges favours itself; 2 are harsher on themselves."),
-        ((0.0, 0.001, -0.001), "None of the 3 judges is shown to favour itself."),
-        ((0.0, -0.1), "None of the 2 judges is shown to favour itself; 1 is harsher on itself."),
-        ((0.0,), "The one judge is not shown to favour itself."),
-        ((-0.1,), "The one judge is harsher on itself."),
-        ((), "These ratings cannot say whether their judges favour themselves."),
+        ((0.1, 0.2, 0.3), "Of 3 judges, 3 favour themselves."),
+        ((0.1,), "Of 1 judge, 1 favours itself."),
+        ((0.1, 0.2, 0.0), "Of 3 judges, 2 favour themselves and 1 cannot be distinguished from unbiased."),
+        (
+            (0.1, 0.0, -0.1, -0.2),
+            "Of 4 judges, 1 favours itself, 2 are harsher on themselves and 1 cannot be distinguished from unbiased.",
+        ),
+        ((0.0, 0.001, -0.001), "Of 3 judges, 3 cannot be distinguished from unbiased."),
+        ((-0.1,), "Of 1 judge, 1 is harsher on itself."),
+        ((), "These ratings cannot say whether the judges favour themselves."),
     ],
 )
 def test_headline_counts_the_judges(gaps, headline):
     assert of_ratings([estimate(f"J{number}", gap) for number, gap in enumerate(gaps)]).headline == headline
 
 
-def test_a_judge_without_an_interval_is_not_counted_but_named():
+def test_a_judge_without_an_interval_is_untested():
     answer = of_ratings([estimate("A", 0.1), estimate("B", 0.2, None), estimate("A", 9.0, slice="Tone")])
-    assert answer.headline == "1 of 2 judges favours itself; of 1 it cannot be told."
+    assert answer.headline == "Of 2 judges, 1 favours itself and 1 cannot be tested."
     assert point(answer, "Which judges favour themselves?").items == [
         ("B", "+0.200, without an interval"),
         ("A", "+0.100 (0.084 to 0.116), favours itself"),
@@ -56,12 +57,12 @@ def test_a_judge_without_an_interval_is_not_counted_but_named():
 @pytest.mark.parametrize(
     ("gaps", "headline"),
     [
-        ((0.1, 0.2), "2 of 5 judges favour themselves; of 3 it cannot be told."),
-        ((0.1, -0.2), "1 of 5 judges favours itself; 1 is harsher on itself; of 3 it cannot be told."),
-        ((0.0,), "None of the 5 judges is shown to favour itself; of 4 it cannot be told."),
+        ((0.1, 0.2), "Of 5 judges, 2 favour themselves and 3 cannot be tested."),
+        ((0.1, -0.2), "Of 5 judges, 1 favours itself, 1 is harsher on itself and 3 cannot be tested."),
+        ((0.0,), "Of 5 judges, 1 cannot be distinguished from unbiased and 4 cannot be tested."),
     ],
 )
-def test_judges_of_whom_nothing_is_known_are_counted(gaps, headline):
+def test_judges_without_an_estimate_are_counted(gaps, headline):
     estimates = [estimate(judge, gap) for judge, gap in zip("ABC", gaps, strict=False)]
     assert of_ratings(estimates, judges="ABCDEEE").headline == headline
 
@@ -75,92 +76,96 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
         "Does the ranking of models change?",
     ).words
     assert words == (
-        "1 of 3 models cannot be ranked without the biases. Of the others, taking the biases off moves no model; A is first "
+        "1 of 3 models cannot be ranked without the biases. None of 2 models moves when the biases are removed; A is first "
         "with and without them."
     )
     assert [each.heading for each in of_ratings([], leaderboard=raw).points] == ["What these ratings cannot tell"]
 
 
-def test_ranks_without_sets_are_not_said_to_overlap():
+def test_ranks_without_rank_sets_are_of_unknown_certainty():
     board = [
         ranked(kind, model, rank, "", "")
         for kind, order in (("raw", "AB"), ("debiased", "BA"))
         for rank, model in enumerate(order, 1)
     ]
     words = point(of_ratings([estimate("A", 0.1)], leaderboard=board), "Does the ranking of models change?").words
-    assert words.endswith("How sure these ranks are cannot be told here.")
+    assert words.endswith("How certain these ranks are is not known.")
 
 
-def test_gaps_are_told_on_the_raw_scale_where_all_dimensions_share_one():
-    for scales, told in (({"A": [1, 5], "B": [0, 4]}, True), ({"A": [1, 5], "B": [0, 6]}, False), ({"A": "observed"}, False)):
+def test_gaps_are_on_the_raw_scale_too_if_all_dimensions_share_one():
+    for scales, shared in (({"A": [1, 5], "B": [0, 4]}, True), ({"A": [1, 5], "B": [0, 6]}, False), ({"A": "observed"}, False)):
         ((_, words),) = point(of_ratings([estimate("J", -0.1)], scales=scales), "Which judges favour themselves?").items
-        assert ("or −0.40 on the raw scale" in words) == told
+        assert ("or −0.40 on the raw scale" in words) == shared
 
 
-def test_what_is_not_estimable_is_said_with_its_reason():
+def test_what_is_not_estimable_has_its_reason():
     gap = {"spec": "main", "quantity": "self_bias", "term": "J", "reason": "not estimable: no own rows"}
     other = {"spec": "gam", "quantity": "self_bias", "term": "K", "reason": "another spec"}
     answer = of_ratings([], not_estimable=[gap, other])
     assert [(each.heading, each.items) for each in answer.points] == [
         ("What these ratings cannot tell", [("self-bias of J", "no own rows")])
     ]
-    assert of_ratings([]).points[0].words.startswith("No judge rates models of its own")
+    assert of_ratings([]).points[0].words.startswith("No judge rates its own models")
 
 
-def test_families_are_told_apart_from_judges():
+def test_families_are_separate_from_judges():
     answer = of_ratings([estimate("J", 0.0), estimate("F", -0.1, quantity="family_bias")])
-    assert answer.headline == "The one judge is not shown to favour itself."
-    assert point(answer, "And their families?").items == [("F", "−0.100 (−0.116 to −0.084), harsher on its family")]
+    assert answer.headline == "Of 1 judge, 1 cannot be distinguished from unbiased."
+    assert point(answer, "And their families?").items == [("F", f"−0.100 (−0.116 to −0.084), {HARSHER['family_bias']}")]
 
 
 BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw", "C", 3, 3, 3)]
 
 
 @pytest.mark.parametrize(
-    ("debiased", "said", "moves"),
+    ("debiased", "words", "moves"),
     [
-        ((1, 2, 3), "No: taking the biases off moves no model; A is first with and without them.", []),
-        ((2, 1, 3), "B is first instead of A. But no rank is so sure", [("B", "from 2 to 1"), ("A", "from 1 to 2")]),
+        ((1, 2, 3), "None of 3 models moves when the biases are removed; A is first with and without them.", []),
+        (
+            (2, 1, 3),
+            "B is first instead of A. The rank sets before and after, at 90\N{NO-BREAK SPACE}%, overlap for all of them.",
+            [("B", "from 2 to 1"), ("A", "from 1 to 2")],
+        ),
         (
             (3, 2, 1),
-            "2 of 3 models move when the biases are taken off; "
-            "C is first instead of A. Of C and A the ranks before and "
-            "after exclude each other",
+            "2 of 3 models move when the biases are removed; C is first instead of A. The rank sets before and after, at "
+            "90\N{NO-BREAK SPACE}%, do not overlap for C and A.",
             [("C", "from 3 to 1"), ("A", "from 1 to 3")],
         ),
     ],
 )
-def test_ranking_says_what_moves_and_whether_it_is_sure(debiased, said, moves):
+def test_ranking_says_what_moves_and_how_certain_it_is(debiased, words, moves):
     sets = {1: (1, 2), 2: (1, 2), 3: (3, 3)}
     after = [ranked("debiased", name, rank, *sets[rank]) for name, rank in zip("ABC", debiased, strict=True)]
-    found = point(of_ratings([estimate("A", 0.1)], leaderboard=BOARD + after), "Does the ranking of models change?")
-    assert said in found.words
-    assert found.items == moves
+    ranking = point(of_ratings([estimate("A", 0.1)], leaderboard=BOARD + after), "Does the ranking of models change?")
+    assert words in ranking.words
+    assert ranking.items == moves
 
 
-def test_conclusions_are_held_against_the_other_checks():
+def test_conclusions_are_compared_with_the_other_checks():
     def concluded(term, check, verdict, first="favours itself"):
         return {"quantity": "self_bias", "term": term, "check": check, "verdict": verdict, "first": first}
 
     rows = [concluded("A", "published", "holds"), concluded("A", "holm", "lost"), concluded("A", "other", "not estimable")]
     rows += [concluded("B", "published", "holds"), concluded("B", "holm", "holds")]
     rows += [
-        concluded("C", "published", "holds", "cannot be distinguished from 0"),
-        concluded("C", "holm", "new", "cannot be distinguished from 0"),
+        concluded("C", "published", "holds", INDISTINGUISHABLE),
+        concluded("C", "holm", "new", INDISTINGUISHABLE),
     ]
     answer = of_ratings([estimate(name, 0.1) for name in "AB"] + [estimate("C", 0.0)], conclusions=rows)
-    said = " Of these 2 conclusions 1 stands in the one other check that can be told here; not known: other."
-    assert answer.headline.endswith(said)
+    assert answer.headline.endswith(
+        " 1 of these 2 conclusions holds in all 1 robustness check that can be estimated; not estimable: other."
+    )
     assert point(answer, "How sure is that?").items == [
-        ("A favours itself", "stands in 0 of 1 other checks that can tell, not in: many tests"),
-        ("B favours itself", "stands in the one other check"),
+        ("A favours itself", "holds in 0 of 1 robustness check that can be estimated, not in: many tests"),
+        ("B favours itself", "holds in 1 of 1 robustness check"),
     ]
     rows[1:3] = [rows[1] | {"verdict": "holds"}]
     both = of_ratings([estimate(name, 0.1) for name in "AB"], conclusions=rows)
-    assert both.headline.endswith(" Both conclusions stand in every other check.")
+    assert both.headline.endswith(" 2 of these 2 conclusions hold in all 1 robustness check.")
 
 
-def test_checks_that_could_not_be_asked_are_named():
+def test_checks_that_cannot_be_estimated_are_named():
     row = {"quantity": "self_bias", "first": "favours itself"}
     verdicts = {
         "published": "holds",
@@ -169,23 +174,23 @@ def test_checks_that_could_not_be_asked_are_named():
         "noisy": "not estimable",
         "length": "not estimable",
     }
-    rows = [{**row, "term": name, "check": check, "verdict": said} for name in "AB" for check, said in verdicts.items()]
+    rows = [{**row, "term": name, "check": check, "verdict": verdict} for name in "AB" for check, verdict in verdicts.items()]
     both = [estimate(name, 0.1) for name in "AB"]
-    said = "Both conclusions stand in each of the 2 other checks that can be told here; not known: noisy; length."
-    assert of_ratings(both, conclusions=rows).headline.endswith(said)
+    words = "2 of these 2 conclusions hold in all 2 robustness checks that can be estimated; not estimable: noisy; length."
+    assert of_ratings(both, conclusions=rows).headline.endswith(words)
     rows[2] |= {"verdict": "not estimable"}
     answer = of_ratings(both, conclusions=rows)
     assert answer.headline.endswith(
-        "in each of the 2 other checks that can be told here; not known: idiosyncrasy (for 1 of 2); noisy; length."
+        "in all 2 robustness checks that can be estimated; not estimable: idiosyncrasy (of 1); noisy; length."
     )
-    assert point(answer, "How sure is that?").items[0][1] == "stands in the one other check that can tell"
+    assert point(answer, "How sure is that?").items[0][1] == "holds in 1 of 1 robustness check that can be estimated"
 
 
 def finding(topic, level="warning", words="w", **others):
     return {"topic": topic, "level": level, "words": words, **others}
 
 
-def test_how_sure_says_what_the_check_estimates_beside_chance():
+def test_how_sure_adds_what_the_check_says_of_the_tests():
     check = [
         finding("verdict", "fine", "supports"),
         finding("reliability", words="how reliable the human scores of a are is not known", subject="a", advice="score twice"),
@@ -195,22 +200,22 @@ def test_how_sure_says_what_the_check_estimates_beside_chance():
     ]
     answer = of_ratings([estimate("A", 0.1)], check=check)
     assert point(answer, "How sure is that?").words.endswith(
-        "by chance alone. Without any self-bias, one in 41 %; believe C. How reliable the human scores of a are is "
-        "not known; score twice (so, too, in the table “What the ratings support”: b)."
+        "would be called biased. Without any self-bias, one in 41 %; believe C. How reliable the human scores of a are is "
+        "not known; score twice (also b: see the table “What the ratings support”)."
     )
     assert [each.heading for each in answer.points] == ["Which judges favour themselves?", "How sure is that?"]
     without = point(of_ratings([estimate("A", 0.1)]), "How sure is that?").words
-    assert without.endswith("by chance alone.")
+    assert without.endswith("would be called biased.")
 
 
-def test_warnings_of_the_check_are_in_the_answer_those_that_matter_most_first():
+def test_warnings_of_the_check_are_in_the_answer_most_important_first():
     topics = ("self-bias", "prompts", "own ratings missing", "ceiling", "floor", "missing", "lengths")
     check = [
         finding(topic, words=f"words of {topic}", advice=f"mind {topic}", subject=name) for topic in topics for name in "AB"
     ]
     check += [finding("ceiling", "note", "a note"), finding("families", "fine", "fine")]
-    mind = point(of_ratings([estimate("A", 0.1)], check=check), "What to mind")
-    where = "in the table “What the ratings support”"
-    assert mind.items[0] == ("Self-bias", f"words of self-bias; mind self-bias (so, too, {where}: B)")
-    assert [name for name, _ in mind.items[:5]] == ["Self-bias", "Prompts", "Own ratings missing", "Ceiling", "Floor"]
-    assert mind.items[5:] == [("", f"4 more {where}")]
+    items = point(of_ratings([estimate("A", 0.1)], check=check), "Warnings").items
+    table = "the table “What the ratings support”"
+    assert items[0] == ("Self-bias", f"words of self-bias; mind self-bias (also B: see {table})")
+    assert [name for name, _ in items[:5]] == ["Self-bias", "Prompts", "Own ratings missing", "Ceiling", "Floor"]
+    assert items[5:] == [("", f"4 more in {table}")]

@@ -1,4 +1,4 @@
-"""A report holds what it is given, whatever the names look like, and nothing else."""
+"""A report shows its inputs, whatever the names look like, and nothing else."""
 
 import re
 
@@ -19,7 +19,7 @@ def html(page):
     return page.read_text("utf-8")
 
 
-def test_it_is_well_formed_with_ids_of_its_own_and_no_resource_from_elsewhere(html):
+def test_it_is_well_formed_with_unique_ids_and_no_external_resource(html):
     elements = Elements(html)
     assert len(elements.of("svg")) == 2
     assert {tag for tag, _ in elements.found} & {"link", "img", "iframe", "object"} == set()
@@ -27,7 +27,7 @@ def test_it_is_well_formed_with_ids_of_its_own_and_no_resource_from_elsewhere(ht
     assert re.findall(r"(?:@import|url\((?!#))", html) == []
 
 
-def test_names_are_text_wherever_they_stand(html):
+def test_names_are_text_everywhere(html):
     assert len(Elements(html).of("script")) == 1
     assert HOSTILE not in html
     assert "<b>study</b>" not in html
@@ -36,14 +36,16 @@ def test_names_are_text_wherever_they_stand(html):
 
 
 def test_the_answer_comes_first_and_says_how_sure(html):
-    said = re.search(r'class="lead">(.*?)</p>', html)[1]
-    counted = "1 of 4 judges favours itself; 1 is harsher on itself; of 1 it cannot be told."
-    assert said == f"{counted} This does not stand in every other check."
-    assert "The intervals are at 90\N{NO-BREAK SPACE}%, with HC0 standard errors" in html
-    assert "about 10\N{NO-BREAK SPACE}% would still be called biased by chance alone" in html
+    headline = re.search(r'class="lead">(.*?)</p>', html)[1]
+    assert headline == (
+        "Of 4 judges, 1 favours itself, 1 is harsher on itself, 1 cannot be distinguished from unbiased and 1 cannot be tested."
+        " This conclusion holds in 0 of 1 robustness check."
+    )
+    assert "Intervals are at 90\N{NO-BREAK SPACE}%, with HC0 standard errors" in html
+    assert "by chance alone, about 10\N{NO-BREAK SPACE}% of unbiased judges would be called biased" in html
     assert html.index('class="lead"') < html.index("<svg") < html.index("<table")
     assert "+0.100 (0.084 to 0.116), or +0.90 on the raw scale, favours itself" in html
-    assert "stands in 0 of 1 other checks, not in: C: ordinary preference" in html
+    assert "holds in 0 of 1 robustness check, not in: C: ordinary preference" in html
 
 
 def test_a_figure_with_nothing_to_show_is_a_line(html):
@@ -53,7 +55,7 @@ def test_a_figure_with_nothing_to_show_is_a_line(html):
     assert "of which there are none" not in section
 
 
-def test_specs_that_leave_out_models_which_are_not_there_are_not_told(html):
+def test_specs_that_drop_models_the_study_does_not_have_are_left_out(html):
     assert ">no row</td>" in html
     assert "the study has no model named" not in html
 
@@ -71,7 +73,7 @@ def test_long_tables_are_cut_and_folded_and_lead_to_their_files(html):
         assert f'href="{file}"' in html
 
 
-def test_it_says_where_the_numbers_come_from_but_no_place_on_the_machine(html, page):
+def test_it_names_the_sources_but_no_path_of_the_machine(html, page):
     digest = files_of_the_user([str(page.parent / "ratings of <b>mine &.csv")])[0][1]
     assert f"ratings of &lt;b&gt;mine &amp;.csv, SHA-256 <code>{digest}</code>" in html
     assert str(page.parent) not in html

@@ -1,4 +1,4 @@
-"""The answer of a report of comparisons says what their tables say: of one, some and all judges, by condition."""
+"""The answer of a report of comparisons says what their tables say, by condition."""
 
 import pytest
 
@@ -28,51 +28,51 @@ def test_length_and_place_of_comparisons():
     tables = {"verbosity": texts(VERBOSITY, rows), "position": texts(POSITION, positions)}
     answer = answer_of_comparisons(tables, confidence=0.9)
     assert answer.headline == (
-        "1 of 3 judges leans to longer answers, 1 to shorter. 1 of 3 judges prefers the answer shown first, 1 the second."
+        "A preference for longer answers is found in 1 of 3 judges, for shorter ones in 1. A preference for the answer shown "
+        "first is found in 1 of 3 judges, for the second in 1."
     )
     assert [each.items for each in answer.points] == [[("A", "+0.200 (0.100 to 0.300)")], [("A", "0.700 (0.600 to 0.800)")]]
 
 
-def test_of_several_conditions_each_is_told():
+def test_several_conditions_are_listed():
     rows = [verdict("A", 0.1, 0.3, "one"), verdict("A", -0.1, 0.1, "two"), verdict("B", 0.1, 0.2, "two")]
-    (found,) = answer_of_comparisons({"verbosity": texts(VERBOSITY, rows)}, confidence=0.9).points
-    assert found.heading == "1 of 2 judges leans to longer answers (two)"
-    assert found.items == [
-        ("one", "The one judge leans to longer answers: A +0.200 (0.100 to 0.300)"),
-        ("two", "1 of 2 judges leans to longer answers: B +0.150 (0.100 to 0.200)"),
+    (point,) = answer_of_comparisons({"verbosity": texts(VERBOSITY, rows)}, confidence=0.9).points
+    assert point.heading == "A preference for longer answers is found in 1 of 2 judges (two)"
+    assert point.items == [
+        ("one", "A preference for longer answers is found in 1 of 1 judge: A +0.200 (0.100 to 0.300)"),
+        ("two", "A preference for longer answers is found in 1 of 2 judges: B +0.150 (0.100 to 0.200)"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (0.6, 0.8, "The one judge prefers the answer shown first."),
-        (0.2, 0.4, "The one judge prefers the answer shown second."),
-        (0.4, 0.6, "The one judge is not shown to prefer the answer shown first."),
-    ],
+    ("low", "high", "judges"),
+    [(0.6, 0.8, "in 1 of 1 judge"), (0.2, 0.4, "in none of 1 judge, for the second in 1"), (0.4, 0.6, "in none of 1 judge")],
 )
-def test_comparisons_without_human_labels_tell_of_the_place(low, high, said):
+def test_comparisons_without_human_labels_show_the_effect_of_place(low, high, judges):
     agreed = {**place("A", 0.2, 0.4), "statistic": "consistency"}
     rows = texts(POSITION, [place("A", low, high), agreed, place("A", 0.9, 0.95, "bandwagon")])
     answer = answer_of_comparisons({"verbosity": [], "position": rows}, confidence=0.9)
     share = "30\N{NO-BREAK SPACE}% of comparisons"
-    assert answer.headline == f"{said} Both orders get the same verdict in {share}."
+    first = f"A preference for the answer shown first is found {judges}."
+    assert answer.headline == f"{first} Both orders get the same verdict in {share}."
     assert [each.items for each in answer.points] == [
         [("A", f"{(low + high) / 2:.3f} ({low:.3f} to {high:.3f})")],
         [("A", "0.300 (0.200 to 0.400)")],
     ]
 
 
-def test_own_answers_are_held_against_the_chance_of_a_judge_with_ties():
+def test_own_answers_are_compared_with_the_chance_of_a_judge_with_ties():
     shares = {"bias": "egocentric_order", "random": 0.25, "origin": "computed", "chance": 0.1, "above_random": "yes"}
     rows = [{**shares, "judge": "A", "share": 0.2, "ci_low": 0.15, "ci_high": 0.25}]
     rows += [{**shares, "judge": "B", "share": 0.11, "ci_low": 0.08, "ci_high": 0.14}]
     (own,) = answer_of_comparisons({"cognitive_biases": texts(COGNITIVE_BIASES, rows)}, confidence=0.9).points
-    assert own.heading == "1 of 2 judges chooses its own answers more often than by chance"
-    assert own.items == [("Own answers", "A 0.200 (0.150 to 0.250), chance 0.100")]
+    assert own.heading == "Choosing its own answer is more frequent than by chance in 1 of 2 judges"
+    assert own.items == [
+        ("Choosing its own answer", "more frequent than by chance in 1 of 2 judges: A 0.200 (0.150 to 0.250), chance 0.100")
+    ]
     assert "Quality is not held fixed" in own.words
     (own,) = answer_of_comparisons({"cognitive_biases": texts(COGNITIVE_BIASES, rows[1:])}, confidence=0.9).points
-    assert own.heading == "The one judge is not shown to choose its own answers more often than by chance"
+    assert own.heading == "Choosing its own answer is more frequent than by chance in none of 1 judge"
 
 
 def test_own_answers_and_attacks_of_comparisons():
@@ -82,8 +82,8 @@ def test_own_answers_and_attacks_of_comparisons():
     attacks = [{"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}]
     tables = {"cognitive_biases": texts(COGNITIVE_BIASES, rows), "asr": texts(ASR, attacks)}
     own, attacked = answer_of_comparisons(tables, confidence=0.9).points
-    assert own.heading == "All 5 judges choose their own answers more often than by chance, 0.25"
-    assert own.items[0] == ("Own answers", "A 0.500; B 0.400; C 0.300; and 2 more")
+    assert own.heading == "Choosing its own answer is more frequent than by chance (0.25) in 5 of 5 judges"
+    assert own.items[0][1] == "more frequent than by chance (0.25) in 5 of 5 judges: A 0.500; B 0.400; C 0.300; and 2 more"
     assert "quoted from the authors' table" in own.words
     assert attacked.heading == "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average"
-    assert answer_of_comparisons({}, confidence=0.9).headline == "These comparisons say nothing of their judges."
+    assert answer_of_comparisons({}, confidence=0.9).headline == "These comparisons say nothing about their judges."

@@ -1,4 +1,4 @@
-"""Every table, figure and page of a study without human scores: gaps to the other judges, and words for all else."""
+"""Tables, figures and pages of a study without human scores: gaps to the other judges, and reasons for what is absent."""
 
 import re
 
@@ -109,7 +109,7 @@ def figures(folder):
     return drawn
 
 
-def test_tables_that_rest_on_human_scores_have_a_header_alone(folder):
+def test_tables_that_need_human_scores_have_only_a_header(folder):
     empty = {name for name in tables_of_study() if not read_table(folder / f"tables/{name}.csv")} - {"check"}
     assert empty == {
         "smooths",
@@ -128,7 +128,7 @@ def test_tables_that_rest_on_human_scores_have_a_header_alone(folder):
     assert {estimand[0] for estimand in named.values()} == {"B"}
 
 
-def test_debiased_ratings_are_less_the_gap_to_the_other_judges(folder):
+def test_the_gap_to_the_other_judges_is_removed_from_debiased_ratings(folder):
     found = read_table(folder / "estimates/model_effects.csv")
     own = {row["term"]: float(row["estimate"]) for row in found if row["quantity"] == "self_bias"}
     query = f"select judge, bias, rating_unit - debiased_unit from '{folder}/d.parquet' where judge = model"
@@ -156,11 +156,11 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
         in said
     )
     assert "No row has a human score: a bias is a gap to the other judges" in said
-    assert "Of 5 judges, 1 favours itself by “B: by model”, compared with the other judges" in said
+    assert "“B: by model”, compared with the other judges: of 5 judges, 1 favours itself" in said
     assert "judge:reference" not in said
 
 
-def test_figures_draw_what_there_is_and_say_why_there_is_nothing_else(figures):
+def test_figures_draw_what_is_estimable_and_say_why_the_rest_is_not(figures):
     assert {name for name, svg in figures.items() if f'id="{WORDS_ALONE}"' in svg} == SILENT
     assert set(figures) == set(FIGURES)
     for svg in figures.values():
@@ -203,7 +203,7 @@ def page(folder, figures):
 
 def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tell(page):
     said = Elements(page).text
-    assert re.search(r"1 of 5 judges favours itself, compared with the other judges of the same models", said)
+    assert re.search(r"Of 5 judges, 1 favours itself.*, compared with the other judges of the same models", said)
     assert "what the other judges give the same models (estimand B)" in said
     assert NO_TRUTH in said
     assert f"Equation 1: {NO_HUMAN_SCORE}" in said

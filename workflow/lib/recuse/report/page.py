@@ -1,4 +1,4 @@
-"""The report of a study: one HTML file that needs nothing else, with the answer first and where its numbers come from last."""
+"""The report of a study: one HTML file that needs nothing else, from the answer to the sources of the data."""
 
 import hashlib
 import platform
@@ -18,8 +18,8 @@ from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
-AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in a section of their own
-# Figures that follow the answer: of each group the first that there is, and that has something to show.
+AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in their own section
+# Figures that follow the answer: of each group the first that has something to show.
 LEADS = (("fig03_self_family_bias", "verbosity_bias", "bias_jitter", "attack_success", "position"), ("conclusions",))
 LEADS_WITHOUT_HUMAN_SCORES = (("estimands",), ("conclusions",))
 
@@ -35,12 +35,9 @@ def report(
 ) -> str:
     """Render the report of a study.
 
-    about: what the rule tells of the study: `subject`, its label and kind; `specs`, empty for comparisons; `analyses`;
-    `confidence`; `substitute`, the spec in place of main without human scores; `scales`; titles of the `checks` of
-    the conclusions; `origin` of the data; `settings` that differ; `seed`. figures: of each figure its caption's template, its
-    `tables`, and `params`, what the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw`
-    files of the user, and the `template`. context: wildcards and config, for captions. page: where the report is to be; links
-    lead from there.
+    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and the
+    `params` that the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw` files of the user,
+    and the `template`. context: wildcards and config, for captions. page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
     tables, links = _tables(inputs, folder)
@@ -82,7 +79,7 @@ def versions() -> list[tuple[str, str]]:
 
 
 def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Path, as config has it, and SHA-256 of each file."""
+    """Path, as in config, and SHA-256 of each file."""
     digests = []
     for path in paths:
         with open(path, "rb") as file:
@@ -91,7 +88,7 @@ def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:
-    """The tables that are shown, by name, the estimates of all specs as one; and where the file of each is."""
+    """The tables on the page, by name, with the estimates of all specs as one; and the path of each file."""
     estimates = {Path(path).stem: path for path in inputs["estimates"]}
     paths = {Path(path).stem: path for path in inputs["tables"]}
     paths |= {"main": estimates["main"]} if estimates else {}
@@ -102,14 +99,14 @@ def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str
 
 
 def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequence[Row]]:
-    """The tables with the rows of a spec that compares judges in the place of those of `main`."""
+    """The tables with the rows of a spec that compares judges instead of those of `main`."""
     sources = {"main": "estimates", "leaderboard": "leaderboard"}
     of_spec = {name: [row for row in tables[of] if row["spec"] == spec] for name, of in sources.items() if of in tables}
     return {**tables, **of_spec}
 
 
 def _with_checks_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
-    """The figure with only those checks of the conclusions in its `params` that the table has rows of."""
+    """The figure, with only the checks in its `params` that the table of conclusions has rows of."""
     settings = figure["params"]["settings"]
     if "checks" not in settings:
         return figure
@@ -134,7 +131,7 @@ def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
 
 
 def _figures(drawn: Sequence[dict], groups: Sequence[Sequence[str]]) -> dict[str, list[dict]]:
-    """Figures that lead, the first of each group that has something to show; the others; and those that have not."""
+    """The leading figures, the first of each group that has something to show; the others; and those with nothing to show."""
     telling = {figure["name"]: figure for figure in drawn if not figure["silent"]}
     names = [next((name for name in group if name in telling), None) for group in groups]
     leads = [telling.pop(name) for name in names if name]
@@ -144,9 +141,9 @@ def _figures(drawn: Sequence[dict], groups: Sequence[Sequence[str]]) -> dict[str
 def _shown(
     tables: Mapping[str, Sequence[Row]], excerpts: Mapping[str, Excerpt], links: Mapping[str, str], titles: Mapping[str, str]
 ) -> dict[str, object]:
-    """Tables as the page shows them, those against the paper apart, and of these the counts of verdicts.
+    """Tables as the page shows them, those against the paper apart, with the counts of their verdicts.
 
-    titles: of the checks of the conclusions, which stand in the place of their names.
+    titles: of the robustness checks, which replace their names.
     """
     if "conclusions" in tables:
         titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables["conclusions"]]
@@ -164,7 +161,7 @@ def _verdicts(rows: Sequence[Row]) -> list[tuple[str, int]]:
 
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:
-    """How many of what a study has."""
+    """Counts of judges, models, dimensions and ratings or verdicts."""
     for column in ("judge", "model", "dimension"):
         if count := len({row[column] for row in completeness if row.get(column)}):
             yield counted(count, column)

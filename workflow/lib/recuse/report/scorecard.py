@@ -16,8 +16,8 @@ VERDICTS = (MATCH, DIFFERS, ABSENT)
 def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind: str, template: str | Path) -> str:
     """Render the scorecard, rows of the tables SCORECARD and CLAIMS, as HTML.
 
-    label: title of the study; kind: simulated, published or user; template: path of the Jinja source. The page holds a
-    count of verdicts by figure, the claims with their evidence, and every value that differs with its cause.
+    label: title of the study; kind: simulated, published or user; template: path of the Jinja source. The page has the
+    verdicts counted by figure, the claims with their evidence, and every value that differs, with its cause.
     """
     values = [row for row in rows if row["item"] != "claim"]
     verdicts = [claim["verdict"] for claim in claims]
@@ -37,9 +37,9 @@ def page(rows: Iterable[Mapping], claims: Sequence[Mapping], *, label: str, kind
 
 
 def summary(values: Iterable[Mapping]) -> list[dict]:
-    """Count the verdicts by figure, in the order of the paper: figure, number of each verdict, largest deviation in size.
+    """Count the verdicts by figure, in the order of the paper: figure, count of each verdict, largest absolute deviation.
 
-    The largest deviation is None where no value could be compared.
+    The largest deviation is None if no value could be compared.
     """
     by_figure: dict[str, list[Mapping]] = {figure: [] for figure in ORDER}
     for row in values:

@@ -1,4 +1,4 @@
-"""The tables of a report, in the order of the page: of each the columns, rows and numbers as one reads them."""
+"""The tables of a report, in the order of the page: the columns and rows shown, and their numbers as a reader sees them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +13,12 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What is shown of a table: its title, a sentence, columns of the CSV file, of which rows, and what of each."""
+    """What is shown of a table: its title, a sentence, columns of the CSV file, and which rows."""
 
     title: str
     words: str
     columns: str
     rows: Callable[[Row], bool] = lambda row: True
-    row: Callable[[Row], Row] = lambda row: row  # the part of a row that is shown, if not all of it
 
 
 def of_whole(row: Row) -> bool:
@@ -27,17 +26,12 @@ def of_whole(row: Row) -> bool:
     return row["quantity"] in BIASES and not row["slice"]
 
 
-def of_models_there(row: Row) -> bool:
-    """False for a spec that leaves out models which the study does not have: it is about other data."""
-    return not row["reason"].startswith(missing("models_dropped", ()))
-
-
-# Of columns whose name in the file is not the heading over them.
+# Headings of columns that differ from the name in the file.
 HEADINGS = {
     "quantity": "bias", "term": "judge or family", "estimate": "gap", "ci_low": "from", "ci_high": "to", "p_value": "p",
-    "n": "of", "n_term": "own rows", "first": "the first check says", "conclusion": "this check says", "words": "in words",
-    "rank_low": "rank from", "rank_high": "rank to", "change": "change by debiasing", "reason": "why not",
-    "inside": "planted value inside", "verbosity_bias": "bias", "draws": "draws are", "n_shorter": "shorter preferred",
+    "n": "of", "n_term": "own rows", "first": "first check", "conclusion": "this check", "words": "in words",
+    "rank_low": "rank from", "rank_high": "rank to", "change": "change from raw", "reason": "why not",
+    "inside": "in the interval", "verbosity_bias": "bias", "draws": "draws", "n_shorter": "shorter preferred",
     "n_longer": "longer preferred", "order": "order rule", "random": "random choices",
     "chance": "chance, with ties", "above_random": "above chance",
     "asr": "success rate", "difference": "first less second", "above_list": "above the list", "ours": "here",
@@ -51,75 +45,74 @@ GROUP = "experiment condition"
 EXCERPTS = {
     "main": Excerpt(
         "Self- and family-bias by Equation 1",
-        "Gap to the human scale in points of the unit scale. “Own rows” are the ratings that carry the bias.",
+        "Gap to the human scores in points of the unit scale. “Own rows” are the ratings that identify the bias.",
         f"{BIAS} estimate {INTERVAL} p_value n_term n",
         of_whole,
     ),
     "conclusions": Excerpt(
-        "What becomes of each conclusion",
-        "Each check asks another question of the same bias; what the first says is held against it.",
+        "Robustness checks of each conclusion",
+        "Each check asks another question about the same bias; its result is compared with the first.",
         f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words",
         of_whole,
     ),
     "leaderboard": Excerpt(
         "Models ranked, with and without the biases",
-        "Mean score over judges on the unit scale: raw; with the estimated biases taken off (debiased); without what judges "
-        "give themselves; without what they give their families. All true ranks lie in “rank from” to “rank to” at once.",
+        "Mean score over judges on the unit scale: raw; with the estimated biases removed (debiased); without judges' ratings "
+        "of their own answers; without those of their families'. All true ranks lie in “rank from” to “rank to” at once.",
         f"scores model score {INTERVAL} rank rank_low rank_high change note",
         lambda row: not row["slice"] and row["spec"] == "main",
-        lambda row: row if row["scores"] == "debiased" else {**row, "change": ""},
     ),
     "estimates": Excerpt(
         "Self- and family-bias by every spec",
-        "Of all ratings together; estimates by dimension, dataset or task type are in the files below.",
+        "All ratings together; estimates by dimension, dataset or task type are in the files below.",
         f"spec {BIAS} estimate {INTERVAL} p_value estimand",
         of_whole,
     ),
     "idiosyncrasy": Excerpt(
-        "Biases beside ordinary preference",
-        "Estimand C: how far a judge's own cell stands out from what the judge and the model lead one to expect.",
+        "Biases beyond ordinary preference",
+        "Estimand C: the gap between a judge's own cell and the value expected from judge and model.",
         f"{BIAS} estimate {INTERVAL} p_value cells reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "identifiability": Excerpt(
-        "What the biases rest on",
-        "The judge × model cells that carry each bias, and those it is set against.",
+        "What identifies the biases",
+        "The judge × model cells that identify each bias, and those it is compared with.",
         f"spec {BIAS} n_term words tied_to",
         of_whole,
     ),
     "not_estimable": Excerpt(
         "Not estimable",
-        "Terms, slices and specs that these ratings do not determine; not those that leave out models which are not there.",
+        "Terms, slices and specs that these ratings do not determine, except specs that drop models the study does not have.",
         f"spec slice {BIAS} reason",
-        of_models_there,
+        lambda row: not row["reason"].startswith(missing("models_dropped", ())),
     ),
-    "remarks": Excerpt("Remarks", "What a reader of the estimates is to know.", "spec slice remark"),
+    "remarks": Excerpt("Remarks", "Notes on the estimates.", "spec slice remark"),
     "recovery": Excerpt(
-        "What was planted and what was found",
-        "The data are simulated: of each bias the planted value, the estimate, and whether the interval holds it.",
+        "Planted and estimated biases",
+        "The data are simulated: the planted value of each bias, its estimate, and whether the interval contains it.",
         f"spec slice {GROUP} judge {BIAS} planted estimate {INTERVAL} inside",
         lambda row: row["quantity"] not in ("intercept", "slope"),
     ),
     "verbosity": Excerpt(
         "Verbosity bias",
-        "How much more often verdicts part from the humans where these prefer the shorter answer.",
+        "How much more often verdicts disagree with humans who prefer the shorter answer than with others.",
         f"{GROUP} judge order draws verbosity_bias {INTERVAL} n_shorter n_longer",
     ),
     "position": Excerpt(
         "Position",
-        "How far verdicts follow the place of an answer; 0.5 is no preference for the answer shown first. Of comparisons in a "
-        "single order, drawn at random, the shares for the answer shown first, the longer and the judge's own.",
+        "How far verdicts follow the place of an answer; 0.5 is no preference for the answer shown first. For comparisons in a "
+        "single order, drawn at random: the shares for the answer shown first, the longer and the judge's own.",
         f"{GROUP} judge statistic value {INTERVAL} n",
     ),
     "agreement": Excerpt(
         "Agreement with the humans",
-        "Of the judges with the human labels, or of the human raters with each other.",
+        "Agreement of the judges with the human labels, or of the human raters with one another.",
         f"{GROUP} dimension judge order statistic value {INTERVAL} n",
     ),
     "cognitive_biases": Excerpt(
         "Cognitive biases",
-        "Share of comparisons that show each bias, beside what two random choices give. Of a judge that now and then "
-        "calls a tie, or errs, chance is less.",
+        "Share of comparisons that show each bias, and the share that two random choices give. For a judge with ties or "
+        "errors, chance is less.",
         f"experiment bias judge origin share {INTERVAL} n random chance above_random",
     ),
     "asr": Excerpt(
@@ -134,45 +127,45 @@ EXCERPTS = {
     ),
     "rbo": Excerpt(
         "Overlap of rankings",
-        "Rank-biased overlap with the annotators' rankings, and how far it is above that of the order of listing.",
+        "Rank-biased overlap with the annotators' rankings, and how far it exceeds that of the listing order.",
         f"statistic form systems judge value above_list {INTERVAL} rankings",
     ),
     "scorecard": Excerpt(
         "Published values that differ",
-        "What the paper prints beside what is found here. Deviations are in units of the tolerance.",
+        "The paper's values and this study's. Deviations are in units of the tolerance.",
         "figure spec slice quantity term model published ours deviation cause",
         lambda row: row["verdict"] == "differs" and row["item"] != "claim",
     ),
     "claims": Excerpt(
         "Claims",
-        "Sentences of the paper in this project's words, and what they are taken to mean.",
+        "Results that the paper states, in this project's words, and how they are interpreted.",
         "section sentence criterion verdict published evidence",
     ),
     "check": Excerpt(
         "What the ratings support",
-        "Found before any fit, with what would help.",
+        "Checked before any fit, with advice.",
         "topic subject level words advice",
         lambda row: row["level"] != "fine" or row["topic"] == "verdict",
     ),
     "imported": Excerpt(
         "What was imported",
-        "Rows of each file, and of each kind that is no rating or verdict, with an example.",
+        "Rows read from each file, and rows that are no rating or verdict by kind, with an example.",
         "file kind n example",
     ),
     "completeness": Excerpt(
         "Completeness",
-        "How many ratings, or comparisons, each judge was to give, and what is missing of them.",
+        "How many ratings, or comparisons, each judge should have given, and which are missing.",
         f"dimension {GROUP} judge model prompts absent missing_rating missing_gt missing_length "
         "used comparisons verdicts errors one_order no_human no_length",
     ),
 }
-# Of a study without human scores, in the place of those above.
+# For a study without human scores, these replace the above.
 EXCERPTS_WITHOUT_HUMAN_SCORES = {
     "main": replace(
         EXCERPTS["main"],
         title="Self- and family-bias against the other judges",
         words="Gap to what the other judges give the same models (estimand B), in points of the unit scale. “Own rows” are the "
-        "ratings that carry the bias.",
+        "ratings that identify the bias.",
     ),
     "leaderboard": replace(
         EXCERPTS["leaderboard"],
@@ -180,11 +173,11 @@ EXCERPTS_WITHOUT_HUMAN_SCORES = {
         rows=lambda row: not row["slice"],
     ),
 }
-MOST = 200  # rows that a page holds of one table
-FEW = 40  # rows: a longer table is folded up
+MOST = 200  # rows of one table on a page
+FEW = 40  # rows: a longer table is collapsed
 DECIMALS = 4
 SMALLEST_P = 1e-4
-# Columns of names, be they of digits.
+# Columns of names, even if these are digits.
 TEXTS = {"judge", "model", "term", "spec", "slice", "dimension", "experiment", "systems", "figure", "section"}
 KEYS = {"statistic", "bias", "scores", "condition", "draws"}  # columns of words with underscores
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
@@ -199,9 +192,9 @@ class Shown:
     title: str
     words: str
     headings: Sequence[tuple[str, bool]]  # the words, and whether the column holds numbers
-    rows: Sequence[Sequence[tuple[str, str]]]  # of each cell what is shown and, if it says more, the whole value
-    count: int  # of rows that there are
-    file: str  # beside the page; "" if the rows are of several
+    rows: Sequence[Sequence[tuple[str, str]]]  # of each cell what is shown and, if rounded, the full value
+    count: int  # of rows in the file
+    file: str  # next to the page; "" if the rows are from several
 
     @property
     def folded(self) -> bool:
@@ -210,11 +203,11 @@ class Shown:
 
 
 def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> Shown:
-    """What a page shows of the table `name`, rows of texts, whose CSV file is `file` beside the page.
+    """What a page shows of the table `name`: columns with some value, and the first MOST of the excerpt's rows.
 
-    Columns without a value are left out, and rows after the first MOST.
+    rows: texts; file: the CSV file, next to the page.
     """
-    kept = [excerpt.row(row) for row in rows if excerpt.rows(row)]
+    kept = [row for row in rows if excerpt.rows(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
     numeric = {column: column not in TEXTS and all(is_number(row[column]) for row in kept if row[column]) for column in columns}
     headings = [(HEADINGS.get(column, column.replace("_", " ")), numbers) for column, numbers in numeric.items()]
@@ -232,7 +225,7 @@ def is_number(text: str) -> bool:
 
 
 def in_figures(text: str, *, is_p: bool = False) -> str:
-    """A number of a CSV file as one reads it: four decimals, thousands apart, a p-value no smaller than one believes."""
+    """A number of a CSV file for a reader: four decimals, commas between thousands, and a lower limit for p-values."""
     value = float(text)
     if is_p and value < SMALLEST_P:
         return "< 0.0001"
@@ -242,7 +235,7 @@ def in_figures(text: str, *, is_p: bool = False) -> str:
 
 
 def _cell(column: str, text: str, is_numeric: bool) -> tuple[str, str]:
-    """What is shown of a cell, and the whole of a number that is rounded."""
+    """What is shown of a cell, and the full value of a rounded number."""
     if text and is_numeric:
         rounded = in_figures(text, is_p=column == "p_value")
         return rounded, "" if rounded == text else text

@@ -1,4 +1,4 @@
-"""The command recuse: the numbers and messages of fit are those of the workflow, and it fails in one line."""
+"""The command recuse: fit has the numbers and messages of the workflow, and fails in one line."""
 
 import errno
 import gzip
@@ -28,7 +28,7 @@ STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.
 
 @pytest.fixture
 def fit(tmp_path, monkeypatch, capfd):
-    """Run the command on a study `mine`; returns status, table (None if there is none) and what was said."""
+    """Run the command on a study `mine`; returns status, table (None if there is none) and standard error."""
 
     def run(*files, spec="main", scales=SCALES, added=(), **settings):
         config, output = tmp_path / "mine.yaml", tmp_path / "estimates.csv"
@@ -53,10 +53,10 @@ def expected(tmp_path):
         try:
             study = built(tmp_path, "mine", source)
             of_spec = Spec.of(spec, **settings["specs"][spec])
-            found = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
+            estimated = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
         except RecuseError as error:
             return f"error: {error}\n"
-        write_table(tmp_path / "expected.csv", ESTIMATES, found.estimates)
+        write_table(tmp_path / "expected.csv", ESTIMATES, estimated.estimates)
         return (tmp_path / "expected.csv").read_bytes()
 
     return run
@@ -64,7 +64,7 @@ def expected(tmp_path):
 
 @pytest.fixture
 def straight(monkeypatch):
-    """Let the command fail from now on where it writes the table of all ratings."""
+    """Let the command fail from now on if it writes the table of all ratings."""
     return lambda: monkeypatch.setattr("recuse.data.ratings.normalise", None)
 
 
@@ -91,7 +91,7 @@ def test_every_spec_of_cells(spec, twin, fit, expected, straight):
 
 
 @pytest.mark.parametrize("spec", ["length_control", "llm_reference"])
-def test_specs_that_read_rows_go_by_way_of_tables(spec, fit, expected, tmp_path):
+def test_specs_that_read_rows_use_tables(spec, fit, expected, tmp_path):
     path = write(tmp_path / "ratings.csv")
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
 
@@ -106,10 +106,10 @@ def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
     assert fit(path, spec=spec, added=added)[:2] == (0, want)
 
 
-def test_rows_that_memory_does_not_hold(fit, tmp_path):
-    status, table, said = fit(write(tmp_path / "ratings.csv"), added={"memory_limit": "3MB"})
+def test_too_many_rows_for_memory(fit, tmp_path):
+    status, table, error = fit(write(tmp_path / "ratings.csv"), added={"memory_limit": "3MB"})
     assert (status, table) == (1, None)
-    assert said.startswith("error: config: memory_limit: 3MB: too little for this study")
+    assert error.startswith("error: config: memory_limit: 3MB: too little for this study")
 
 
 INCOMPLETE = [
@@ -120,9 +120,9 @@ INCOMPLETE = [
 ]
 FORMS = {
     "as published": ROWS,
-    "rows that are not complete": INCOMPLETE,
+    "incomplete rows": INCOMPLETE,
     "no lengths": [swapped(row, pred_length="") for row in ROWS],
-    "numbers written otherwise": [swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS],
+    "numbers in other notation": [swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS],
     "two spellings of a model": [row.replace("gpt-4o", "GPT-4o") if place % 2 else row for place, row in enumerate(ROWS)],
     "a judge without a complete row": [swapped(row, rating="") if row.startswith("GPT-3.5 Turbo,") else row for row in ROWS],
 }
@@ -162,10 +162,10 @@ FAULTS = {
     "unknown judge": [*ROWS[:7], swapped(ROWS[7], judge="gpt-9"), *ROWS[8:]],
     "unknown dimension": [*ROWS[:7], swapped(ROWS[7], dimension="Wit"), *ROWS[8:]],
     "no prompt": [*ROWS[:7], swapped(ROWS[7], prompt_id=" "), *ROWS[8:]],
-    "stands twice": [*ROWS, ROWS[5]],
-    "stands twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
-    "stands twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
-    "stands twice, in two datasets": [*ROWS, swapped(ROWS[5], dataset="other")],
+    "found twice": [*ROWS, ROWS[5]],
+    "found twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
+    "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
+    "found twice, in two datasets": [*ROWS, swapped(ROWS[5], dataset="other")],
     "too few fields": [*ROWS[:7], "gpt-4o,gpt-4o", *ROWS[8:]],
     "no rows": [],
 }
@@ -194,17 +194,17 @@ def test_faults_of_several_files(fit, expected, tmp_path):
 @pytest.mark.parametrize("spec", ["main", "length_control"])
 def test_no_complete_row(spec, fit, tmp_path):
     path = write(tmp_path / "ratings.csv", [swapped(row, rating="") for row in ROWS])
-    status, table, said = fit(path, spec=spec)
+    status, table, error = fit(path, spec=spec)
     assert (status, table) == (1, None)
-    assert said.startswith(f"error: {path}: no complete row: ")
+    assert error.startswith(f"error: {path}: no complete row: ")
 
 
-def test_reasons_are_told_once(fit, tmp_path):
-    """Of a judge that rates only itself, its intercept is not told from its bias."""
+def test_reasons_appear_once(fit, tmp_path):
+    """The intercept of a judge that rates only itself cannot be distinguished from its bias."""
     rows = [row for row in map(str.strip, ROWS) if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")]
     assert len(rows) < len(ROWS)
-    said = fit(write(tmp_path / "ratings.csv", rows))[2]
-    assert "main: not estimable: self_bias of GPT-4o: other terms of the design account for it in every row\n" in said
+    error = fit(write(tmp_path / "ratings.csv", rows))[2]
+    assert "main: not estimable: self_bias of GPT-4o: other terms of the design account for it in every row\n" in error
 
 
 SMOKE = ROOT / "tests" / "smoke"
@@ -213,7 +213,7 @@ MINE = (RATINGS, "--study", "mine", "--config", str(SMOKE / "config.yaml"))
 
 
 def command(*arguments, folder=ROOT, redirected=""):
-    """Run it by a shell, which redirects; status, standard output and standard error."""
+    """Run it in a shell, for redirection; status, standard output and standard error."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "recuse", "fit", *arguments],
@@ -233,14 +233,14 @@ def test_threads_are_set_before_numpy_is_imported():
 
 @pytest.fixture(scope="module")
 def table():
-    """What it writes to the standard output."""
-    status, written, said = command("tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml")  # the study of this file
+    """The standard output."""
+    status, written, error = command("tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml")  # the study of this file
     assert status == 0
-    assert "main: not estimable: family_bias of " in said
+    assert "main: not estimable: family_bias of " in error
     return written
 
 
-def test_file_is_written_whole(table, tmp_path):
+def test_file_is_replaced_as_a_whole(table, tmp_path):
     output = tmp_path / "main.csv"
     output.write_text("of before", "utf-8")
     assert command(*MINE, "--output", str(output))[:2] == (0, b"")
@@ -250,20 +250,20 @@ def test_file_is_written_whole(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("no/main.csv", "--output: no/main.csv: there is no folder no; make it"),
         (".", "--output: .: a folder; name a file in it"),
     ],
 )
-def test_output_is_checked_before_any_row_is_read(output, said, tmp_path):
-    status, written, found = command("none.csv", "--output", output, folder=tmp_path)
+def test_output_is_checked_before_any_row_is_read(output, message, tmp_path):
+    status, written, error = command("none.csv", "--output", output, folder=tmp_path)
     assert (status, written) == (1, b"")
-    assert found.startswith(f"error: {said}")
-    assert found.count("\n") == 1
+    assert error.startswith(f"error: {message}")
+    assert error.count("\n") == 1
 
 
-def test_file_stays_as_it_was_where_the_write_fails(monkeypatch, tmp_path):
+def test_file_is_unchanged_if_the_write_fails(monkeypatch, tmp_path):
     def write_half(path, columns, rows):
         path.write_text("half", "utf-8")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -278,7 +278,7 @@ def test_file_stays_as_it_was_where_the_write_fails(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("redirected", "status", "said"),
+    ("redirected", "status", "message"),
     [
         (">/dev/full", 1, "error: the standard output: No space left on device; name a file that can be written by --output\n"),
         (">&-", 0, "main: not estimable: "),
@@ -286,39 +286,39 @@ def test_file_stays_as_it_was_where_the_write_fails(monkeypatch, tmp_path):
         ("| true", 0, "main: not estimable: "),
     ],
 )
-def test_standard_output_that_takes_no_table(redirected, status, said):
-    found, written, errors = command(*MINE, redirected=redirected)
-    assert (found, written) == (status, b"")
-    assert errors.startswith(said)
-    assert "Traceback" not in errors
+def test_standard_output_that_cannot_be_written(redirected, status, message):
+    exit_status, written, error = command(*MINE, redirected=redirected)
+    assert (exit_status, written) == (status, b"")
+    assert error.startswith(message)
+    assert "Traceback" not in error
 
 
-def test_what_is_no_file_is_named(tmp_path):
+def test_invalid_files_are_named(tmp_path):
     config = ("--config", str(SMOKE / "config.yaml"), "--study", "mine")
     os.mkfifo(tmp_path / "pipe")
     name = b"\xff.csv"
     with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
         file.write(b"judge\n")
-    for path, said in (
+    for path, message in (
         ("pipe", "error: pipe: a folder or a pipe, and files are read more than once; save it as a CSV or parquet file\n"),
         (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
         ("none.csv", "error: none.csv: no such file; name an existing CSV or parquet file in config\n"),
     ):
-        assert command(path, *config, folder=tmp_path) == (1, b"", said)
+        assert command(path, *config, folder=tmp_path) == (1, b"", message)
 
 
 def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
-    for arguments, said in (
+    for arguments, message in (
         (("none.csv",), "config: studies: none has the files none.csv; describe their study under `studies:` of a file"),
         (("none.csv", "--study", "twim"), "config: --study: 'twim' is not one of studies; did you mean 'twin'?"),
         (("none.csv", "--study", "twin", "--spec", "mian"), "config: --spec: 'mian' is not one of specs; did you mean 'main'?"),
         (("none.csv", "--config", "mine.yaml"), "config: specs: mine: unknown key 'slise'; did you mean 'slice'?"),
         (("none.csv", "--config", "none.yaml"), "none.yaml: no such file"),
     ):
-        status, written, found = command(*arguments, folder=tmp_path)
+        status, written, error = command(*arguments, folder=tmp_path)
         assert (status, written) == (1, b"")
-        assert found.startswith(f"error: {said}")
+        assert error.startswith(f"error: {message}")
 
 
 STUDY = "{title: t, scales: {Tone: [1, 5], Usefulness: [1, 5]}, files: "
@@ -349,7 +349,7 @@ BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
 
 
 @pytest.mark.parametrize(
-    ("given", "study", "files"),
+    ("named", "study", "files"),
     [
         ([("one.csv", None)], "one", [("one.csv", None)]),
         ([("./one.csv", None)], "one", [("./one.csv", None)]),
@@ -363,18 +363,18 @@ BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
         ([("tones", "Tone"), ("usefulness.csv", None)], "both", BOTH),
     ],
 )
-def test_study_is_the_one_with_the_files_and_their_dimensions_are_its_own(config, given, study, files):
-    assert study_of(config, None, given) == (study, files)
-    assert study_of(config, study, given) == (study, files)
+def test_study_is_the_one_with_the_files_and_gives_their_dimensions(config, named, study, files):
+    assert study_of(config, None, named) == (study, files)
+    assert study_of(config, study, named) == (study, files)
 
 
-def test_other_files_are_of_the_study_that_is_named(config):
+def test_other_files_belong_to_the_study_that_is_named(config):
     assert study_of(config, "two", [("other.csv", None), ("tone.csv", None)]) == ("two", [("other.csv", None), TWO[0]])
     assert study_of(config, "one", [("tones", "Usefulness")]) == ("one", [("tones/1.parquet", "Usefulness")])
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "said"),
+    ("name", "named", "message"),
     [
         (None, PARTS[:1], "studies: none has the files parts/1.parquet; name by --study"),
         (None, [*PARTS, ("one.csv", None)], "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv"),
@@ -385,7 +385,7 @@ def test_other_files_are_of_the_study_that_is_named(config):
         (None, [("tone.csv", "Usefulness"), TWO[1]], "two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone="),
     ],
 )
-def test_files_and_dimensions_that_do_not_fit_are_named(config, name, given, said):
-    with pytest.raises(ConfigError) as found:
-        study_of(config, name, given)
-    assert said in str(found.value)
+def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, message):
+    with pytest.raises(ConfigError) as error:
+        study_of(config, name, named)
+    assert message in str(error.value)

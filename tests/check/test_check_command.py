@@ -154,7 +154,7 @@ def test_verdicts_and_files_of_no_study_are_sent_where_they_belong(run, tmp_path
     assert run(rated(), "--study", "arena", added=added)[2].startswith("error: config: comparisons: arena: these are verdicts")
     sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
     assert main() == 1
-    assert "name by --study the one whose scales and task types hold for them: mine\n" in capfd.readouterr().err
+    assert "name by --study the one whose scales and task types apply: mine\n" in capfd.readouterr().err
     sys.argv[3:] = []
     assert main() == 1
     said = capfd.readouterr().err

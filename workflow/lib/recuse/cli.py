@@ -1,7 +1,7 @@
 """The library from the command line, without Snakemake: `recuse fit` and `recuse check`, or `python -m recuse <command>`.
 
 Both read files of ratings, or of judgments that config imports, by the steps of the workflow: numbers and errors are the same.
-What takes long to import, numpy above all, is imported in the functions: `command` sets its threads before.
+Slow imports, numpy above all, are in the functions: `command` sets the number of threads before.
 """
 
 import os
@@ -24,25 +24,23 @@ if TYPE_CHECKING:
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
     from recuse.data.study import Study
-    from recuse.inference.reliability import Reliability
-    from recuse.model.estimates import Estimated
 
-RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # what an import makes in a folder
+RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
 
 
 def command() -> NoReturn:
-    """Run the command line as a process of its own, and end it."""
+    """Run the command line as its own process, and end it."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, as in the workflow's jobs; read when numpy is imported
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere  # None where it is closed
         status = main()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)  # nothing is left to do; taking the process down in order would last longer than a fit
+        os._exit(status)  # an orderly shutdown would take longer than a fit
 
 
 def main() -> int:
-    """Run the command that the command line names; returns the status to end with."""
+    """Run the command that the command line names; returns the exit status."""
     arguments = _parser().parse_args()
     try:
         with full_disk_named(gettempdir()):
@@ -57,18 +55,18 @@ def _parser() -> ArgumentParser:
     description = "The library from the command line, without Snakemake: `python -m recuse <command>`."
     parser = ArgumentParser(prog="recuse", description=description)
     commands = parser.add_subparsers(required=True, metavar="command")
-    words = "Fit a spec to raw files of ratings: they are checked, and the table of estimates is the workflow's, byte for byte."
+    words = "Check raw files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
     fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=words)
-    words = "Say what files of ratings support before any fit: which biases they can tell, how small, and what is amiss."
+    words = "Say before any fit what files of ratings support: which biases, how small, and what is wrong."
     check = commands.add_parser("check", help="say what files of ratings support", description=words)
     for each, run in ((fit, run_fit), (check, run_check)):
-        each.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or of what config imports")
-        each.add_argument("--study", help="study of config whose scales and task types hold; default: the one with these files")
-        each.add_argument("--config", help="YAML file of what is added to config.yaml or changed of it")
+        each.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or files that config imports")
+        each.add_argument("--study", help="study of config whose scales apply; default: the one with these files")
+        each.add_argument("--config", help="YAML file with additions and changes to config.yaml")
         each.set_defaults(run=run)
     fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
-    check.add_argument("--output", help="CSV file to write the findings to, one in each row")
+    check.add_argument("--output", help="CSV file to write the findings to, one per row")
     return parser
 
 
@@ -78,53 +76,45 @@ def run_fit(arguments: Namespace) -> None:
     Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is written then.
     """
     from recuse.config.load import load
-
-    check_output(arguments.output)
-    config = load(arguments.config)
-    check_known("--spec", [arguments.spec], config["specs"], "specs")
-    inputs = inputs_of(arguments, config)
-    with TemporaryDirectory() as folder, bounded_memory(config["memory_limit"], f"{folder}/spill"):
-        fitted = _estimates(imported(inputs, folder), arguments.spec, folder)
-    write_output(arguments.output, ESTIMATES, fitted.estimates)
-    for row in (*fitted.not_estimable, *fitted.remarks):
-        words = row.get("remark")
-        if words is None:
-            what = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
-            words = f"not estimable: {what}: {row['reason'].removeprefix('not estimable: ')}"
-        print(": ".join(filter(None, (row["spec"], row["slice"], words))), file=sys.stderr)
-
-
-def _estimates(inputs: "Inputs", name: str, folder: str) -> "Estimated":
-    """Fit a spec of config to the cells of the files, or, where it reads rows, to the tables that the workflow makes."""
     from recuse.data.ratings import cells_of_files
     from recuse.data.study import Study
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
 
-    config = inputs.config
-    spec = Spec.of(name, **config["specs"][name])
-    if spec.by_row:
-        study = tables_of(inputs, folder)
-    else:
-        study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
-    return estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
+    check_output(arguments.output)
+    config = load(arguments.config)
+    check_known("--spec", [arguments.spec], config["specs"], "specs")
+    spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
+    inputs = inputs_of(arguments, config)
+    with TemporaryDirectory() as folder, bounded_memory(config["memory_limit"], f"{folder}/spill"):
+        inputs = imported(inputs, folder)
+        if spec.by_row:
+            study = tables_of(inputs, folder)
+        else:
+            study = Study(inputs.study, cells_of_files(inputs.study, inputs.source(), folder))
+        estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
+    write_output(arguments.output, ESTIMATES, estimated.estimates)
+    for row in estimated.not_estimable:
+        term = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
+        reason = row["reason"].removeprefix("not estimable: ")
+        print(": ".join(filter(None, (row["spec"], row["slice"], "not estimable", term, reason))), file=sys.stderr)
+    for row in estimated.remarks:
+        print(": ".join(filter(None, (row["spec"], row["slice"], row["remark"]))), file=sys.stderr)
 
 
 def run_check(arguments: Namespace) -> None:
     """Write what the files support to the standard output, and as a table to `--output`.
 
-    Raises what the steps of the workflow raise about the files; DesignError, after all is written, where they support no bias.
+    Raises what the steps of the workflow raise about the files; DesignError, after all is written, if they support no bias.
     """
+    from recuse.check.check import page_of
+    from recuse.check.facts import STOP
     from recuse.config.load import load
 
     check_output(arguments.output)
     inputs = inputs_of(arguments, load(arguments.config))
     with TemporaryDirectory() as folder, bounded_memory(inputs.config["memory_limit"], f"{folder}/spill"):
         findings = _findings(imported(inputs, folder), folder)
-
-    from recuse.check.check import page_of
-    from recuse.check.facts import STOP
-
     if arguments.output is not None:
         write_output(arguments.output, CHECK, ({"study": inputs.study, **finding.row} for finding in findings))
     write_page(page_of(inputs.study, findings))
@@ -136,41 +126,34 @@ def run_check(arguments: Namespace) -> None:
 def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
     from recuse.check.check import check_study
     from recuse.check.facts import facts_of
-
-    config = inputs.config
-    try:
-        study = tables_of(inputs, folder)
-    except DataError as error:  # where a name is not known, say what to write for all such names
-        from recuse.check.names import unknown_names, what_to_write
-
-        names = unknown_names(inputs.source())
-        if not names:
-            raise
-        raise DataError(f"{error}\n{what_to_write(names, config['models'])}") from error
-    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
-    of_config = {"imports": inputs.settings.get("import"), "named": inputs.settings.get("families")}
-    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
-    return check_study(facts, _reliability(inputs, study, folder), **power, confidence=config["confidence"])
-
-
-def _reliability(inputs: "Inputs", study: "Study", folder: str) -> "dict[str, Reliability]":
-    """Reliability of the human scores: of the raters that config names or imports, or the published one."""
+    from recuse.check.names import unknown_names, what_to_write
     from recuse.config.load import PROJECT
     from recuse.data.raters import check_raters
     from recuse.data.registry import tells_raters
     from recuse.inference.reliability import reliability_of
 
-    raw = f"{folder}/{RATERS}" if tells_raters(inputs.settings.get("import", {})) else inputs.settings.get("raters")
+    config, settings = inputs.config, inputs.settings
+    try:
+        study = tables_of(inputs, folder)
+    except DataError as error:  # about one unknown name: say what to write for all of them
+        names = unknown_names(inputs.source())
+        if not names:
+            raise
+        raise DataError(f"{error}\n{what_to_write(names, config['models'])}") from error
+    raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
         check_raters(raw, inputs.source().registry, ratings=study.ratings, output=raters[0])
-    published = str(PROJECT / "workflow" / "data" / "twin_facts.csv")
-    alphas = [published] if "source" in inputs.settings else []
-    return reliability_of(study, raters=raters, alphas=alphas, of_alpha=inputs.config["inference"]["raters"])
+    alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
+    reliability = reliability_of(study, raters=raters, alphas=alphas, of_alpha=config["inference"]["raters"])
+    power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
+    of_config = {"imports": settings.get("import"), "named": settings.get("families")}
+    facts = facts_of(study, f"{folder}/completeness.csv", **of_config)
+    return check_study(facts, reliability, **power, confidence=config["confidence"])
 
 
 class Inputs(NamedTuple):
-    """Files of ratings, and the study of `config` that says what they hold."""
+    """Files of ratings, and the study of `config` that describes them."""
 
     study: str
     files: "Sequence[RatingsFile]"
@@ -178,7 +161,7 @@ class Inputs(NamedTuple):
 
     @property
     def settings(self) -> Mapping:
-        """What `config` says of the study."""
+        """The study's entry in `config`."""
         return self.config["studies"][self.study]
 
     def source(self) -> "StudyFiles":
@@ -196,9 +179,9 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
-    """Read the arguments that name files and study; ConfigError where they do not fit `config`.
+    """The files and the study that the arguments name; ConfigError if they do not fit `config`.
 
-    The study is the one of `--study`; without it, one that imports just these files, else the one whose files these are.
+    The study is that of `--study`, else one that imports exactly these files, else the one whose files these are.
     """
     from recuse.data.files import RatingsFile
 
@@ -215,27 +198,25 @@ def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
 def study_of(
     config: Mapping, name: str | None, named: Sequence[tuple[str, str | None]]
 ) -> tuple[str, list[tuple[str, str | None]]]:
-    """The study of that name, or, without one, the study with the files that are `named`; and (path, dimension) of each.
+    """The study of that name, or the one with the files in `named` if it is None; and (path, dimension) of each file.
 
-    named: as by recuse.data.registry.named_files. A dimension that is not given is that of the file in config. Raises
-    ConfigError if there is no such study, if what is named are comparisons, and about a dimension that is none of the study's
-    or not that of the file in config.
+    named: as by `recuse.data.registry.named_files`. A missing dimension is that of the file in config. ConfigError if there is
+    no such study, if it is one of comparisons, or if a dimension is not the study's, or not the file's in config.
     """
     _check_rated(config, name, [normpath(path) for path, _ in named])
     files = raw_files(named)
-    paths = {normpath(path) for path, _ in files}
-    if name is not None:
-        check_known("--study", [name], config["studies"], "studies")
-    else:
+    if name is None:
+        paths = {normpath(path) for path, _ in files}
         name = next((study for study in config["studies"] if paths == _files_of(config, study).keys()), None)
     if name is None:
         from recuse.config.load import project_settings
 
         added = [study for study in config["studies"] if study not in project_settings()["studies"]]
-        mend = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
+        advice = "describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md"
         if added:
-            mend = f"name by --study the one whose scales and task types hold for them: {', '.join(added)}"
-        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {mend}")
+            advice = f"name by --study the one whose scales and task types apply: {', '.join(added)}"
+        raise ConfigError(f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}")
+    check_known("--study", [name], config["studies"], "studies")
     where, declared, dimensions = f"studies: {name}", _files_of(config, name), []
     for path, stated in files:
         dimension = declared.get(normpath(path))
@@ -249,36 +230,34 @@ def study_of(
 
 
 def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
-    """Raise ConfigError where the study of that name, or without one that of the files at `paths`, is one of comparisons."""
+    """Raise ConfigError if the study of that name, or that of the files at `paths` if it is None, is one of comparisons."""
     for study, settings in config.get("comparisons", {}).items():
-        places = [normpath(path) for path in _paths(settings) + _paths(settings.get("import", {}))]  # of files, or folders
-        verdicts = [path for path in sorted(paths) if any(path == each or path.startswith(f"{each}/") for each in places)]
+        places = [normpath(path) for path in _paths(settings) + _paths(settings.get("import", {}))]  # files or folders
+        verdicts = [path for path in sorted(paths) if any(path == place or path.startswith(f"{place}/") for place in places)]
         if study == name or (name is None and verdicts):
             raise ConfigError(
                 f"config: comparisons: {': '.join([study, *verdicts[:1]])}: these are verdicts on pairs of answers, and this "
-                "command is for ratings; what there is for verdicts, tables and a report, the workflow makes "
-                f"(`snakemake {study}`), see docs/comparisons.md"
+                f"command is for ratings; run the workflow for a report (`snakemake {study}`), see docs/comparisons.md"
             )
 
 
 def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
-    """Path -> dimension of each of a study's own files that config names, the parts of a folder as far as it has any."""
+    """Path -> dimension of each file that config names for a study; of a folder, of its parts."""
     named = named_files(config["studies"][study].get("files", ()))
     return {normpath(part): dimension for path, dimension in named for part in parts_of(path)}
 
 
 def _path_and_dimension(argument: str) -> tuple[str, str | None]:
     dimension, mark, path = argument.partition("=")
-    return (path, dimension) if mark and not exists(argument) else (argument, None)  # a file may have the mark in its name
+    return (path, dimension) if mark and not exists(argument) else (argument, None)  # `=` may be part of a file's name
 
 
 def _paths(settings: Mapping) -> list[str]:
-    """What `files` of a study, of its import or of its references names."""
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 
 def imported(inputs: Inputs, folder: str) -> Inputs:
-    """The same, or, where the study imports its files, with what is imported from them into `folder`, as by the workflow."""
+    """The inputs, with what the workflow would import from the files, now in `folder`, if the study imports them."""
     if "import" not in inputs.settings:
         return inputs
     from recuse.data.files import RatingsFile
@@ -289,7 +268,7 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
     outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
     if tells_raters(settings):
         outputs["raters"] = f"{folder}/{RATERS}"
-    with redirect_stdout(sys.stderr):  # the standard output is for what the command finds
+    with redirect_stdout(sys.stderr):  # the standard output is for the command's results
         import_ratings(
             inputs.study,
             [path for file in inputs.files for path in files_in(file.path)],
@@ -303,17 +282,14 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
 
 
 def tables_of(inputs: Inputs, folder: str) -> "Study":
-    """Check the files and make the tables of the study in `folder`, by the workflow's steps; raises what these raise.
-
-    They are ratings.parquet, cells.parquet and completeness.csv.
-    """
+    """Check the files and write ratings.parquet, cells.parquet and completeness.csv into `folder`, as the workflow does."""
     from recuse.data.cells import build_cells
     from recuse.data.ratings import no_complete_row, normalise
     from recuse.data.study import Study
 
     ratings, cells, completeness = (f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv"))
     normalise(inputs.study, inputs.source(), ratings=ratings, completeness=completeness)
-    if not any(int(row["used"]) for row in read_table(completeness)):  # said here: the folder is gone with the command
+    if not any(int(row["used"]) for row in read_table(completeness)):  # later steps would name a file in the folder
         raise no_complete_row(inputs.files)
     build_cells(ratings, cells)
     return Study(inputs.study, cells, [ratings])
@@ -321,30 +297,26 @@ def tables_of(inputs: Inputs, folder: str) -> "Study":
 
 def check_output(path: str | None) -> None:
     """Raise ConfigError unless a file can be written at `path`; None is the standard output."""
-    if path is None:
-        return
-    if os.path.isdir(path):
+    if path is not None and os.path.isdir(path):
         raise ConfigError(f"--output: {path}: a folder; name a file in it")
-    if not os.path.isdir(Path(path).parent):
+    if path is not None and not os.path.isdir(Path(path).parent):
         raise ConfigError(f"--output: {path}: there is no folder {Path(path).parent}; make it, or name a file in another")
 
 
 def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mapping]) -> None:
-    """Write `rows` as a CSV table; ConfigError where the system does not let it, and a file that was there stays as it was."""
+    """Write `rows` as a CSV table; on failure ConfigError, and an existing file stays as it was."""
     where = "the standard output" if path is None else f"--output: {path}"
     with _writing(where, "name a file that can be written by --output"):
-        if path is None:
-            write_table(os.dup(sys.stdout.fileno()), columns, rows)
-        elif os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
-            write_table(path, columns, rows)
-        else:
-            whole = Path(path).resolve()
-            part = whole.with_name(f".{whole.name}.{os.getpid()}")
-            try:
-                write_table(part, columns, rows)
-                part.replace(whole)
-            finally:
-                part.unlink(missing_ok=True)
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):  # a device or a pipe
+            write_table(os.dup(sys.stdout.fileno()) if path is None else path, columns, rows)
+            return
+        whole = Path(path).resolve()
+        part = whole.with_name(f".{whole.name}.{os.getpid()}")
+        try:
+            write_table(part, columns, rows)
+            part.replace(whole)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def write_page(page: str) -> None:
@@ -357,11 +329,11 @@ def write_page(page: str) -> None:
 
 
 @contextmanager
-def _writing(where: str, mend: str) -> Iterator[None]:
-    """Turn what the system says into ConfigError; say nothing where the reader has gone, as `head` does."""
+def _writing(where: str, advice: str) -> Iterator[None]:
+    """Turn a system error into ConfigError; do nothing if the reader has gone, as with `head`."""
     try:
         yield
     except BrokenPipeError:
         return
     except OSError as error:
-        raise ConfigError(f"{where}: {error.strerror}; {mend}") from error
+        raise ConfigError(f"{where}: {error.strerror}; {advice}") from error

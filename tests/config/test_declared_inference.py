@@ -1,4 +1,4 @@
-"""What is said of specs and checks of inference that have no such rows."""
+"""Messages about specs and robustness checks without the rows that they name."""
 
 import copy
 
@@ -22,7 +22,7 @@ COLUMNS = {
     "sensitivity": SENSITIVITY,
     "bounds": BOUNDS,
 }
-NO_BIAS = "estimates no self- or family-bias; take one with the term self"
+NO_BIAS = "this spec estimates no self- or family-bias; write one with the term self"
 
 
 def config_with(key, value, specs=()):
@@ -38,7 +38,7 @@ def settings_of(**settings):
     )
 
 
-def test_the_projects_own_settings_are_right():
+def test_the_projects_own_settings_are_valid():
     check(CONFIG)
     assert checked(CONFIG, CONFIG) == CONFIG
 
@@ -47,14 +47,18 @@ def test_the_projects_own_settings_are_right():
     ("key", "specs", "message"),
     [
         ("idiosyncrasy", ["mane"], "inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'"),
-        ("sensitivity", ["completion_effects"], "inference: sensitivity: completion_effects: a spec with absorb, which has no"),
-        ("leaderboard", ["gam"], "inference: leaderboard: gam: a spec with estimator"),
-        ("bounds", ["llm_reference"], "inference: bounds: llm_reference: a spec with reference"),
-        *((key, ["length_alone"], f"{key}: length_alone: a spec that {NO_BIAS}") for key in ("leaderboard", "idiosyncrasy")),
-        ("sensitivity", ["length_alone"], f"sensitivity: length_alone: a spec that {NO_BIAS}"),
+        (
+            "sensitivity",
+            ["completion_effects"],
+            "inference: sensitivity: completion_effects: this table takes no spec",
+        ),
+        ("leaderboard", ["gam"], "inference: leaderboard: gam: this table takes no spec with estimator"),
+        ("bounds", ["llm_reference"], "inference: bounds: llm_reference: this table takes no spec with reference"),
+        *((key, ["length_alone"], f"{key}: length_alone: {NO_BIAS}") for key in ("leaderboard", "idiosyncrasy")),
+        ("sensitivity", ["length_alone"], f"sensitivity: length_alone: {NO_BIAS}"),
     ],
 )
-def test_a_table_is_of_specs_that_have_one(key, specs, message):
+def test_specs_that_a_table_cannot_have(key, specs, message):
     with pytest.raises(ConfigError, match=message):
         check(config_with(key, specs))
 
@@ -66,13 +70,13 @@ def test_a_table_is_of_specs_that_have_one(key, specs, message):
             {"specs": ["mane"]},
             "config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did you mean 'main'",
         ),
-        ({"specs": ["ordinal"]}, "mine: specs: ordinal: found a slice not by dimension"),
-        ({"specs": ["by_dataset"]}, "mine: specs: by_dataset: found a slice not by dimension"),
-        ({"specs": ["length_alone"]}, f"mine: specs: length_alone: a spec that {NO_BIAS}"),
-        ({"specs": ["main", "clustered"]}, "main and clustered have rows of the same ratings; write a check for each"),
-        ({"specs": ["main", "gam"]}, "main and gam have rows of the same ratings"),  # gam has the whole, too
+        ({"specs": ["ordinal"]}, "mine: specs: ordinal: found slices other than dimensions"),
+        ({"specs": ["by_dataset"]}, "mine: specs: by_dataset: found slices other than dimensions"),
+        ({"specs": ["length_alone"]}, f"mine: specs: length_alone: {NO_BIAS}"),
+        ({"specs": ["main", "clustered"]}, "main and clustered have rows on the same ratings; write a check for each"),
+        ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),  # gam also fits the whole
         ({"specs": ["clustered"], "table": "idiosyncrasy"}, "'clustered' is not one of inference: idiosyncrasy"),
-        ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: found no wild, without which there is no wild_ci"),
+        ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: wild_ci needs wild; add it to this spec"),
         (
             {"specs": ["main"], "by": "holm_p_value"},
             "by: found holm_p_value, which the table estimates does not have; write ci or",
@@ -84,36 +88,36 @@ def test_a_table_is_of_specs_that_have_one(key, specs, message):
         ),
         (
             {"specs": ["main"], "table": "multiplicity", "by": "bh_p_value"},
-            "specs: main: found no bootstrap and no wild, without which there is no bh_p_value; write it in this spec",
+            "specs: main: bh_p_value needs bootstrap or wild; add it to this spec",
         ),
         ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
-        ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: found no length, without which"),
+        ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: as_length_ci needs length"),
         ({"specs": ["main"], "methods": ["moments"]}, "mine: methods: the table estimates has none; leave this key out"),
         ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "methods: the table idiosyncrasy has none"),
         (
             {"specs": ["main"], "table": "measurement_error", "methods": ["momnts"]},
             "'momnts' is not one of .* did you mean 'moments'",
         ),
-        ({"specs": ["main"], "table": "measurement_error"}, "has several rows of a bias; write some of uncorrected, moments"),
+        ({"specs": ["main"], "table": "measurement_error"}, "has several rows per bias; write some of uncorrected, moments"),
         (
             {"specs": ["main"], "title": "A: Equation 1"},
             "mine: title: 'A: Equation 1' is also that of published; write another",
         ),
     ],
 )
-def test_a_check_is_of_rows_that_there_are(settings, message):
+def test_checks_of_rows_that_do_not_exist(settings, message):
     with pytest.raises(ConfigError, match=message):
         check(settings_of(**settings))
 
 
-def test_right_checks_are_taken():
+def test_valid_checks_are_accepted():
     check(settings_of(specs=["gam"]))
     check(settings_of(specs=["main"], table="bounds", methods=[ALL_ROWS]))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {"title": "T", "asks": "a", "specs": ["drawn"], "table": "multiplicity", "by": "holm_p_value"}
     check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
     settings["by"] = "simultaneous_ci"
-    with pytest.raises(ConfigError, match="specs: drawn: found no wild, without which there is no simultaneous_ci"):
+    with pytest.raises(ConfigError, match="specs: drawn: simultaneous_ci needs wild"):
         check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
 
 
@@ -125,7 +129,7 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
     assert {*TABLES["measurement_error"].methods} == {"uncorrected", "moments", "simex", BY_RATERS}
 
 
-def test_the_projects_checks_say_what_they_ask_of_which_biases():
+def test_the_projects_checks_and_their_biases():
     checks = RobustnessCheck.from_config(CONFIG["inference"]["robustness_checks"])
     specs = CONFIG["specs"]
     assert (checks[0].spec_of("", specs), checks[0].spec_of("Tone", specs)) == ("main", "by_dimension")

@@ -1,4 +1,4 @@
-"""What is said of wrong worlds in montecarlo.yaml, and that the declaration names what there is."""
+"""Messages about invalid worlds in montecarlo.yaml; the declaration has the dials and estimators that there are."""
 
 import copy
 from dataclasses import fields
@@ -26,21 +26,25 @@ def test_worlds_of_the_project_are_worlds():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["world", "preferense"], 0.1, "world: unknown key 'preferense'; did you mean 'preference'"),
-        (["world"], {"families": [2, 2]}, "world: 'dimensions' is a required property"),
-        (["world", "families"], [3], "world: families: [3] is too short; write 2 or more (Models of each family"),
-        (["world", "missing"], 0.3, "world: missing: 0.3 is greater than the maximum of 0.25 (Share missing"),
-        (["estimators"], ["A_HC0", "A_HC9"], "estimators: 1: 'A_HC9' is not one of 'A_HC0', 'A_CR1'"),
-        (["grids", "../x"], {"title": "t", "dial": "preference", "values": [0]}, "grids: '../x' does not match"),
+        (["world", "preferenc"], 0.1, "world: unknown key 'preferenc'; did you mean 'preference'"),
+        (["world"], {"families": [2, 2]}, "world: 'dimensions' is required"),
+        (["world", "families"], [3], "world: families: should have at least 2 entries, found [3] (Number of models in"),
+        (["world", "missing"], 0.3, "world: missing: should be at most 0.25, found 0.3 (Mean share"),
+        (["estimators"], ["A_HC0", "A_HC9"], "estimators: 1: should be 'A_HC0', 'A_CR1'"),
+        (
+            ["grids", "../x"],
+            {"title": "t", "dial": "preference", "values": [0]},
+            "grids: names should match ^[a-z][a-z0-9_]*$, found '../x'",
+        ),
         (
             ["grids", "preference", "dial"],
             "families",
-            "grids: preference: dial: 'families' is not one of 'dimensions', 'prompts'",
+            "grids: preference: dial: should be 'dimensions', 'prompts'",
         ),
         (
             ["grids", "preference", "values"],
             [0, 0.0],
-            "grids: preference: values: [0, 0.0] has non-unique elements (Its values.)",
+            "grids: preference: values: should have no entry twice, found [0, 0.0] (Values of the dial.)",
         ),
         (
             ["grids", "preference", "world"],

@@ -1,4 +1,4 @@
-"""What is said of a wrong study of comparisons, of a wrong import, and of scales and families beside it that cannot be."""
+"""Messages about invalid studies of comparisons, imports, scales and families."""
 
 import copy
 import csv
@@ -30,7 +30,7 @@ def check_verdicts(name, study):
     ("name", "study", "message"),
     [
         ("mine", {"title": "t"}, "comparisons: mine: found none of simulate, files, import, source; write one of them"),
-        ("mine", {"files": "v.csv"}, "comparisons: mine: 'title' is a required property"),
+        ("mine", {"files": "v.csv"}, "comparisons: mine: 'title' is required"),
         ("twin", {"title": "t", "files": "v.csv"}, "comparisons: twin: a study of ratings has this name; choose another"),
         (
             "mine",
@@ -41,10 +41,10 @@ def check_verdicts(name, study):
         (
             "mine",
             {"title": "t", "source": "prd", "files": "v.csv"},
-            "found source prd with files, of which only one",
+            "found source prd with files, which cannot",
         ),
-        ("mine", {"title": "t", "source": "cobbler", "simulate": WORLD}, "found source cobbler with simulate, of which only"),
-        ("mine", {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}}, "pools: its source holds no single verdicts"),
+        ("mine", {"title": "t", "source": "cobbler", "simulate": WORLD}, "found source cobbler with simulate, which"),
+        ("mine", {"title": "t", "source": "cobbler", "pools": {"A": ["a"]}}, "pools: this source has no single verdicts"),
         ("mine", {"title": "t", "files": ["{a}.csv"]}, "files: 0: '{a}.csv': braces mean a wildcard to Snakemake; rename"),
         ("mine", {"title": "t", "files": "v.csv", "worsening": ["x"]}, "worsening: only the analysis attacks reads it"),
         (
@@ -52,23 +52,35 @@ def check_verdicts(name, study):
             {"title": "t", "files": "v.csv", "analyses": ["attacks"], "pools": {"A": ["a"]}},
             "only the analysis verb",
         ),
-        ("mine", {"title": "t", "simulate": {"votes": "published"}}, "these are attacks alone; write `analyses: [attacks]`"),
+        (
+            "mine",
+            {"title": "t", "simulate": {"votes": "published"}},
+            "on attacks only; write `analyses: [attacks]`",
+        ),
         (
             "mine",
             {"title": "t", "simulate": world(attacks={"control": 0.1})},
-            "attacks: control: no attack; choose another",
+            "attacks: control: this name is not an attack's",
         ),
-        ("mine", {"title": "t", "simulate": world(own=0.7)}, "judges: J: own: it is none of `models`; leave `own` out"),
+        (
+            "mine",
+            {"title": "t", "simulate": world(own=0.7)},
+            "judges: J: own: this judge is not one of `models`; leave",
+        ),
         ("mine", {"title": "t", "simulate": world(first=0.6, second=0.6)}, "comparisons: mine: simulate: judges: J"),
-        ("mine", {"title": "t", "source": "cobbler", "analyses": ["verbosity"]}, "its source holds no single verdicts; leave"),
-        ("mine", {"title": "t", "files": "v.csv", "analyses": ["verbose"]}, "analyses: 0: 'verbose' is not one of"),
+        ("mine", {"title": "t", "source": "cobbler", "analyses": ["verbosity"]}, "this source has no single verdicts; leave"),
+        (
+            "mine",
+            {"title": "t", "files": "v.csv", "analyses": ["verbose"]},
+            "analyses: 0: should be 'verbosity', ",
+        ),
         ("mine", {"title": "t", "files": "v.csv", "pool": {}}, "mine: unknown key 'pool'; did you mean 'pools'?"),
-        ("mine", {"title": "t", "files": "v.csv", "pools": {"All": []}}, "pools: All: "),
-        ("mine", {"title": "t", "files": "v.csv", "both_orders": "yes"}, "both_orders: 'yes' is not of type 'boolean'"),
-        ("Mine", {"title": "t", "files": "v.csv"}, "'Mine' does not match"),
+        ("mine", {"title": "t", "files": "v.csv", "pools": {"All": []}}, "pools: All: should not be empty, found []"),
+        ("mine", {"title": "t", "files": "v.csv", "both_orders": "yes"}, "both_orders: should be true or false, found 'yes'"),
+        ("Mine", {"title": "t", "files": "v.csv"}, "comparisons: names should match ^[a-z][a-z0-9_]*$, found 'Mine'"),
     ],
 )
-def test_wrong_study_of_comparisons_is_named(name, study, message):
+def test_invalid_comparisons_are_named(name, study, message):
     with pytest.raises(ConfigError) as raised:
         check_verdicts(name, study)
     assert message in str(raised.value)
@@ -91,10 +103,10 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
 
 
 @pytest.mark.parametrize(
-    ("kind", "study", "said"),
+    ("kind", "study", "message"),
     [
         ("studies", {"import": {"files": "a.csv"}, "files": "b.csv"}, "found files, import of"),
-        ("studies", {"import": {"files": "a.csv"}, "shards": 4}, "found import with shards, which do not go together"),
+        ("studies", {"import": {"files": "a.csv"}, "shards": 4}, "found import with shards, which cannot be combined"),
         (
             "studies",
             {"import": {"files": "a.json", "format": "alpaca_eval"}},
@@ -105,7 +117,11 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
             {"import": {"files": "a.csv", "format": "inspect", "columns": {"judge": "j"}}},
             "import: columns: only the format table has it",
         ),
-        ("studies", {"import": {"files": "a.csv", "step": 0.3}}, "scale [1, 10] of quality has no whole number of such steps"),
+        (
+            "studies",
+            {"import": {"files": "a.csv", "step": 0.3}},
+            "scale [1, 10] of quality has ends that are no mult",
+        ),
         (
             "studies",
             {"import": {"files": "a.csv", "step": 0.01}},
@@ -124,16 +140,20 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         (
             "studies",
             {"import": {"files": "a.csv"}, "scales": {"quality": [0.5, 5]}},
-            "step: 1: the scale [0.5, 5] of quality has no whole number of such steps; write another step, such as 0.5",
+            "step: 1: the scale [0.5, 5] of quality has ends that are no multiples of this step; write another step",
         ),
         ("studies", {"import": {"files": "a.csv"}, "scales": {"quality": [5, 0.5]}}, "found [5, 0.5]; write [lowest, highest]"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0.5, 5]}}, "found [0.5, 5]; write whole numbers, or, of ratings"),
-        ("studies", {"files": "a.csv", "scales": {"quality": [0, 101]}}, "write [lowest, highest], at most 101 ratings"),
+        ("studies", {"files": "a.csv", "scales": {"quality": [0.5, 5]}}, "found [0.5, 5]; write whole numbers or, for ratings"),
+        ("studies", {"files": "a.csv", "scales": {"quality": [0, 101]}}, "write [lowest, highest], with at most 101 ratings"),
         ("comparisons", {"import": {"files": "a.csv", "round": True}}, "import: round: verdicts have no scale"),
         ("studies", {"import": {"files": "{a}.csv"}}, "braces mean a wildcard"),
         ("studies", {"import": {"files": "a.csv", "colums": {}}}, "import: unknown key 'colums'; did you mean 'columns'?"),
-        ("studies", {"import": {"files": "a.csv"}, "families": {"X": ["a"], "Y": ["a"]}}, "families: 'a' stands in X and in Y"),
-        ("studies", {"files": "a.csv", "families": {"X": ["a"]}}, "families: goes with `import`"),
+        (
+            "studies",
+            {"import": {"files": "a.csv"}, "families": {"X": ["a"], "Y": ["a"]}},
+            "'a' is listed under X and Y",
+        ),
+        ("studies", {"files": "a.csv", "families": {"X": ["a"]}}, "families: needs `import`"),
         ("comparisons", {"import": {"files": "a.csv", "step": 0.5}}, "import: step: verdicts have no scale"),
         (
             "comparisons",
@@ -142,12 +162,12 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         ),
     ],
 )
-def test_impossible_settings_are_named(kind, study, said):
+def test_invalid_imports_and_scales_are_named(kind, study, message):
     project = project_settings()
     own = {"title": "t", **({"scales": QUALITY} if kind == "studies" else {}), **study}
     with pytest.raises(ConfigError) as caught:
         checked({**project, kind: {**project[kind], "mine": own}}, project)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "mine" in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""Configurations that are nearly right, or that look like code: each is taken or refused, and nothing of it is executed."""
+"""Configurations that are nearly valid, or look like code: each is accepted or refused, and nothing is executed."""
 
 import os
 
@@ -66,7 +66,7 @@ comparisons:
 
 
 def start(path):
-    """Read a configuration, and what the workflow makes of it before any job."""
+    """Read a configuration and do what the workflow does before any job."""
     config = load(str(path))
     assert Spec.from_config(config["specs"])
     config = {
@@ -86,7 +86,7 @@ def start(path):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    """Where a configuration is written; the folder is the working directory."""
+    """Path of a configuration in the working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path / "own.yaml"
 
@@ -96,7 +96,7 @@ def test_configuration_as_it_is(path):
     start(path)
 
 
-def test_name_that_is_too_long_is_of_no_file(path):
+def test_a_name_too_long_for_a_file(path):
     long = "x" * 3000 + ".csv"
     path.write_text(OWN.replace("a.csv", long), "utf-8")
     start(path)
@@ -157,8 +157,8 @@ def test_bytes_of_a_configuration(path, content):
         "sources: {s: {repository: a/b, commit: " + "0" * 40 + ", manifest: ../a.csv}}",
     ],
 )
-def test_what_is_no_setting_is_refused(path, text):
-    """Tags that name code, values that YAML cannot make, names that would be paths elsewhere, texts that no file holds."""
+def test_invalid_values_are_refused(path, text):
+    """Tags that name code, values that YAML cannot make, names that lead to other folders, text that no file can contain."""
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=f"^(config: |{path}: not YAML )"):
         load(str(path))

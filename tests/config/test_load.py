@@ -1,4 +1,4 @@
-"""What a command reads of the configuration: which file goes before which."""
+"""The configuration that a command reads: which file overrides which."""
 
 import pytest
 
@@ -12,21 +12,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_named_file_goes_before_the_one_here_and_that_before_the_projects(folder):
+def test_the_named_file_overrides_the_one_here_and_that_the_projects(folder):
     assert (load(None)["seed"], load(None)["confidence"]) == (20250809, 0.9)
     (folder / "config.yaml").write_text("seed: 1\nconfidence: 0.5\nmodels: {mine: {family: GPT}}\n", "utf-8")
     (folder / "named.yaml").write_text("seed: 2\nmodels: {yours: {family: GPT}}\n", "utf-8")
     assert (load(None)["seed"], load(None)["confidence"]) == (1, 0.5)
-    found = load("named.yaml")
-    assert (found["seed"], found["confidence"]) == (2, 0.5)
-    assert list(found["models"])[-2:] == ["mine", "yours"]
-    assert found["models"]["GPT-4o"]["family"] == "GPT"
+    config = load("named.yaml")
+    assert (config["seed"], config["confidence"]) == (2, 0.5)
+    assert list(config["models"])[-2:] == ["mine", "yours"]
+    assert config["models"]["GPT-4o"]["family"] == "GPT"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("specs: {main: {length: prompt}}", "specs: main: length: found prompt; this spec is what the figures call it"),
+        ("specs: {main: {length: prompt}}", "specs: main: length: found prompt; figures are named after this spec"),
         ("comparisons: {twin: {title: t, files: a.csv}}", "comparisons: twin: a study of ratings has this name"),
         ("comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}", "comparisons: mine: files: 1: '{b}.csv': braces mean"),
         ("2: 3", "config: unknown key '2'; known: "),
@@ -34,11 +34,11 @@ def test_the_named_file_goes_before_the_one_here_and_that_before_the_projects(fo
         ("- seed", "named.yaml: holds no settings"),
     ],
 )
-def test_what_does_not_fit_is_named(folder, text, said):
+def test_invalid_settings_are_named(folder, text, message):
     (folder / "named.yaml").write_text(text, "utf-8")
-    with pytest.raises(ConfigError) as found:
+    with pytest.raises(ConfigError) as raised:
         load("named.yaml")
-    assert said in str(found.value)
+    assert message in str(raised.value)
 
 
 def test_overlay_keeps_the_order_of_models():

@@ -1,4 +1,4 @@
-"""What a study of the configuration is: its origin, its files and shards, its models; and what is missing, in one sentence."""
+"""Origin, files, shards and models of a study in the configuration, and messages about missing files."""
 
 from pathlib import Path
 
@@ -16,9 +16,7 @@ from recuse.config.studies import (
     has_raters,
     inference_params,
     is_of_the_paper,
-    is_sharded,
     kind,
-    main_and_substitute,
     models_of,
     order_of,
     origin_of,
@@ -115,7 +113,7 @@ def test_files_of_a_user():
     assert of(files_of_user, "twin") == of(files_of_user, "prd_vicuna80") == []
 
 
-def test_what_is_of_the_paper():
+def test_studies_of_the_paper():
     of_the_paper = [study for study in (*CONFIGURED["studies"], *CONFIGURED["comparisons"]) if of(is_of_the_paper, study)]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
     kinds = {"twin": "simulated", "play_favorites": "published", "whole": "user", "imported": "user", "verdicts": "user"}
@@ -123,15 +121,15 @@ def test_what_is_of_the_paper():
     assert {study: of(kind, study) for study in kinds} == kinds
 
 
-def test_models_are_those_that_a_study_may_hold():
+def test_models_are_those_that_a_study_may_have():
     paper = [name for name in CONFIG["models"] if not name.endswith(("(0314)", "(0613)", "v1.3", "XLarge"))]
     assert list(of(models_of, "twin")) == paper
     assert list(of(models_of, "whole")) == list(CONFIG["models"])
     assert set(of(models_of, "helm_instruct")) == set(CONFIG["studies"]["helm_instruct"]["simulate"]["quality"])
     assert of(families_of, "twin")["GPT-4o"] == "GPT"
     assert of(order_of, "twin") == {"self_bias": paper, "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"]}
-    own = {**CONFIGURED["studies"]["imported"], "families": {"Mine": ["GPT-4o", "mine"]}}
-    models = models_of({**CONFIGURED, "studies": {"imported": own}}, "imported")
+    study = {**CONFIGURED["studies"]["imported"], "families": {"Mine": ["GPT-4o", "mine"]}}
+    models = models_of({**CONFIGURED, "studies": {"imported": study}}, "imported")
     assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
 
 
@@ -152,13 +150,13 @@ def test_published_files_and_their_origin():
 
 
 def test_verdicts_by_origin():
-    found = {study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")}
-    assert found == {
+    files = {study: of(verdict_files, study) for study in ("verdicts", "annotations", "comparisons_twin")}
+    assert files == {
         "verdicts": ["a.csv"],
         "annotations": ["results/annotations/raw/verdicts.parquet"],
         "comparisons_twin": ["results/comparisons_twin/raw/comparisons.parquet"],
     }
-    assert [of(verdict_format, study) for study in (*found, "prd_vicuna80")] == ["table", "table", "table", "prd"]
+    assert [of(verdict_format, study) for study in (*files, "prd_vicuna80")] == ["table", "table", "table", "prd"]
     assert of(plants_published_attacks, "judgement_bias")
     assert not of(plants_published_attacks, "comparisons_twin")
 
@@ -170,8 +168,6 @@ def test_shards_are_named_with_their_number():
     assert of(shard_files, "few_files", "counts.parquet")[2] == "results/few_files/shards/3-of-3/counts.parquet"
     assert of(shards_of, "whole") == []
     assert of(ratings_of, "whole") == ["results/whole/ratings.parquet"]
-    assert of(is_sharded, "scattered")
-    assert not of(is_sharded, "whole")
     assert of(raw_of_shard, "scattered", "03", "12") == of(raw_paths, "scattered")
     for shard, shards in (("3", "12"), ("13", "12"), ("00", "12"), ("1", "3")):
         with pytest.raises(ConfigError, match=f"shards/{shard}-of-{shards}: .*shards: 12; ask for 01-of-12 to 12-of-12"):
@@ -179,7 +175,7 @@ def test_shards_are_named_with_their_number():
 
 
 def test_raw_files_are_dealt_to_checks_in_turn():
-    """By as many jobs as there are shards, or files; a file more is a matter of one of them."""
+    """By as many jobs as there are shards, or files; a further file concerns one of them."""
     few = {**CONFIGURED, "studies": {"scattered": {**CONFIGURED["studies"]["scattered"], "shards": 2}}}
     dealt = parts_of(few, "scattered")
     assert [[path for path, _ in part] for part in dealt] == [
@@ -195,7 +191,7 @@ def test_raw_files_are_dealt_to_checks_in_turn():
         of(raw_paths, "few_files", "3")
 
 
-def test_megabytes_are_those_of_the_files_that_are_there():
+def test_megabytes_are_those_of_existing_files():
     assert {study: of(raw_megabytes, study) for study in ("whole", "by_dimension", "scattered", "verdicts", "twin")} == {
         "whole": 3,
         "by_dimension": 5,
@@ -208,33 +204,33 @@ def test_megabytes_are_those_of_the_files_that_are_there():
     assert of(shard_megabytes, "few_files") == pytest.approx(5 / 3)
 
 
-def complaint(function, study, *, config=CONFIGURED):
+def error_of(function, study, *, config=CONFIGURED):
     with pytest.raises(ConfigError) as caught:
         function(config, study)
     return str(caught.value)
 
 
-def test_what_is_missing_is_named(folder):
-    assert complaint(raw_paths, "lost") == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
-    assert complaint(raters_of, "lost") == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
+def test_missing_files_are_named(folder):
+    assert error_of(raw_paths, "lost") == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
+    assert error_of(raters_of, "lost") == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
     Path("a.csv").unlink()
-    assert complaint(verdict_files, "verdicts").startswith("config: comparisons: verdicts: files: 'a.csv': no such file")
-    said = "config: comparisons: annotations: import: files: 'a.csv': no such file"
-    assert complaint(files_of_user, "annotations").startswith(said)
+    assert error_of(verdict_files, "verdicts").startswith("config: comparisons: verdicts: files: 'a.csv': no such file")
+    message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
+    assert error_of(files_of_user, "annotations").startswith(message)
     Path("raters.csv").unlink()
-    said = "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
-    assert complaint(reference_files, "imported_scores").startswith(said)
+    message = "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
+    assert error_of(reference_files, "imported_scores").startswith(message)
     for part in Path("parts").iterdir():
         part.unlink()
-    assert complaint(raw_paths, "scattered").startswith("config: studies: scattered: files: 'parts': the folder holds no")
+    assert error_of(raw_paths, "scattered").startswith("config: studies: scattered: files: 'parts': the folder holds no")
     Path("parts/{a}.parquet").touch()
-    assert complaint(raw_paths, "scattered").endswith("{a}.parquet': braces mean a wildcard to Snakemake; rename the file")
+    assert error_of(raw_paths, "scattered").endswith("{a}.parquet': braces mean a wildcard to Snakemake; rename the file")
     gone = {**CONFIGURED, "sources": {**CONFIG["sources"], "prd": {**CONFIG["sources"]["prd"], "manifest": "none.csv"}}}
-    said = "config: sources: prd: manifest: 'none.csv': no such file in"
-    assert complaint(released_files, "prd_vicuna80", config=gone).startswith(said)
+    message = "config: sources: prd: manifest: 'none.csv': no such file in"
+    assert error_of(released_files, "prd_vicuna80", config=gone).startswith(message)
 
 
-def test_a_study_with_the_name_of_a_rule():
+def test_a_study_may_not_have_the_name_of_a_rule():
     check_names(CONFIGURED, frozenset({"fit", "page"}))
     with pytest.raises(ConfigError, match="config: studies: whole: the name of a rule of this workflow; choose another"):
         check_names(CONFIGURED, frozenset({"fit", "whole"}))
@@ -244,7 +240,7 @@ def with_study(study, section="studies"):
     return {"comparisons": {}, section: {"mine": study}}
 
 
-def test_kind_of_a_study_is_where_its_ratings_come_from():
+def test_kind_of_a_study_follows_from_its_origin():
     kinds = {name: kind(CONFIG, name) for name in CONFIG["studies"]}
     published = {"play_favorites": "published", "play_favorites_2d": "published"}
     assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
@@ -252,17 +248,20 @@ def test_kind_of_a_study_is_where_its_ratings_come_from():
 
 
 @pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
-def test_placeholder_stands_in_for_files_that_are_not_there(files):
-    study = {"title": "my ratings", "files": files, "simulate": {"prompts": 12}, "scales": {}}
+def test_placeholder_replaces_missing_files(files):
+    study = {"title": "my ratings", "files": files, "raters": "r.csv", "simulate": {"prompts": 12}, "scales": {}}
     others = {"twin": CONFIG["studies"]["twin"]}
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
     settled = with_placeholders({**others, "mine": study}, paths.__contains__)
     assert settled == {**others, "mine": {key: value for key, value in study.items() if key != "simulate"}}
-    if isinstance(files, dict):  # one of them there: the other is missed when the study is built, not simulated
+    if isinstance(files, dict):  # if one exists, the other is missed when the study is built
         assert kind(with_study(with_placeholders({"mine": study}, {"b.csv"}.__contains__)["mine"]), "mine") == "user"
     placeholder = with_placeholders({"mine": study}, set().__contains__)["mine"]
     assert placeholder["title"] == "simulated placeholder for my ratings"
-    assert (kind(with_study(placeholder), "mine"), "files" in placeholder) == ("simulated", False)
+    assert placeholder.keys() == {"title", "simulate", "scales"}
+    config = with_study(placeholder)
+    assert kind(config, "mine") == "simulated"
+    assert raters_of(config, "mine") == ["results/mine/raw/raters.parquet"]  # its own, not r.csv
 
 
 @pytest.mark.parametrize(
@@ -280,35 +279,28 @@ def test_origin_and_kind_of_verdicts(study, origin, of_kind):
 
 
 @pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
-def test_any_file_of_the_users_takes_the_placeholders_place(there):
+def test_any_file_of_the_users_replaces_the_placeholder(there):
     study = {"title": "votes", "source": "judgement_bias", "files": ["a.csv", "b.csv"], "simulate": {}}
     settled = with_placeholders({"s": study}, lambda path: path == there)["s"]
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
     assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
 
 
-def test_specs_of_tables_are_told_with_those_in_their_place():
-    told = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "assignments")
-    assert told["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "assignments")}
-    assert set(told["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
-    assert told["specs"]["length_control"] == CONFIG["specs"]["length_control"]
-    told = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
-    assert set(told["specs"]) == {"gam", *CONFIG["inference"]["sensitivity"], "model_effects", "model_effects_by_dimension"}
+def test_specs_of_tables_come_with_their_substitutes():
+    params = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "assignments")
+    assert params["settings"] == {key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "assignments")}
+    assert set(params["specs"]) == {"main", "by_dimension", "by_dataset", "by_task_type", "length_control"}
+    assert params["specs"]["length_control"] == CONFIG["specs"]["length_control"]
+    params = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
+    assert set(params["specs"]) == {"gam", *CONFIG["inference"]["sensitivity"], "model_effects", "model_effects_by_dimension"}
 
 
-def test_main_and_what_stands_in_its_place():
-    assert main_and_substitute(CONFIG) == ["main", "model_effects"]
-    alone = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {}}}
-    assert main_and_substitute(alone) == ["main"]
-
-
-def test_checks_of_the_conclusions_read_these_tables_and_specs():
-    assert tables_of_checks(CONFIG) == ["bounds", "multiplicity", "measurement_error", "idiosyncrasy", "sensitivity"]
+def test_tables_and_specs_that_the_robustness_checks_read():
+    assert tables_of_checks(CONFIG) == ["bounds", "idiosyncrasy", "measurement_error", "multiplicity", "sensitivity"]
     specs = specs_of_checks(CONFIG)
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
-    told = conclusions_params(CONFIG)
-    assert list(told["checks"]) == list(CONFIG["inference"]["robustness_checks"])
-    assert {check["table"] for check in told["checks"].values()} == {"estimates", *tables_of_checks(CONFIG)}
-    assert set(specs) <= set(told["specs"])
-    assert (told["confidence"], told["power"]) == (0.9, 0.8)
+    params = conclusions_params(CONFIG)
+    assert list(params["checks"]) == list(CONFIG["inference"]["robustness_checks"])
+    assert set(specs) <= set(params["specs"])
+    assert (params["confidence"], params["power"]) == (0.9, 0.8)

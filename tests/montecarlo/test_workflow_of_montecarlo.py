@@ -77,4 +77,4 @@ def test_wrong_grid_stops_before_anything_runs(quick):
     declare(quick, preference={"dial": "tast"})
     result = snakemake(quick, "-n", "montecarlo")
     assert result.returncode == 1
-    assert "montecarlo.yaml: grids: preference: dial: 'tast' is not one of 'dimensions'," in result.stdout + result.stderr
+    assert "montecarlo.yaml: grids: preference: dial: should be 'dimensions', 'prompts'" in result.stdout + result.stderr

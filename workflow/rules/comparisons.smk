@@ -71,7 +71,7 @@ rule import_verdicts:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=compared(studies.is_imported),
+        study=compared(studies.import_of),
     group:
         "tables_{study}"
     conda:

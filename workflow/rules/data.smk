@@ -54,7 +54,7 @@ rule simulate:
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
     wildcard_constraints:
-        study=rated(studies.is_simulated, unless(studies.is_sharded)),
+        study=rated(studies.is_simulated, unless(studies.shards_of)),
     group:
         "tables_{study}"
     conda:
@@ -86,7 +86,7 @@ rule import_ratings:
     benchmark:
         "results/{study}/benchmarks/import.tsv"
     wildcard_constraints:
-        study=rated(studies.is_imported, unless(studies.has_raters)),
+        study=rated(studies.import_of, unless(studies.has_raters)),
     group:
         "tables_{study}"
     conda:
@@ -109,7 +109,7 @@ use rule import_ratings as import_ratings_and_raters with:
         raters="results/{study}/raw/raters.parquet",
         imported="results/{study}/tables/imported.csv",
     wildcard_constraints:
-        study=rated(studies.is_imported, studies.has_raters),
+        study=rated(studies.import_of, studies.has_raters),
 
 
 rule ratings:
@@ -124,7 +124,7 @@ rule ratings:
     benchmark:
         "results/{study}/benchmarks/ratings.tsv"
     wildcard_constraints:
-        study=rated(unless(studies.is_sharded)),
+        study=rated(unless(studies.shards_of)),
     group:
         "tables_{study}"
     conda:
@@ -151,7 +151,7 @@ rule cells:
     benchmark:
         "results/{study}/benchmarks/cells.tsv"
     wildcard_constraints:
-        study=rated(unless(studies.is_sharded)),
+        study=rated(unless(studies.shards_of)),
     group:
         "tables_{study}"
     conda:
@@ -169,7 +169,7 @@ rule cells:
 # cluster, therefore in no group; with the tables, which wait for the shards, the first would be a job that waits for itself.
 use rule simulate as simulate_for_shards with:
     wildcard_constraints:
-        study=rated(studies.is_simulated, studies.is_sharded),
+        study=rated(studies.is_simulated, studies.shards_of),
     group:
         "raw_{study}"
 
@@ -186,7 +186,7 @@ rule check_part:
     benchmark:
         "results/{study}/benchmarks/check_part_{part}.tsv"
     wildcard_constraints:
-        study=rated(studies.is_sharded),
+        study=rated(studies.shards_of),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -212,7 +212,7 @@ rule plan_shards:
     benchmark:
         "results/{study}/benchmarks/plan_shards.tsv"
     wildcard_constraints:
-        study=rated(studies.is_sharded),
+        study=rated(studies.shards_of),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -241,7 +241,7 @@ rule shard:
     benchmark:
         "results/{study}/benchmarks/shard_{shard}-of-{shards}.tsv"
     wildcard_constraints:
-        study=rated(studies.is_sharded),
+        study=rated(studies.shards_of),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -264,7 +264,7 @@ use rule cells as gather_cells with:
     benchmark:
         "results/{study}/benchmarks/gather_cells.tsv"
     wildcard_constraints:
-        study=rated(studies.is_sharded),
+        study=rated(studies.shards_of),
     resources:
         **asks(mem_mb=1000, runtime=10),
     message:

@@ -220,7 +220,7 @@ rule sensitivity:
 rule leaderboard:
     input:
         **STUDY,
-        estimates=estimates(studies.main_and_substitute(config)),
+        estimates=estimates(["main", config["inference"]["without_human_scores"]["main"]]),
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:

@@ -9,7 +9,7 @@ from recuse.base.words import setting_in_words
 from recuse.config.studies import (
     analyses,
     has_raters,
-    is_imported,
+    import_of,
     is_of_the_paper,
     is_simulated,
     kind,
@@ -48,7 +48,7 @@ TABLES: dict[str, Applies] = {
     "remarks": of_ratings,
     "recovery": is_simulated,
     "agreement": has_raters,
-    "imported": is_imported,
+    "imported": import_of,
     "claims": is_of_the_paper,
     "scorecard": is_of_the_paper,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "residuals", "identifiability"), of_ratings),
@@ -58,7 +58,7 @@ TABLES: dict[str, Applies] = {
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
-    "imported": is_imported,
+    "imported": import_of,
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),
     **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),

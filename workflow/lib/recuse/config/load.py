@@ -1,4 +1,4 @@
-"""The configuration, read and checked as Snakemake would."""
+"""The configuration, read and merged as by Snakemake, and checked."""
 
 from collections.abc import Mapping
 from os.path import isfile
@@ -8,7 +8,7 @@ import yaml
 
 from recuse.base.errors import ConfigError
 
-PROJECT = Path(__file__).parents[4]  # where the library is used from a checkout
+PROJECT = Path(__file__).parents[4]  # of a checkout
 
 
 def project_settings() -> dict:
@@ -17,7 +17,7 @@ def project_settings() -> dict:
 
 
 def montecarlo_settings() -> dict:
-    """The simulated worlds of montecarlo.yaml; ConfigError about a setting that does not fit."""
+    """The settings of montecarlo.yaml; ConfigError about an invalid one."""
     from recuse.config.declared.montecarlo import MonteCarlo
     from recuse.config.declared.sections import validated
 
@@ -27,7 +27,7 @@ def montecarlo_settings() -> dict:
 
 
 def checked(config: Mapping, project: Mapping) -> dict:
-    """Return `config` in the order of the `project`'s own; ConfigError about a setting that does not fit."""
+    """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
     from recuse.config.declared.settings import check
 
     settings = in_order_of(project, config)
@@ -36,9 +36,9 @@ def checked(config: Mapping, project: Mapping) -> dict:
 
 
 def in_order_of(base: Mapping, settings: Mapping) -> dict:
-    """Return `settings` with the keys of `base` in its order first, at every level: figures follow the order of models.
+    """Return `settings` with the keys of `base` first, in its order, at every level: figures follow the order of models.
 
-    Snakemake puts the keys of `--configfile` before those of the file that they add to.
+    Snakemake puts the keys of `--configfile` before those of config.yaml.
     """
     keys = [*(key for key in base if key in settings), *(key for key in settings if key not in base)]
     nested = {key for key in keys if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)}
@@ -46,32 +46,31 @@ def in_order_of(base: Mapping, settings: Mapping) -> dict:
 
 
 def load(path: str | None) -> Mapping:
-    """The configuration, what is in `path` before what is in config.yaml here, and both before the project's own.
+    """The project's configuration, changed by config.yaml in the working directory, then by `path`.
 
-    Raises ConfigError, as the workflow does, about a file that is none and about a setting that does not fit; not about the
-    project's own, which its tests check.
+    Raises ConfigError, as the workflow does, about a file that does not exist and about an invalid setting.
     """
     here = Path("config.yaml")
-    added = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
-    added += [] if path is None else [Path(path)]
+    files = [here] if here.exists() and not here.samefile(PROJECT / "config.yaml") else []
+    files += [] if path is None else [Path(path)]
     project = config = project_settings()
-    for each in added:
-        config = _merged(config, _read(each))
-    return checked(config, project) if added else project
+    for file in files:
+        config = _merged(config, _read(file))
+    return checked(config, project) if files else project  # tests check the project's own
 
 
 def _merged(base: Mapping, added: Mapping) -> dict:
-    """As Snakemake merges configurations: mappings key by key, anything else as a whole."""
+    """Merge configurations as Snakemake does: mappings key by key, anything else as a whole."""
     both = {key for key in base if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)}
     return {**base, **added, **{key: _merged(base[key], added[key]) for key in both}}
 
 
 def _read(path: Path) -> dict:
-    if not isfile(path):  # where the name is too long to be one, too
+    if not isfile(path):  # also if the name is too long for a file
         raise ConfigError(f"{path}: no such file; name a configuration by --config")
     try:
         settings = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
-    # A date or a tagged value that is none is met with whatever PyYAML's own conversion raises.
+    # Invalid dates and tagged values raise whatever PyYAML's conversion of them does.
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: not YAML ({' '.join(str(error).split())}); see config.yaml of the project") from error
     if not isinstance(settings, dict):

@@ -1,9 +1,8 @@
-"""What the declarations of settings share: their base class, kinds of values, and what is said of a value that does not fit.
+"""What the declarations of settings share: their base class, kinds of values, and messages about a value that does not fit.
 
 A section is a class of keys, each with its type, its bounds and a description. docs/configuration.md is made from them.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, TypeVar, Union
 
@@ -18,14 +17,14 @@ from recuse.base.words import UNWRITABLE
 class Section(BaseModel):
     """Keys of one part of the configuration, each `required` or `optional`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
 
-    def given(self) -> dict:
-        """The keys that are there, as they were written."""
+    def as_written(self) -> dict:
+        """The keys that the user wrote, with their values."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
     def _check(self) -> None:
-        """Raise ValueError where keys, each of which is right, do not go together."""
+        """Raise ValueError if keys that are each valid contradict one another."""
 
     @model_validator(mode="after")
     def _checked(self) -> "Section":
@@ -44,16 +43,16 @@ def optional(description: str, default: object = None, **bounds: object) -> Fiel
 
 
 class SomeKeys(Section):
-    """Keys of which there is one at least."""
+    """Keys of which at least one must be there."""
 
     def _check(self) -> None:
         if not self.model_fields_set:
-            raise PydanticCustomError("empty", "should be non-empty")
+            raise PydanticCustomError("empty", "not be empty")
 
 
 def _unique(values: list) -> list:
     if len(set(values)) < len(values):
-        raise PydanticCustomError("not_unique", "has non-unique elements")
+        raise PydanticCustomError("not_unique", "have no entry twice")
     return values
 
 
@@ -72,25 +71,24 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Proportion = Annotated[float, Field(ge=0, le=1)]
 File = Annotated[Name, AfterValidator(_without_braces)]
 
-# The kinds of a value that may be of several. Their tags, such as (text), stand in pydantic's paths of keys, and are no keys.
-KINDS = {"text": str, "list": list, "mapping": dict, "number": (int, float)}
+# The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path of a key.
+KINDS = {"text": str, "a list": list, "a mapping": dict, "a number": (int, float)}
 TAGS = {kind: f"({kind})" for kind in KINDS}
 
 
-def by_kind(**types: type) -> object:
-    """The type of a value that may be of several kinds; types: by `text`, `list`, `mapping` or `number`."""
+def by_kind(types: Mapping[str, type]) -> object:
+    """The type of a value that may be of several of KINDS."""
 
     def tag_of(value: object) -> str | None:
         kinds = (kind for kind in types if isinstance(value, KINDS[kind]) and not isinstance(value, bool))
         return TAGS.get(next(kinds, None))
 
-    kinds = tuple(Annotated[each, Tag(TAGS[kind])] for kind, each in types.items())
-    message = f"is not a {' or a '.join(types)}"
-    discriminator = Discriminator(tag_of, custom_error_type="kind", custom_error_message=message)
-    return Annotated[Union[kinds], discriminator]  # noqa: UP007
+    tagged = tuple(Annotated[type_of_kind, Tag(TAGS[kind])] for kind, type_of_kind in types.items())
+    discriminator = Discriminator(tag_of, custom_error_type="kind", custom_error_message=f"be {' or '.join(types)}")
+    return Annotated[Union[tagged], discriminator]  # noqa: UP007
 
 
-Files = by_kind(text=File, list=Some[File])
+Files = by_kind({"text": File, "a list": Some[File]})
 
 
 def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: str) -> None:
@@ -100,7 +98,7 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
             raise ValueError(f"{key}: '{name}' is not one of {place}{did_you_mean(name, known)}")
 
 
-RENAMED = {  # keys of judge-bias, as the project was called, and what they are called now
+RENAMED = {  # former name of a key -> its name
     "placebo": "idiosyncrasy",
     "noisy_reference": "measurement_error",
     "missingness": "bounds",
@@ -109,34 +107,33 @@ RENAMED = {  # keys of judge-bias, as the project was called, and what they are 
     "gamma": "self_bias",
     "conclusions": "robustness_checks",
 }
-DEEPEST = 20  # levels of keys: an alias of YAML may stand within what it stands for
-# What pydantic says of a value -> what is said here of it, with the bounds by their names; else it is what a section says.
-MESSAGES = {
-    "string_type": "{value!r} is not of type 'string'",
-    "int_type": "{value!r} is not of type 'integer'",
-    "float_type": "{value!r} is not of type 'number'",
-    "bool_type": "{value!r} is not of type 'boolean'",
-    "list_type": "{value!r} is not of type 'array'",
-    **dict.fromkeys(("dict_type", "model_type"), "{value!r} is not of type 'object'"),
-    "greater_than": "{value!r} is less than or equal to the minimum of {gt:.12g}",
-    "greater_than_equal": "{value!r} is less than the minimum of {ge:.12g}",
-    "less_than": "{value!r} is greater than or equal to the maximum of {lt:.12g}",
-    "less_than_equal": "{value!r} is greater than the maximum of {le:.12g}",
-    **dict.fromkeys(("string_too_short", "empty"), "{value!r} should be non-empty"),
-    "too_short": "{value!r} is too short; write {min_length} or more",
-    "too_long": "{value!r} is too long; write {max_length} at most",
-    "string_pattern_mismatch": "{value!r} does not match {pattern!r}",
-    "literal_error": "{value!r} is not one of {expected}",
+DEEPEST = 20  # levels of keys: an alias of YAML may contain itself
+# Pydantic's type of an error -> what the value should, with the bounds by their names; for other types, pydantic's message.
+SHOULD = {
+    "string_type": "be text",
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "finite_number": "be a finite number",
+    "bool_type": "be true or false",
+    "list_type": "be a list",
+    **dict.fromkeys(("dict_type", "model_type"), "be a mapping"),
+    "greater_than": "be above {gt:.12g}",
+    "greater_than_equal": "be at least {ge:.12g}",
+    "less_than": "be below {lt:.12g}",
+    "less_than_equal": "be at most {le:.12g}",
+    "string_too_short": "not be empty",
+    "too_short": "have at least {min_length} entries",
+    "too_long": "have at most {max_length} entries",
+    "string_pattern_mismatch": "match {pattern}",
+    "literal_error": "be {expected}",
 }
 
 
 def validated(section: type[Section], settings: Mapping, *, name: str = "config") -> Section:
-    """Return `settings` as a section; ConfigError, with the name of the file and the key, where they do not fit it."""
+    """Return `settings` as a section; ConfigError, with the name of the file and the key, if they do not fit it."""
     for where, value in _values_in(settings, name):
         if isinstance(value, str) and UNWRITABLE.search(value):
             raise ConfigError(f"{name}: {where}found {value!a}, with a character that cannot be written; leave it out")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"{name}: {where}found {value}; write a finite number")
     try:
         return section.model_validate(settings)
     except ValidationError as error:
@@ -145,14 +142,14 @@ def validated(section: type[Section], settings: Mapping, *, name: str = "config"
 
 
 def _rank(fault: Mapping) -> tuple:
-    """The faults of single values go before those of several, then the outermost, then names that are not known."""
+    """Faults of single values come before those of several, then the outermost, then unknown keys."""
     loc = fault["loc"]
     depth = len(loc) - 2 * (loc[-1:] == ("[key]",))
     return fault["type"] == "value_error", depth, fault["type"] != "extra_forbidden"
 
 
 def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[str, object]]:
-    """Every key, text and number of settings, with where it stands."""
+    """Every key and value of settings, each with its place."""
     where = "".join(f"{key}: " for key in path)
     if len(path) > DEEPEST:
         raise ConfigError(f"{name}: {path[0]}: more than {DEEPEST} levels of keys, or an alias within itself; write fewer")
@@ -165,33 +162,31 @@ def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[str,
 
 
 def _in_words(fault: Mapping, section: type[Section]) -> str:
-    """Where a fault is, what is wrong there, and what the declaration says of the place."""
+    """The place of a fault, what should be there, what is, and the description of the key."""
     kind, value, bounds = fault["type"], fault["input"], fault.get("ctx", {})
     path = [key for key in fault["loc"] if key not in TAGS.values()]
-    if path[-1:] == ["[key]"]:
-        path = path[:-2]
+    of_key = path[-1:] == ["[key]"]
+    path = path[:-2] if of_key else path
     description, _ = _declared(section, path)
     if kind in ("missing", "extra_forbidden", "invalid_key"):
         *path, key = path
     if kind == "missing":
-        message = f"'{key}' is a required property"
+        message = f"'{key}' is required"
     elif kind in ("extra_forbidden", "invalid_key"):
-        known = _declared(section, path)[1]
-        mend = f"; its name is now '{RENAMED[key]}'" if RENAMED.get(key) in known else did_you_mean(key, known)
-        message, description = f"unknown key '{key}'{mend}", ""
+        _, keys = _declared(section, path)
+        advice = f"; its name is now '{RENAMED[key]}'" if RENAMED.get(key) in keys else did_you_mean(key, keys)
+        message, description = f"unknown key '{key}'{advice}", ""
     elif kind == "value_error":
         message, description = str(bounds["error"]), ""
-    elif kind == "literal_error" and " or " not in bounds["expected"]:
-        message = f"{bounds['expected']} was expected"
-    elif kind in MESSAGES:
-        message = MESSAGES["empty" if bounds.get("min_length") == 1 else kind].format(value=value, **bounds)
     else:
-        message = f"{value!r} {fault['msg']}"
+        kind = "string_too_short" if bounds.get("min_length") == 1 else kind
+        should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
+        message = f"{'names ' if of_key else ''}should {should}, found {value!r}"
     return "".join(f"{key}: " for key in path) + message + (f" ({description})" if description else "")
 
 
 def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str]]:
-    """The description nearest to the end of a path of keys, and the keys that may stand there."""
+    """The description nearest to the end of a path of keys, and the keys that are allowed there."""
     schema = section.model_json_schema()
     node, description = schema, ""
     for key in path:
@@ -202,10 +197,10 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
 
 
 def of_any_name(node: Mapping) -> Mapping:
-    """Of the JSON schema of a mapping with names that a user chooses, that of its values; else {}."""
+    """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes."""
     return node.get("additionalProperties") or next(iter(node.get("patternProperties", {}).values()), {})
 
 
 def resolved(schema: Mapping, node: Mapping) -> Mapping:
-    """The section that a node of a JSON schema refers to; the node itself where it is a value."""
+    """The section that a node of a JSON schema refers to, or the node itself if it is a value."""
     return schema["$defs"][node["$ref"].rpartition("/")[-1]] if "$ref" in node else node

@@ -1,4 +1,4 @@
-"""The configuration as a whole: its sections, and that their names refer to each other."""
+"""The configuration as a whole: its sections, and the names that one section uses of another."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,14 +24,14 @@ def _within_repository(path: str) -> str:
 class Family(Section):
     """A family of models."""
 
-    colour: str = optional("Colour as #rrggbb; without one, the next free colour of the palette.", pattern="^#[0-9a-fA-F]{6}$")
+    colour: str = optional("Colour as #rrggbb; default: the next free colour of the palette.", pattern="^#[0-9a-fA-F]{6}$")
 
 
 class Model(Section):
     """A judge or a model that is rated."""
 
-    family: str = required("The model's family; a key of `families`.")
-    ids: Names = optional("Spellings of the model in data files besides its display name.")
+    family: str = required("The model's family, a key of `families`.")
+    ids: Names = optional("Other spellings of the model in data files.")
 
 
 class PublishedFile(Section):
@@ -45,13 +45,13 @@ class Source(Section):
     """A published repository."""
 
     repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
-    commit: str = required("The commit, in full.", pattern=GIT)
+    commit: str = required("Full id of the commit.", pattern=GIT)
     manifest: str = optional(
-        "A CSV file of workflow/data/sources with the columns path and blob (git blob id), for sources of comparisons.",
+        "For comparisons: a CSV file in workflow/data/sources with columns path and blob (git blob id).",
         pattern=r"^[\w.-]+\.csv$",
     )
     files: dict[Annotated[str, Field(pattern="^[^/{}]+$")], PublishedFile] = optional(
-        "One file of ratings for each dimension.", min_length=1
+        "For ratings: one file per dimension.", min_length=1
     )
 
     def _check(self) -> None:
@@ -64,45 +64,45 @@ class Settings(Section):
 
     build: Some[str] = required("Studies that a bare `snakemake --cores N` builds.")
     mirror: Name = required(
-        "URL or folder from which published files are fetched, laid out <owner>/<repository>/<commit>/<path>; the environment "
-        "variable RECUSE_MIRROR goes before it."
+        "URL or folder from which published files are fetched, laid out <owner>/<repository>/<commit>/<path>. The environment "
+        "variable RECUSE_MIRROR overrides it."
     )
     memory_limit: str = required(
-        "How much memory DuckDB may take in a job, such as 4GB or 512MB; what is beyond it goes to files beside the job's log "
-        "meanwhile. The job itself takes some 200 MB more, up to 1 GB where it fits dozens of slices or models with a "
-        "bootstrap. DuckDB takes no more than 60 % of what the job asks of a cluster (`mem_mb`), if that is less.",
+        "Memory that DuckDB may use in a job, such as 4GB or 512MB; what exceeds it is spilled to files beside the job's log. "
+        "The job itself needs some 200 MB more, up to 1 GB if it fits dozens of slices or models with a bootstrap. On a "
+        "cluster, DuckDB uses at most 60 % of what the job requests (`mem_mb`).",
         pattern=r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$",
     )
-    seed: int = required("Seed of everything simulated and resampled.", ge=0)
+    seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Share = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
     models: dict[Name, Model] = required(
         "Every judge and every model, by display name, in the order of the figures.", min_length=1
     )
-    sources: dict[Name, Source] = optional("Published repositories; a file is accepted only with its git blob id.", default={})
+    sources: dict[Name, Source] = optional(
+        "Published repositories; a file is accepted only if it has its git blob id.", default={}
+    )
     studies: dict[Key, Study] = required(
-        "Sets of ratings. Each has one of `simulate`, `source`, `files`, `import`.", min_length=1
+        "Sets of ratings; each has one of `simulate`, `source`, `files`, `import`, or `files` with `simulate`.", min_length=1
     )
     specs: dict[Key, SpecSettings] = required(
         "Models to fit to every study; an empty entry is Equation 1 of Play Favorites.", min_length=1
     )
-    inference: Inference = required(
-        "What is computed beside the estimates to say what they rest on. Specs named here are of least squares."
-    )
+    inference: Inference = required("Checks beside the estimates. The specs named here are fitted by least squares.")
     comparisons: dict[Key, Comparisons] = required(
-        "Sets of verdicts on pairs of answers. Each has `source`, `files`, `import` or `simulate`."
+        "Sets of verdicts on pairs of answers; each has `source`, `files`, `import` or `simulate`."
     )
 
     def _check(self) -> None:
         for name in ("main", "by_dimension"):
             if name not in self.specs:
-                raise ValueError(f"specs: '{name}' is a required property")
+                raise ValueError(f"specs: '{name}' is required")
 
 
-def check(config: Mapping, own: Mapping[str, Mapping] = MappingProxyType({})) -> None:
-    """Raise ConfigError, naming the key, unless `config` holds what is declared and its names are defined.
+def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> None:
+    """Raise ConfigError, naming the key, unless `config` fits its declaration and every name in it is defined.
 
-    own: the project's specs, which may not become other models.
+    project_specs: those that no configuration may turn into other models.
     """
     settings = validated(Settings, config)
     check_known("build", settings.build, {**settings.studies, **settings.comparisons}, "studies")
@@ -115,15 +115,14 @@ def check(config: Mapping, own: Mapping[str, Mapping] = MappingProxyType({})) ->
         _check_study(f"studies: {name}", study, settings)
     for name, spec in settings.specs.items():
         _check_subset(f"specs: {name}: subset", spec.subset, settings)
-    check_redefined(config["specs"], own)
+    check_redefined(config["specs"], project_specs)
     check_inference(settings.inference, settings.specs)
-    readable = [name for name, source in settings.sources.items() if source.manifest is not None]
+    sources = [name for name, source in settings.sources.items() if source.manifest is not None]
     for name, study in settings.comparisons.items():
-        where = f"comparisons: {name}"
         if name in settings.studies:
-            raise ConfigError(f"config: {where}: a study of ratings has this name; choose another")
+            raise ConfigError(f"config: comparisons: {name}: a study of ratings has this name; choose another")
         if study.source is not None:
-            check_known(f"{where}: source", [study.source], readable, "sources with a manifest")
+            check_known(f"comparisons: {name}: source", [study.source], sources, "sources with a manifest")
 
 
 def _check_study(where: str, study: Study, settings: Settings) -> None:
@@ -141,14 +140,13 @@ def _check_study(where: str, study: Study, settings: Settings) -> None:
 
 def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
     studies = settings.studies.values()
-    own = {model for study in studies for models in (study.families or {}).values() for model in models}
-    known = {
-        "models_dropped": {*settings.models, *own},
+    names = {
+        "models_dropped": {*settings.models}.union(*(group for study in studies for group in (study.families or {}).values())),
         "dimension": {dimension for study in studies for dimension in study.scales},
     }
     if all(study.task_types is not None for study in studies):  # a study without them may hold any dataset
-        known["task_type"] = {task_type for study in studies for task_type in study.task_types}
-        known["dataset"] = {d for study in studies for group in study.task_types.values() for d in group}
-    for key, values in (subset.given() if subset is not None else {}).items():
-        if key in known:
-            check_known(f"{where}: {key}", values, known[key], "models" if key == "models_dropped" else f"any study's {key}s")
+        names["task_type"] = {task_type for study in studies for task_type in study.task_types}
+        names["dataset"] = {d for study in studies for group in study.task_types.values() for d in group}
+    for key, values in (subset.as_written() if subset is not None else {}).items():
+        if key in names:
+            check_known(f"{where}: {key}", values, names[key], "models" if key == "models_dropped" else f"any study's {key}s")

@@ -13,14 +13,14 @@ from conftest import CONFIG, DATA
 from recuse.base.errors import DataError
 from recuse.base.tables import PAIRWISE_COMPLETENESS as COMPLETENESS
 from recuse.base.tables import read_table
-from recuse.pairwise.table import VerdictFiles, normalise
+from recuse.pairwise.table import normalise
 
 
 def run(folder, files, **settings):
     """Path of the canonical comparisons, and the rows of their completeness."""
     comparisons, completeness = folder / "comparisons.parquet", folder / "completeness.csv"
-    source = VerdictFiles([str(file) for file in files], **settings)
-    normalise("mine", source, comparisons=str(comparisons), completeness=str(completeness))
+    files = [str(file) for file in files]
+    normalise("mine", files, comparisons=str(comparisons), completeness=str(completeness), **settings)
     rows = read_table(completeness)
     assert tuple(rows[0]) == COMPLETENESS
     return str(comparisons), rows

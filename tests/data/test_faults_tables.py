@@ -18,7 +18,6 @@ from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.study import Study
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.pairwise.table import VerdictFiles
 from recuse.pairwise.table import normalise as normalise_verdicts
 
 SMOKE = ROOT / "tests" / "smoke"
@@ -177,9 +176,9 @@ def test_raters(folder, rated, content):
 
 def through_verdicts(path, folder, *, both_orders):
     made = removed(folder, "comparisons.parquet", "completeness.csv")
-    asked = VerdictFiles([str(path)], "table", both_orders)
+    written = {"comparisons": str(made[0]), "completeness": str(made[1])}
     with done_or_refused(str(path), made=made):
-        normalise_verdicts("mine", asked, comparisons=str(made[0]), completeness=str(made[1]))
+        normalise_verdicts("mine", [str(path)], both_orders=both_orders, **written)
 
 
 def test_verdicts_as_they_are(folder):

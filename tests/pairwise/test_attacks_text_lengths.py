@@ -129,7 +129,7 @@ FAULTS = [
     ("gender", [GOOD, question("q_7-gender", "a", "b")], "gender.json, line 2: found question_id 'q_7-gender'"),
     ("gender", [GOOD, question("q_0", "a", "b")], "gender.json, line 2: found question_id 'q_0'; write"),
     ("gender", [GOOD, question("q_0-reference", "a", "b")], "line 2: found question_id 'q_0-reference'"),
-    ("gender", [GOOD, GOOD], "gender.json, line 2: question 'q_1' stands a second time"),
+    ("gender", [GOOD, GOOD], "gender.json, line 2: question 'q_1' appears a second time"),
     ("gender", [GOOD], "gender.json: no line for question 'q_0' .1 are missing"),
     ("gender", [GOOD, question(None, "a", "b")], "line 2, field question_id: found None; needed a text"),
     ("gender", [GOOD, question("q_0-gender", "a", " \n")], "gender.json, line 2, answers, answer2, field answer: found"),
@@ -141,8 +141,8 @@ FAULTS = [
         "raw.json, line 1, field level: found 'Guessing'; needed one of 'Remembering'",
     ),
     ("raw", [question("q_0", "a", "b")], "raw.json, line 1, field level: found .nothing."),
-    ("raw", [question("q_0", "a", "b", level=LEVELS[0])] * 2, "raw.json, line 2: question 'q_0' stands a second time"),
-    ("raw", [], "raw.json: holds no questions"),
+    ("raw", [question("q_0", "a", "b", level=LEVELS[0])] * 2, "raw.json, line 2: question 'q_0' appears a second time"),
+    ("raw", [], "raw.json: the file holds no questions"),
 ]
 
 

@@ -64,7 +64,7 @@ def test_first_row(llmbar):
             '"swap"',
             "entry 1, column order: 'GPT-4' was shown the answer of 'output 1' before that of 'output 2'",
         ),
-        (r'"label": 1', '"label": 2', "write the same in each row about these answers"),
+        (r'"label": 1', '"label": 2', "write the same in each row about the same answers"),
     ],
 )
 def test_fault_is_named_with_its_place(tmp_path, pattern, replacement, message):

@@ -133,8 +133,8 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
 def test_orientation_says_whose_answer_was_perturbed(tmp_path):
     lines = ["J,q,A,B,ab,a,control", "J,q,A,B,ba,a,control", "J,q,B,A,ab,a,fake", "J,q,B,A,ba,a,fake"]
     text = said(tmp_path, lines, f"{NEEDED},condition")
-    assert "line 4, column model_a: found 'B' against 'A' for item 'q', which stands the other way round before" in text
-    assert "model_b is the one whose answer is perturbed: keep one way round" in text
+    assert "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than before" in text
+    assert "the answer of model_b is perturbed: keep one way round" in text
     run(tmp_path, [write(tmp_path / "v.csv", [line.replace("control", "plain") for line in lines], f"{NEEDED},condition")])
 
 
@@ -162,7 +162,7 @@ def test_fault_is_named_with_its_place(tmp_path, line, message):
 
 
 def test_two_answers_of_one_model(tmp_path):
-    assert said(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith("names of their own, such as GPT-4 and GPT-4 (2)")
+    assert said(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith("different names, such as GPT-4 and GPT-4 (2)")
 
 
 @pytest.mark.parametrize(("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("first", "a"), ("inf", "a"), ("1", "tie")])
@@ -179,8 +179,8 @@ def test_row_that_stands_twice_and_votes(tmp_path):
     assert (
         "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with the answer of 'Bard'" in text
     )
-    assert "vote 1, stands already in" in text
-    assert "line 3; keep one of the two rows, or number repeated verdicts in a column `vote`" in text
+    assert "vote 1, is already in" in text
+    assert "line 3; keep one row, or number repeated verdicts in a column `vote`" in text
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
     assert "line 6, column judge" in said(tmp_path, [*GOOD, turned])
     votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [f"{GOOD[0]},3", f"{GOOD[1]},3"]
@@ -192,7 +192,10 @@ def test_one_order_is_an_error_or_counted(tmp_path):
     lines = [*GOOD[:3], "J,q3,GPT,Bard,ba,a,,,"]
     text = said(tmp_path, lines)
     assert "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for item 'q2', vote 1" in text
-    assert "never the other way round; add that verdict, or write `both_orders: false` for the study in config" in text
+    assert (
+        "never the other way round; add that verdict, or write `both_orders: false` for the study in config, which leaves"
+        in text
+    )
     assert "(1 more comparisons lack an order)" in text
     assert "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'" in said(tmp_path, [*GOOD, lines[3]])
     comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False)
@@ -217,7 +220,7 @@ def test_one_order_is_an_error_or_counted(tmp_path):
 def test_rows_about_the_same_answers_agree(tmp_path, line, message):
     text = said(tmp_path, [*GOOD, line])
     assert f"v.csv, line 6, column {message}" in text
-    assert "v.csv, line 2; write the same in each row about these answers" in text
+    assert "v.csv, line 2; write the same in each row about the same answers" in text
 
 
 def test_a_length_of_0_is_not_a_missing_one(tmp_path):
@@ -229,7 +232,7 @@ def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     header = f"{NEEDED},human,experiment"
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
     text = said(tmp_path, lines, header)
-    assert "v.csv, line 4, column judge: found 'Human', experiment 'e', which stands for the labels of the column human" in text
+    assert "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in column human" in text
     assert text.endswith("write another name, such as 'Human judge'")
     apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]  # an experiment without labels
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])
@@ -264,7 +267,7 @@ def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
     ]
     (tmp_path / "v.csv").write_text("\n".join(lines), "utf-8")
     said = complaint(tmp_path, [tmp_path / "v.csv"])
-    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 in" in said
+    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in" in said
     assert "v.csv, line 2; write the same" in said
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from recuse.base.runner import run
-from recuse.pairwise.table import VerdictFiles, normalise
+from recuse.pairwise.table import normalise
 
 
 def normalise_study(
     *, study: str, raw: Sequence[str], format: str, both_orders: bool, comparisons: str, completeness: str
 ) -> None:
-    normalise(study, VerdictFiles(raw, format, both_orders), comparisons=comparisons, completeness=completeness)
+    normalise(study, raw, format=format, both_orders=both_orders, comparisons=comparisons, completeness=completeness)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.imports.verdicts import import_verdicts
-from recuse.pairwise.table import VerdictFiles, normalise
+from recuse.pairwise.table import normalise
 
 FORMATS = Path(__file__).parents[2] / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
@@ -34,8 +34,8 @@ def counted(folder):
 
 def canonical(folder, **options):
     """What the next step makes of the imported table."""
-    source = VerdictFiles([f"{folder}/verdicts.parquet"], **options)
-    normalise("mine", source, comparisons=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
+    written = {"comparisons": f"{folder}/c.parquet", "completeness": f"{folder}/c.csv"}
+    normalise("mine", [f"{folder}/verdicts.parquet"], **written, **options)
     return duckdb.sql(f"select * from '{folder}/c.parquet'").fetchall()
 
 

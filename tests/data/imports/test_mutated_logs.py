@@ -14,7 +14,6 @@ from recuse.data.imports.ratings import import_ratings
 from recuse.data.imports.verdicts import import_verdicts
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import scales_in_steps
-from recuse.pairwise.table import VerdictFiles
 from recuse.pairwise.table import normalise as normalise_verdicts
 
 FORMATS = ROOT / "tests" / "formats"
@@ -114,8 +113,8 @@ def take(folder, name, path, references=None):
                 source = StudyFiles.from_config([str(raw)], [None], scales=scales, task_types={}, models=CONFIG["models"])
                 normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
             else:
-                source = VerdictFiles([str(raw)], "table", both_orders=False)
-                normalise_verdicts("mine", source, comparisons=str(canonical), completeness=str(completeness))
+                written = {"comparisons": str(canonical), "completeness": str(completeness)}
+                normalise_verdicts("mine", [str(raw)], both_orders=False, **written)
     return [path for path in made if path.exists()]
 
 

@@ -1,11 +1,12 @@
-"""Attacks on a judge: how often a perturbation wins it over, and what single votes say of places, lengths and answers.
+"""Attacks on a judge: how often a perturbation wins it over, and how single votes depend on places, lengths and answers.
 
 Tables are made of `votes`, the verdicts about perturbed answers; of `samples`, the preference that the votes on one pair of
-answers make; and of the published answers, whose lengths perturbations change. Source: Chen et al., Humans or LLMs as the
+answers add up to; and of the published answers, whose lengths perturbations change. Source: Chen et al., Humans or LLMs as the
 Judge?
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import duckdb
@@ -15,10 +16,9 @@ from recuse.base.database import files, text
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import CONTROL, WORSENING
 from recuse.pairwise.questions import bootstrap, groups_of, percentile_intervals, quotient, ranks
-from recuse.pairwise.sources import coded, field_of, read_lines
+from recuse.pairwise.sources import coded, field_of, read_objects
 
-# CoBBLEr's conditions (see `cognitive`) perturb no answer; they may stand in one experiment with a control group.
-OF_OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")
+OTHER_TESTS = ("order", "compassion", "bandwagon", "attentional")  # conditions of CoBBLEr (see `cognitive`): no perturbations
 BIN = 10  # units of length
 BINS = 6  # the last is open
 LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
@@ -27,7 +27,7 @@ LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
 def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
     """Create the temporary view `votes`: the rows about perturbed answers of the canonical table, a parquet file.
 
-    They are of experiments with a control group, under any named condition but OF_OTHER_TESTS: the control group, or a
+    They are of experiments with a control group, under any named condition but OTHER_TESTS: the control group, or a
     perturbation of the answer of model_b.
     """
     table = files([comparisons])
@@ -35,15 +35,15 @@ def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
         create temp table attacked as select distinct experiment from {table} where condition = {text(CONTROL)}""")
     connection.execute(f"""
         create temp view votes as
-        select * from {table} where condition not in ('', {", ".join(map(text, OF_OTHER_TESTS))})
+        select * from {table} where condition not in ('', {", ".join(map(text, OTHER_TESTS))})
                                 and experiment in (select experiment from attacked)""")
 
 
 def create_samples(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the temporary table `samples` from the view `votes`, by judge, experiment, condition, item, model_a and model_b.
 
-    votes: verdicts without errors. preference: `a`, `tie` or `b` where the mean of the votes is below, equal to or above 0.5,
-    with 0 for the answer of model_a, 0.5 for a tie and 1 for that of model_b; NULL where all are errors (section 4.4).
+    votes: verdicts without errors. preference: `a`, `tie` or `b` if the mean of the votes is below, equal to or above 0.5, with
+    0 for the answer of model_a, 0.5 for a tie and 1 for that of model_b; NULL if all are errors (section 4.4).
     """
     connection.execute("""
         create temp table samples as
@@ -80,7 +80,7 @@ COUNTS = f"""
 def success_rates(connection: duckdb.DuckDBPyConnection, *, worsening: Sequence[str], confidence: float) -> list[dict]:
     """Return the rows of the table of attack success rates (ASR), from the table `samples` (Chen et al., section 4.5).
 
-    With `before` and `after` the preferences of a sample in the control group and with the perturbed answer (b):
+    With `before` and `after` the preferences of a sample in the control group and with the perturbed answer (b),
     improving perturbation:  ASR = |{before in {a, tie}, after = b}| / |{before in {a, tie}}|
     worsening perturbation:  ASR = |{before in {b, tie}, after in {b, tie}}| / |{before in {b, tie}}|
     One row per experiment, perturbation, pair of models and judge: asr (NaN if n is 0) with its exact interval, shifted (the
@@ -123,13 +123,20 @@ def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study
     return f"perturbations: {', '.join(conditions)}; worsening: {worse}"
 
 
+column_of = itemgetter("experiment", "condition", "model_a", "model_b")
+
+
 def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
     """Return `rows` (shifted, n) with their rank among the judges of the same experiment, condition and pair of models."""
+    # Equal ratios are equal numbers: division rounds correctly.
+    rates = [row["shifted"] / row["n"] if row["n"] else None for row in rows]
+    columns: dict[tuple, list[int]] = {}
+    for number, row in enumerate(rows):
+        columns.setdefault(column_of(row), []).append(number)
     ranked = [dict(row) for row in rows]
-    for members in _grouped(ranked, "experiment", "condition", "model_a", "model_b").values():
-        # Equal ratios are equal numbers: division rounds correctly.
-        for row, rank in zip(members, ranks([row["shifted"] / row["n"] if row["n"] else None for row in members]), strict=True):
-            row["rank"] = rank
+    for numbers in columns.values():
+        for number, rank in zip(numbers, ranks([rates[number] for number in numbers]), strict=True):
+            ranked[number]["rank"] = rank
     return ranked
 
 
@@ -141,32 +148,24 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
     without a place last.
     """
     averages = []
-    for (experiment,), members in _grouped(rows, "experiment").items():
-        ranked = [row for row in members if row["rank"] is not None]
-        columns = len(_grouped(ranked, "condition", "model_a", "model_b"))
-        of_experiment = []
-        for judge in dict.fromkeys(row["judge"] for row in members):
-            of_judge = [row["rank"] for row in ranked if row["judge"] == judge]
-            average = sum(of_judge) / columns if len(of_judge) == columns > 0 else None
-            row = {"experiment": experiment, "judge": judge, "average_rank": average, "columns": len(of_judge)}
-            of_experiment.append(row)
-        places = ranks([row["average_rank"] for row in of_experiment])
-        averages += [{**row, "place": place} for row, place in zip(of_experiment, places, strict=True)]
+    for experiment in dict.fromkeys(row["experiment"] for row in rows):
+        judges: dict[str, list[int]] = {row["judge"]: [] for row in rows if row["experiment"] == experiment}
+        ranked = [row for row in rows if row["experiment"] == experiment and row["rank"] is not None]
+        for row in ranked:
+            judges[row["judge"]].append(row["rank"])
+        columns = len(set(map(column_of, ranked)))
+        means = [sum(own) / columns if len(own) == columns > 0 else None for own in judges.values()]
+        for (judge, own), average, place in zip(judges.items(), means, ranks(means), strict=True):
+            names = {"experiment": experiment, "judge": judge}
+            averages.append({**names, "average_rank": average, "columns": len(own), "place": place})
     return sorted(averages, key=lambda row: (row["experiment"], row["place"] is None, row["place"], row["judge"]))
-
-
-def _grouped(rows: Iterable[Mapping], *keys: str) -> dict[tuple[Hashable, ...], list]:
-    groups: dict[tuple[Hashable, ...], list] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
-    return groups
 
 
 def votes_by_position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield, by experiment and judge, the shares of votes for the answer shown first, for neither and for the one shown second.
 
-    difference: first - second, 0 without position bias if both orders are shown equally often; its interval is percentiles of a
-    bootstrap over questions. n: votes without errors. Source: Chen et al., Table 6.
+    difference: first - second, 0 without position bias if both orders are shown equally often, with the percentile interval of
+    a bootstrap over questions. n: votes without errors. Source: Chen et al., Table 6.
     """
     query = """
         select experiment, judge, item, count(*) filter (("order", outcome) in (('ab', 'a'), ('ba', 'b'))) as first,
@@ -193,10 +192,10 @@ def length_curve(connection: duckdb.DuckDBPyConnection, *, confidence: float, se
     """Yield, by experiment, judge and bin of the absolute difference of lengths, the mean vote for the longer answer.
 
     A vote scores 0 for the shorter answer, 0.5 for a tie, 1 for the longer one. Only the control group counts, so that no
-    perturbation is taken for length. Bins are BIN wide, from bin_low to below bin_high; the last is open. Interval: percentiles
-    of a bootstrap over questions, none with fewer than two in the bin. n: votes. Left out, and counted in each row of the
-    judge: errors, and other votes on answers of unknown length (no_length) or of equal_lengths. Where nothing is left there is
-    one row, without a bin and with n = 0. Source: Chen et al., Figure 4.
+    perturbation is mistaken for length. Bins are BIN wide, from bin_low to below bin_high; the last is open. Interval:
+    percentiles of a bootstrap over questions, none with fewer than two in the bin. n: votes. Left out, and counted in each row
+    of the judge: errors, and other votes on answers of unknown length (no_length) or of equal_lengths. If no vote is left there
+    is one row, without a bin and with n = 0. Source: Chen et al., Figure 4.
     """
     scores = {f"score{bin_}": f"coalesce(sum(score) filter (bin = {bin_}), 0)" for bin_ in range(BINS)}
     numbers = {f"n{bin_}": f"count(*) filter (bin = {bin_})" for bin_ in range(BINS)}
@@ -242,7 +241,7 @@ def _means(totals: np.ndarray) -> np.ndarray:
 def vote_shares(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
     """Yield, by experiment, pair of models and judge, the shares of the votes in the control group for a, for neither, for b.
 
-    n: votes without errors. With an anchor (a) and a weaker model (b) they say how much weaker. Source: Chen et al., Table 7.
+    n: votes without errors. With an anchor (a) and a weaker model (b) they show how much weaker. Source: Chen et al., Table 7.
     """
     names = ("experiment", "model_a", "model_b", "judge")
     counted = ", ".join(f"count(*) filter (outcome = '{outcome}')" for outcome in ("a", "tie", "b", "error"))
@@ -264,7 +263,7 @@ UNITS = {"words": lambda answer: len(answer.split()), "characters": len}
 def length_confound(folder: str | Path, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the mean relative change of length, (perturbed - raw) / raw, by perturbation, Bloom level and unit.
 
-    A judge that prefers length would follow it, too. folder: of the published files data/raw.json and data/<perturbation>.json,
+    A judge that prefers length would follow it too. folder: of the published files data/raw.json and data/<perturbation>.json,
     one JSON object a line. Each perturbed file repeats one of a question's two answers as it was, so there are two rows:
     `answers` is `perturbed` for those that differ from the raw ones, `both` for all, which halves the change. level: empty for
     all questions; unit: words (split at white space) or characters. longer: the share of answers with more units than the raw
@@ -272,10 +271,10 @@ def length_confound(folder: str | Path, *, confidence: float, seed: int) -> Iter
 
     DataError naming file and line where a line is not JSON or lacks an answer, or names an unknown question or level.
     """
-    raw, level_of = _read_raw(f"{folder}/data/{RAW}.json")
+    raw, level_of = _read_answers(f"{folder}/data/{RAW}.json")
     levels = np.array([level_of[question] for question in raw])
     for perturbation in PERTURBATIONS:
-        perturbed = _read_perturbed(f"{folder}/data/{perturbation}.json", perturbation, raw)
+        perturbed, _ = _read_answers(f"{folder}/data/{perturbation}.json", perturbation, raw)
         pairs = [list(zip(raw[question], perturbed[question], strict=True)) for question in raw]
         differ = np.array([[old != new for old, new in pair] for pair in pairs])  # (questions, answers)
         for level in ("", *LEVELS):
@@ -299,45 +298,31 @@ def _summary(changes: np.ndarray, counted: np.ndarray, *, confidence: float, see
     return {**row, "longer": float((counted & (changes > 0)).sum() / n), "n": int(n)}
 
 
-def _read_raw(path: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """The two answers of each question, and its Bloom level."""
+def _read_answers(path: str, perturbation: str = "", raw: Mapping | None = None) -> tuple[dict[str, tuple], dict[str, str]]:
+    """The two answers of each question, and its Bloom level; perturbed files have the questions of `raw`, and no levels."""
     answers, levels = {}, {}
-    for number, entry in read_lines(path):
-        where = f"{path}, line {number}"
-        question = field_of(entry, "question_id", str, where)
-        _add_answers(answers, question, entry, where)
-        levels[question] = coded(entry, "level", dict(zip(LEVELS, LEVELS, strict=True)), where)
-    if not answers:
-        raise DataError(f"{path}: holds no questions; fetch it again")
-    return answers, levels
-
-
-def _read_perturbed(path: str, perturbation: str, raw: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The two answers of each question of `raw`, after the perturbation."""
-    answers = {}
-    for number, entry in read_lines(path):
-        where = f"{path}, line {number}"
+    for _, where, entry in read_objects(path, lines=True):
         name = field_of(entry, "question_id", str, where)
-        question = name.removesuffix(f"-{perturbation}")
-        if question not in raw or question == name:
+        question = name if raw is None else name.removesuffix(f"-{perturbation}")
+        if raw is not None and (question not in raw or question == name):
             raise DataError(
                 f"{where}: found question_id {name!r}; write a question_id of {RAW}.json followed by -{perturbation}"
             )
-        _add_answers(answers, question, entry, where)
-    absent = [question for question in raw if question not in answers]
+        if question in answers:
+            raise DataError(f"{where}: question {question!r} appears a second time; keep one of the lines")
+        pair = field_of(entry, "answers", dict, where)
+        texts = []
+        for key in ANSWERS:
+            answer = field_of(field_of(pair, key, dict, f"{where}, answers"), "answer", str, f"{where}, answers, {key}")
+            if not answer.split():
+                raise DataError(f"{where}, answers, {key}, field answer: found {answer!r}; write the text of the answer")
+            texts.append(answer)
+        answers[question] = tuple(texts)
+        if raw is None:
+            levels[question] = coded(entry, "level", dict(zip(LEVELS, LEVELS, strict=True)), where)
+    absent = [question for question in raw or () if question not in answers]
     if absent:
         raise DataError(f"{path}: no line for question {absent[0]!r} ({len(absent)} are missing); fetch the file again")
-    return answers
-
-
-def _add_answers(answers: dict[str, tuple[str, ...]], question: str, entry: dict, where: str) -> None:
-    if question in answers:
-        raise DataError(f"{where}: question {question!r} stands a second time; keep one line of it")
-    texts = []
-    of_question = field_of(entry, "answers", dict, where)
-    for name in ANSWERS:
-        answer = field_of(field_of(of_question, name, dict, f"{where}, answers"), "answer", str, f"{where}, answers, {name}")
-        if not answer.split():
-            raise DataError(f"{where}, answers, {name}, field answer: found {answer!r}; write the text of the answer")
-        texts.append(answer)
-    answers[question] = tuple(texts)
+    if not answers:
+        raise DataError(f"{path}: the file holds no questions; fetch it again")
+    return answers, levels

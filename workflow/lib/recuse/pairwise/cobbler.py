@@ -1,16 +1,17 @@
 """CoBBLEr's released files: shares of biases, rates of valid verdicts, and rank-biased overlap with the annotators' rankings.
 
-The release holds win counts of the judges and the annotators, shares of human biases, and a table of the judges' shares, but
-no verdicts.
+The release has win counts of the judges and the annotators, shares of human biases, and a table of the judges' shares, but no
+verdicts.
 """
 
 import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
+from math import comb
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from recuse.base.errors import DataError
 from recuse.data.registry import HUMAN
 from recuse.pairwise.cognitive import CLOSED_FORM, against_random
 from recuse.pairwise.questions import percentile_intervals
-from recuse.pairwise.sources import read_entries
+from recuse.pairwise.sources import read_objects
 
 BATCHES = "competitive-llms/human/batches"
 QUOTED = "competitive-llms/human/cobbler_table2_anova.csv"
@@ -38,10 +39,10 @@ SYSTEMS_OF = {  # judges that compared others
     "llamav2": (*SYSTEMS, "llamav2"),
     **dict.fromkeys(("mistral", "olmo"), (*NEWER_SYSTEMS, "llamav2", "mistral", "olmo")),
 }
-RELEASED_NAMES = {"distraction": "attentional"}  # biases that the paper names otherwise
+RELEASED_NAMES = {"distraction": "attentional"}  # in the files: in the paper
 NO_MODEL = "random"  # the authors' simulated judge, among the judges' files
 INSTRUCTIONS = 50
-# Runs that the authors ended early: released folder and judge, and the instructions that there are.
+# Runs that the authors ended early: released folder and judge, and the number of instructions.
 ENDED_EARLY = {
     ("model_bias/compassion", "dolly"): 29,
     ("model_bias/distraction", "dolly"): 7,
@@ -51,27 +52,21 @@ ENDED_EARLY = {
 HUMAN_INSTRUCTIONS, HUMAN_ANNOTATORS = 25, 3  # of the tests of human biases
 
 
-@dataclass(frozen=True)
-class Wins:
+class Wins(NamedTuple):
     """How many comparisons each system won under each instruction: `counts` is (instructions, systems)."""
 
     systems: tuple[str, ...]  # in the order of the file
     counts: np.ndarray
-
-    @property
-    def pairs(self) -> int:
-        """Comparisons of one instruction: each pair of systems once."""
-        return len(self.systems) * (len(self.systems) - 1) // 2
 
     def of(self, systems: Sequence[str]) -> np.ndarray:
         """The counts of `systems`, in their order."""
         return self.counts[:, [self.systems.index(system) for system in systems]]
 
 
-def wins_of_judge(folder: str, of: str, judge: str) -> Wins:
-    """Win counts by a judge in the released folder `of`, such as `model_bias/order`; see read_wins."""
-    path = f"{folder}/{BATCHES}/{of}/nC2_preferences_{judge}.json"
-    return read_wins(path, SYSTEMS_OF.get(judge, SYSTEMS), instructions=ENDED_EARLY.get((of, judge), INSTRUCTIONS))
+def wins_of_judge(folder: str, prompt: str, judge: str) -> Wins:
+    """Win counts by a judge in the released folder of a prompt, such as `model_bias/order`; see read_wins."""
+    path = f"{folder}/{BATCHES}/{prompt}/nC2_preferences_{judge}.json"
+    return read_wins(path, SYSTEMS_OF.get(judge, SYSTEMS), instructions=ENDED_EARLY.get((prompt, judge), INSTRUCTIONS))
 
 
 def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCTIONS) -> Wins:
@@ -79,22 +74,19 @@ def read_wins(path: str, systems: Sequence[str], *, instructions: int = INSTRUCT
 
     DataError unless it has `instructions` objects of just these `systems`, in any order, with no more wins than pairs of them.
     """
-    objects = _objects(path, instructions)
-    pairs = len(systems) * (len(systems) - 1) // 2
-    for number, wins in enumerate(objects, 1):
-        where = f"{path}: instruction {number}"
-        missing, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
-        if missing or more:
-            fault = f"no wins of '{missing[0]}'" if missing else f"wins of '{more[0]}', which is not among them"
+    objects, pairs = _objects(path, instructions), comb(len(systems), 2)
+    for where, wins in objects.items():
+        absent, more = [system for system in systems if system not in wins], [key for key in wins if key not in systems]
+        if absent or more:
+            fault = f"no wins of '{absent[0]}'" if absent else f"wins of '{more[0]}', which is not among them"
             raise DataError(f"{where}: found {fault}; needed the wins of {', '.join(systems)}")
         for system, count in wins.items():
             if type(count) is not int or count < 0:
                 raise DataError(f"{where}: found {count!r} wins of '{system}'; needed a whole number from 0")
-        total = sum(wins.values())
-        if total > pairs:
+        if (total := sum(wins.values())) > pairs:
             raise DataError(f"{where}: found {total} wins; needed {pairs} at most, one for each pair")
-    listed = tuple(objects[0])
-    return Wins(listed, np.array([[wins[system] for system in listed] for wins in objects]))
+    listed = tuple(next(iter(objects.values())))
+    return Wins(listed, np.array([[wins[system] for system in listed] for wins in objects.values()]))
 
 
 def read_human_shares(path: str, key: str) -> np.ndarray:
@@ -103,15 +95,22 @@ def read_human_shares(path: str, key: str) -> np.ndarray:
     DataError unless there are 25 instructions with three shares from 0 to 1 each.
     """
     objects = _objects(path, HUMAN_INSTRUCTIONS)
-    for number, shares in enumerate(objects, 1):
-        where = f"{path}: instruction {number}"
-        listed = shares.get(key)
-        if not isinstance(listed, list) or len(listed) != HUMAN_ANNOTATORS:
-            raise DataError(f"{where}: found {listed!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
-        for share in listed:
+    for where, entry in objects.items():
+        shares = entry.get(key)
+        if not isinstance(shares, list) or len(shares) != HUMAN_ANNOTATORS:
+            raise DataError(f"{where}: found {shares!r} under '{key}'; needed the shares of {HUMAN_ANNOTATORS} annotators")
+        for share in shares:
             if type(share) not in (int, float) or not 0 <= share <= 1:
                 raise DataError(f"{where}: found {share!r} under '{key}'; needed a share from 0 to 1")
-    return np.array([shares[key] for shares in objects], float)
+    return np.array([entry[key] for entry in objects.values()], float)
+
+
+def _objects(path: str, count: int) -> dict[str, dict]:
+    """The objects of a JSON file, which must be `count`, one for each instruction, by their places."""
+    objects = {f"{path}: instruction {number}": entry for number, _, entry in read_objects(path, lines=False)}
+    if len(objects) != count:
+        raise DataError(f"{path}: found {len(objects)} instructions where {count} were released; fetch the file again")
+    return objects
 
 
 def read_quoted(folder: str) -> list[dict]:
@@ -122,31 +121,27 @@ def read_quoted(folder: str) -> list[dict]:
     path = f"{folder}/{QUOTED}"
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file; fetch it")
-    columns = ["model", "size", "bias", "score", "valid"]
+    columns, rows = ["model", "size", "bias", "score", "valid"], []
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         header = list(reader.fieldnames or ())
         if header != columns:
             raise DataError(f"{path}, line 1: found {', '.join(header)}; needed the columns {', '.join(columns)}")
-        rows = [_quoted_row(line, f"{path}, line {number}") for number, line in enumerate(reader, 2)]
+        for line, row in enumerate(reader, 2):
+            bias = RELEASED_NAMES.get(row["bias"], row["bias"])
+            for value, names, column in ((row["model"], JUDGES, "model"), (bias, CLOSED_FORM, "bias")):
+                if value not in names:
+                    raise DataError(f"{path}, line {line}, column {column}: found '{value}'; needed one of {', '.join(names)}")
+            share = _share(row["score"], f"{path}, line {line}, column score")
+            valid = None if bias == "salience" else _share(row["valid"], f"{path}, line {line}, column valid")
+            rows.append({"judge": row["model"], "size": row["size"], "bias": bias, "share": share, "valid": valid})
     counts = Counter((row["judge"], row["bias"]) for row in rows)
-    for key, count in counts.items():
-        if count > 1:
-            raise DataError(f"{path}: found {' and '.join(key)} twice; keep one row")
-    for judge, bias in product(dict.fromkeys(judge for judge, _ in counts), CLOSED_FORM):
-        if (judge, bias) not in counts:
+    for judge, bias in product(dict.fromkeys(row["judge"] for row in rows), CLOSED_FORM):
+        if counts[judge, bias] > 1:
+            raise DataError(f"{path}: found {judge} and {bias} twice; keep one row")
+        if counts[judge, bias] == 0:
             raise DataError(f"{path}: found no row of {judge} and {bias}; every judge has every bias once")
     return rows
-
-
-def _quoted_row(line: dict[str, str], where: str) -> dict:
-    bias = RELEASED_NAMES.get(line["bias"], line["bias"])
-    for value, known, column in ((line["model"], JUDGES, "model"), (bias, CLOSED_FORM, "bias")):
-        if value not in known:
-            raise DataError(f"{where}, column {column}: found '{value}'; needed one of {', '.join(known)}")
-    share = _share(line["score"], f"{where}, column score")
-    valid = None if bias == "salience" else _share(line["valid"], f"{where}, column valid")
-    return {"judge": line["model"], "size": line["size"], "bias": bias, "share": share, "valid": valid}
 
 
 def _share(text: str, where: str) -> float:
@@ -159,15 +154,7 @@ def _share(text: str, where: str) -> float:
     return share
 
 
-def _objects(path: str, count: int) -> list[dict]:
-    """The objects of a JSON file, which must be `count`, one for each instruction."""
-    objects = [entry for _, entry in read_entries(path)]
-    if len(objects) != count:
-        raise DataError(f"{path}: found {len(objects)} instructions where {count} were released; fetch the file again")
-    return objects
-
-
-PERSISTENCE = 0.8  # of CoBBLEr
+PERSISTENCE = 0.8  # p, as in CoBBLEr
 
 
 def places(wins: np.ndarray) -> np.ndarray:
@@ -183,10 +170,10 @@ def places(wins: np.ndarray) -> np.ndarray:
 def rank_biased_overlap(
     first: np.ndarray, second: np.ndarray, *, extrapolated: bool, persistence: float = PERSISTENCE
 ) -> np.ndarray:
-    """Rank-biased overlap of rankings that rank the same k systems (Webber, Moffat and Zobel 2010, equations 4 and 23).
+    """Rank-biased overlap of rankings of the same k systems (Webber, Moffat and Zobel 2010, equations 4 and 23).
 
     truncated: (1 - p) sum_{d=1..k} p^(d-1) A_d, where A_d is the share of the d best of one that are among the d best of the
-    other; it cannot exceed 1 - p^k. extrapolated: with p^k A_k more, and A_k = 1 as both rank the same systems. A system is
+    other; it cannot exceed 1 - p^k. extrapolated: p^k A_k more, with A_k = 1 because both rank the same systems. A system is
     among the d best of both from the deeper of its two places on, so it adds (1 - p) sum_{d > deeper place} p^(d-1) / d.
 
     first, second: places from 0, (..., systems), of shapes that broadcast. Returns (...). ValueError unless each ranking holds
@@ -200,23 +187,23 @@ def rank_biased_overlap(
         if ranking.shape[-1] != systems or (np.sort(ranking, axis=-1) != np.arange(systems)).any():
             raise ValueError(f"a ranking of {systems} systems must hold each of the places 0 to {systems - 1} once")
     depth = np.arange(1, systems + 1)
-    of_depth = (1 - persistence) * persistence ** (depth - 1) / depth
-    of_place = np.cumsum(of_depth[::-1])[::-1]
-    truncated = of_place[np.maximum(first, second)].sum(axis=-1)
+    by_depth = (1 - persistence) * persistence ** (depth - 1) / depth
+    by_place = np.cumsum(by_depth[::-1])[::-1]
+    truncated = by_place[np.maximum(first, second)].sum(axis=-1)
     return truncated + persistence**systems if extrapolated else truncated
 
 
 ANNOTATORS = 6
 FORMS = ("truncated", "extrapolated")
 LISTED, BY_NAME = "listed", "by name"
-BLIND = {  # statistic of the judges: that of the systems as listed, with the same annotators
+BLIND = {  # statistic of the judges: that of the listing order, with the same annotators
     "judges_with_annotators": "listing_order",
     "judges_with_annotators_together": "listing_order_with_annotators_together",
 }
 DECIMALS = 3  # to which the published code rounds the mean of each pair of rankers
 
 
-# Of each release of rankings the annotators' files, the folder of the judges', the judges, and the systems that they rank.
+# Each release of rankings: the annotators' files, the folder of the judges' files, the judges, and the systems that they rank.
 # LLaMAv2 is no judge of the first: the authors' aggregate is without it.
 RELEASES = (
     ("annot_{}.json", "model_annotations", [judge for judge in JUDGES if judge in SYSTEMS], SYSTEMS),
@@ -227,21 +214,21 @@ RELEASES = (
 def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]:
     """Return the rank-biased overlap of the released rankings: rows of RBO, without the study.
 
-    Systems are ranked by wins under each of 50 instructions, equal wins in the files' order (ties `listed`) or by the alphabet
-    of their names in the files (`by name`). form: see `rank_biased_overlap`; p = 0.8. statistic, where `together` is the
+    Systems are ranked by wins under each of 50 instructions, equal wins in the files' order (ties `listed`) or alphabetically
+    by their names in the files (`by name`). form: see `rank_biased_overlap`; p = 0.8. statistic, where `together` is the
     ranking by the summed wins of the six annotators:
 
     * aggregate: the ranking by the summed wins of the judges with that of the annotators together.
     * judges_with_annotators: each judge with each annotator; judge is empty in the mean over judges.
-    * judges_with_annotators_together: the same with the annotators together, which the bars of the authors' figure show.
+    * judges_with_annotators_together: each judge with the annotators together, as in the bars of the authors' figure.
     * inter_annotator: each pair of annotators.
     * listing_order: the systems in the files' order, whatever they answered, with each annotator.
-    * listing_order_with_annotators_together: the same with the annotators together.
+    * listing_order_with_annotators_together: the systems in the files' order with the annotators together.
 
     value is the mean over rankers and instructions, rankings the number of pairs of rankings in it. as_coded is what the
     published code prints: the means over instructions, rounded to three decimals, averaged over pairs of rankers; empty for the
     aggregate, which is of one pair. above_list, of a judge: its value minus that of the listing order with the same annotators,
-    with its percentile interval by a bootstrap over the instructions (the annotators are kept).
+    with its percentile interval by a bootstrap over the instructions (for fixed annotators).
     """
     rows = []
     for annotations, judges_folder, judged_by, systems in RELEASES:
@@ -250,14 +237,12 @@ def released_overlap(folder: str, *, confidence: float, seed: int) -> list[dict]
         listed = ranked[0].systems
         annotators = np.stack([wins.of(listed) for wins in ranked])
         judges = np.stack([wins_of_judge(folder, judges_folder, judge).of(listed) for judge in judged_by])
-        for ties in (LISTED, BY_NAME):
+        names = [JUDGES[judge] for judge in judged_by]
+        for ties, form in product((LISTED, BY_NAME), FORMS):
             columns = np.arange(len(listed)) if ties == LISTED else np.argsort(listed)
-            for form in FORMS:
-                wins = annotators[..., columns], judges[..., columns]
-                overlaps = _overlaps(*wins, columns, extrapolated=form == "extrapolated")
-                setting = {"form": form, "systems": len(listed), "ties": ties}
-                above = {name: _above(overlaps, name, confidence=confidence, seed=seed) for name in BLIND}
-                rows += [{**setting, **row} for row in _rows(overlaps, above, [JUDGES[judge] for judge in judged_by])]
+            overlaps = _overlaps(annotators[..., columns], judges[..., columns], columns, extrapolated=form == "extrapolated")
+            setting = {"form": form, "systems": len(listed), "ties": ties}
+            rows += [{**setting, **row} for row in _rows(overlaps, names, confidence=confidence, seed=seed)]
     return rows
 
 
@@ -278,24 +263,27 @@ def _overlaps(annotators: np.ndarray, judges: np.ndarray, listing: np.ndarray, *
     return {name: overlap[(None,) * (3 - overlap.ndim)] for name, overlap in overlaps.items()}
 
 
-def _above(overlaps: dict[str, np.ndarray], statistic: str, *, confidence: float, seed: int) -> list[dict[str, float]]:
-    """Overlap of each judge minus that of the listing order, with its interval."""
-    difference = (overlaps[statistic] - overlaps[BLIND[statistic]]).mean(axis=1).T  # (instructions, judges)
-    ends = percentile_intervals(difference, lambda totals: totals / len(difference), confidence=confidence, seed=seed)
-    columns = zip(difference.mean(axis=0), *ends, strict=True)
-    return [dict(zip(("above_list", "ci_low", "ci_high"), map(float, numbers), strict=True)) for numbers in columns]
-
-
-def _rows(overlaps: dict[str, np.ndarray], above: dict[str, list], judges: Sequence[str]) -> Iterator[dict]:
+def _rows(overlaps: dict[str, np.ndarray], judges: Sequence[str], *, confidence: float, seed: int) -> Iterator[dict]:
     for statistic, overlap in overlaps.items():
-        of_pairs = overlap.mean(axis=-1)  # (one ranker, the other)
-        coded = np.round(of_pairs, DECIMALS)
-        for number, judge in enumerate(judges if statistic in BLIND else ()):
-            value, rounded = float(of_pairs[number].mean()), float(coded[number].mean())
-            row = {"statistic": statistic, "judge": judge, "value": value, "as_coded": rounded, "rankings": overlap[0].size}
-            yield row | above[statistic][number]
-        row = {"statistic": statistic, "value": float(of_pairs.mean()), "rankings": overlap.size}
-        yield row if statistic == "aggregate" else {**row, "as_coded": float(coded.mean())}
+        values = overlap.mean(axis=-1)  # (one ranker, the other)
+        rounded = np.round(values, DECIMALS)
+        if statistic in BLIND:
+            difference = (overlap - overlaps[BLIND[statistic]]).mean(axis=1).T  # (instructions, judges)
+            low, high = percentile_intervals(difference, lambda totals: totals / INSTRUCTIONS, confidence=confidence, seed=seed)
+            above = difference.mean(axis=0)
+            for number, judge in enumerate(judges):
+                yield {
+                    "statistic": statistic,
+                    "judge": judge,
+                    "value": float(values[number].mean()),
+                    "as_coded": float(rounded[number].mean()),
+                    "rankings": overlap[0].size,
+                    "above_list": float(above[number]),
+                    "ci_low": float(low[number]),
+                    "ci_high": float(high[number]),
+                }
+        row = {"statistic": statistic, "value": float(values.mean()), "rankings": overlap.size}
+        yield row if statistic == "aggregate" else {**row, "as_coded": float(rounded.mean())}
 
 
 HUMAN_SHARES = {  # bias: the released file and the name of its shares
@@ -305,7 +293,7 @@ HUMAN_SHARES = {  # bias: the released file and the name of its shares
     "bandwagon": ("bandwagon/all_bias_bandwagon.json", "bandwagon"),
     "attentional": ("distraction/all_bias_distraction.json", "distraction"),
 }
-# Released folder of win counts: the bias beside which the authors' table gives the valid rate of the same prompt.
+# Released folder of win counts: the bias for which the authors' table gives the valid rate of the same prompt.
 QUOTED_BESIDE = {
     "model_bias/bandwagon": "bandwagon",
     "model_bias/compassion": "compassion_first",
@@ -320,8 +308,8 @@ ROUNDING = 1e-9  # quoted rates have ten decimals
 def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
     """Return the released shares of each bias: rows of COGNITIVE_BIASES, without the study.
 
-    Of the judges (origin `quoted`) the release holds one table of shares and valid rates, without counts and intervals. Of the
-    humans (`released shares`) it holds the share of each of three annotators under each of 25 instructions: share is their
+    For the judges (origin `quoted`) the release holds one table of shares and valid rates, without counts and intervals. For
+    the humans (`released shares`) it holds the share of each of three annotators under each of 25 instructions: share is their
     mean, ci_low and ci_high a percentile interval by a bootstrap over the instructions.
     """
     quoted = read_quoted(folder)
@@ -343,31 +331,29 @@ def released_biases(folder: str, *, confidence: float, seed: int) -> list[dict]:
 def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
     """Return how many comparisons each judge gave a valid verdict on: rows of VALID, without the study.
 
-    prompt is the folder of the win counts among the files `raw`; those of `model_annotations` are of the prompt `order` too. A
+    prompt is the folder of the win counts among the files `raw`; `model_annotations` is also of the prompt `order`. A
     comparison is a pair of systems under one instruction, judged in both orders, with one winner at most: comparisons =
     instructions k (k - 1) / 2 with k systems, valid is the sum of the wins, rate = valid / comparisons. quoted is the valid
-    rate of the same prompt in the authors' table, empty where there is none; agrees says whether it equals rate. The simulated
-    judge `random` is left out. DataError where another name is no judge of the study.
+    rate of the same prompt in the authors' table, empty if there is none; agrees says whether it equals rate. The simulated
+    judge `random` is left out. DataError if another name is no judge of the study.
     """
     quoted = {(row["judge"], row["bias"]): row["valid"] for row in read_quoted(folder)}
     pattern = re.compile(
         re.escape(f"{folder}/{BATCHES}/") + r"(model_bias/\w+|model_annotations(?:/new)?)/nC2_preferences_(\w+)\.json"
     )
-    matches = [match.groups() for match in map(pattern.fullmatch, sorted(raw)) if match]
-    for of, judge in matches:
-        if judge not in {*JUDGES, NO_MODEL}:
-            raise DataError(
-                f"{folder}/{BATCHES}/{of}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}"
-            )
     rows = []
-    for of, judge in matches:
+    for match in filter(None, map(pattern.fullmatch, sorted(raw))):
+        prompt, judge = match.groups()
         if judge == NO_MODEL:
             continue
-        wins = wins_of_judge(folder, of, judge)
-        comparisons, valid = wins.pairs * len(wins.counts), int(wins.counts.sum())
-        row = {"judge": JUDGES[judge], "prompt": of.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
+        if judge not in JUDGES:
+            where = f"{folder}/{BATCHES}/{prompt}"
+            raise DataError(f"{where}: found '{judge}', no judge of the study; needed one of {', '.join(JUDGES)}")
+        wins = wins_of_judge(folder, prompt, judge)
+        comparisons, valid = comb(len(wins.systems), 2) * len(wins.counts), int(wins.counts.sum())
+        row = {"judge": JUDGES[judge], "prompt": prompt.removeprefix("model_bias/"), "comparisons": comparisons, "valid": valid}
         row["rate"] = valid / comparisons
-        rate = quoted.get((judge, QUOTED_BESIDE.get(of)))
+        rate = quoted.get((judge, QUOTED_BESIDE.get(prompt)))
         if rate is not None:
             row |= {"quoted": rate, "agrees": "yes" if abs(row["rate"] - rate) <= ROUNDING else "no"}
         rows.append(row)

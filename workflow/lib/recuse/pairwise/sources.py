@@ -16,7 +16,6 @@ import numpy as np
 
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
-from recuse.data.files import place_of
 
 KINDS = {int: "an integer", str: "a text", list: "a list", dict: "an object"}
 MODELS = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4", "vicuna-13b": "Vicuna-13B"}  # judges too
@@ -28,48 +27,37 @@ NAMED = "ratings-{}/answer_{}-vs-answer_{}-*.jsonl"
 UNLISTED = "no file {} among the files of the study; list it in the manifest of its source"
 
 
-def read_lines(path: str) -> Iterator[tuple[int, dict]]:
-    """Number (from 1) and object of each line of a JSON Lines file but blank ones; DataError for a line that is none."""
-    for number, line in enumerate(_text_of(path).split("\n"), start=1):
-        if line.strip():
-            where = f"{path}, line {number}"
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{where}: malformed JSON ({error.msg}); fetch the file again") from error
-            yield number, _object(entry, where)
+def read_objects(path: str, *, lines: bool) -> Iterator[tuple[int, str, dict]]:
+    """Yield number (from 1), place and content of each object of a JSON file: one on each line that is not blank, or one list.
 
-
-def read_entries(path: str) -> Iterator[tuple[int, dict]]:
-    """Number (from 1) and object of each entry of a JSON file that holds one list; DataError if it does not."""
-    try:
-        entries = json.loads(_text_of(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}, line {error.lineno}: malformed JSON ({error.msg}); fetch the file again") from error
-    if not isinstance(entries, list):
-        raise DataError(f"{path}: found one {type(entries).__name__}; needed a list of objects")
-    for number, entry in enumerate(entries, start=1):
-        yield number, _object(entry, place_of(path, number))
-
-
-def _text_of(path: str) -> str:
+    DataError for a file that is absent or malformed or holds something else.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="\n") as file:
-            return file.read()
+            text = file.read()
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file; fetch it") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 ({error}); fetch the file again") from error
-
-
-def _object(entry, where: str) -> dict:
-    if not isinstance(entry, dict):
-        raise DataError(f"{where}: found {entry!r}; needed an object")
-    return entry
+    for first, piece in enumerate(text.split("\n") if lines else [text], start=1):
+        if lines and not piece.strip():
+            continue
+        try:
+            content = json.loads(piece)
+        except json.JSONDecodeError as error:
+            line = first if lines else error.lineno
+            raise DataError(f"{path}, line {line}: malformed JSON ({error.msg}); fetch the file again") from error
+        if not lines and not isinstance(content, list):
+            raise DataError(f"{path}: found one {type(content).__name__}; needed a list of objects")
+        for number, entry in enumerate([content] if lines else content, start=first):
+            where = f"{path}, {'line' if lines else 'entry'} {number}"
+            if not isinstance(entry, dict):
+                raise DataError(f"{where}: found {entry!r}; needed an object")
+            yield number, where, entry
 
 
 def field_of(entry: Mapping, field: str, kind: type, where: str):
-    """What an object holds in `field`; DataError if that is not there or not of this kind."""
+    """The value of `field` in an object; DataError if it is not there or not of this kind."""
     if field not in entry:
         raise DataError(f"{where}, field {field}: not there; found {', '.join(entry) or 'nothing'}")
     value = entry[field]
@@ -79,7 +67,7 @@ def field_of(entry: Mapping, field: str, kind: type, where: str):
 
 
 def coded(entry: Mapping, field: str, codes: Mapping, where: str):
-    """What the code in `field` of an object means; DataError if it is none of `codes`."""
+    """The meaning of the code in `field` of an object; DataError if it is none of `codes`."""
     value = entry.get(field, "nothing")
     if isinstance(value, (bool, float, list, dict)) or value not in codes:
         raise DataError(f"{where}, field {field}: found {value!r}; needed one of {', '.join(map(repr, codes))}")
@@ -87,7 +75,7 @@ def coded(entry: Mapping, field: str, codes: Mapping, where: str):
 
 
 def _select(connection: duckdb.DuckDBPyConnection, rows: Iterable[Mapping]) -> str:
-    """Create a table of rows (file, record, columns of COMPARISONS; what is absent NULL) and return the SQL that reads it."""
+    """Create a table of rows (file, record, columns of COMPARISONS; NULL where absent) and return the SQL that reads it."""
     rows = list(rows)
     columns = {"record": np.array([row["record"] for row in rows])}
     for column in ("file", *COMPARISONS):
@@ -102,11 +90,11 @@ def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]
 
     files: the released files; those of other models are skipped. `generations/answer_<model>.jsonl` holds the answers
     (question_id, text), `ratings-<judge>/answer_X-vs-answer_Y-*.jsonl` the scores of a judge who is shown X first, 1 for X, 2
-    for Y and 3 for a tie, `ratings-human` the same of the humans, several of them on one question. The human label is the sign
-    of the sum of their votes over both orders; lengths are words, split at white space.
+    for Y and 3 for a tie, `ratings-human` those of the humans, several on each question. The human label is the sign of the sum
+    of their votes over both orders; lengths are words, split at white space.
 
-    DataError naming file, line and field for: a missing file, malformed JSON, a score that is none, a question without human
-    votes or without an answer.
+    DataError naming file, line and field for: a missing file, malformed JSON, an invalid score, a question without human votes
+    or without an answer.
     """
     rated = defaultdict(list)  # files of ratings by judge (or `human`), model shown first and model shown second
     for path in files:
@@ -117,51 +105,35 @@ def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]
         if (judge, *pair) not in rated:
             raise DataError(UNLISTED.format(NAMED.format(judge, *pair)))
     answers = {Path(path).name: path for path in files if Path(path).parent.name == "generations"}
-    for name in (f"answer_{model}.jsonl" for model in MODELS):
-        if name not in answers:
-            raise DataError(UNLISTED.format(f"generations/{name}"))
-    words = {}  # of each question's answer
+    words = {}  # by model and question, of its answer
     for model in MODELS:
-        path = answers[f"answer_{model}.jsonl"]
-        entries = [(entry, place_of(path, number)) for number, entry in read_lines(path)]
-        words[model] = {
-            field_of(entry, "question_id", int, where): len(field_of(entry, "text", str, where).split())
-            for entry, where in entries
-        }
-    votes = _human_votes(rated)
-    judged = ((path, judge, *pair) for judge, pair in product(MODELS, PAIRS) for path in rated[judge, *pair])
-    return [(files[0], _select(connection, (row for where in judged for row in _prd_rows(*where, votes, words))))]
-
-
-def _human_votes(rated: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[str, str, int], int]:
-    """Sum of the votes for the first model, by first and second model and question."""
-    votes = defaultdict(int)
+        if f"answer_{model}.jsonl" not in answers:
+            raise DataError(UNLISTED.format(f"generations/answer_{model}.jsonl"))
+        for _, where, entry in read_objects(answers[f"answer_{model}.jsonl"], lines=True):
+            question, answer = field_of(entry, "question_id", int, where), field_of(entry, "text", str, where)
+            words[model, question] = len(answer.split())
+    votes = defaultdict(int)  # sum for the first model, by first and second model and question
     for first, second in PAIRS:
         for path in rated.get(("human", first, second), ()):
-            for number, entry in read_lines(path):
-                where = place_of(path, number)
+            for _, where, entry in read_objects(path, lines=True):
                 question, vote = field_of(entry, "question_id", int, where), coded(entry, "score", VOTES, where)
                 votes[first, second, question] += vote
                 votes[second, first, question] -= vote
-    return votes
+    judged = ((path, judge, *pair) for judge, pair in product(MODELS, PAIRS) for path in rated[judge, *pair])
+    return [(files[0], _select(connection, (row for rating in judged for row in _prd_rows(*rating, votes, words))))]
 
 
 def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, words: Mapping) -> Iterator[dict]:
-    for number, entry in read_lines(path):
-        where = place_of(path, number)
+    for number, where, entry in read_objects(path, lines=True):
         question = field_of(entry, "question_id", int, where)
         outcome = coded(entry, "score", OUTCOMES, where)
+        where = f"{where}, field question_id: question {question}"
         for model in (first, second):
-            if question not in words[model]:
-                raise DataError(
-                    f"{where}, field question_id: question {question} has no answer in generations/answer_{model}.jsonl"
-                )
+            if (model, question) not in words:
+                raise DataError(f"{where} has no answer in generations/answer_{model}.jsonl")
         if (first, second, question) not in votes:
-            wanted, turned = NAMED.format("human", first, second), NAMED.format("human", second, first)
-            raise DataError(
-                f"{where}, field question_id: question {question} has no human votes on {first} and {second}; needed in "
-                f"{wanted} or {turned}"
-            )
+            files = f"{NAMED.format('human', first, second)} or {NAMED.format('human', second, first)}"
+            raise DataError(f"{where} has no human votes on {first} and {second}; needed in {files}")
         votes_for_first = votes[first, second, question]
         yield {
             "file": path,
@@ -172,8 +144,8 @@ def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, wo
             "outcome": outcome,
             "model_a": MODELS[first],
             "model_b": MODELS[second],
-            "length_a": words[first][question],
-            "length_b": words[second][question],
+            "length_a": words[first, question],
+            "length_b": words[second, question],
             "human": "tie" if votes_for_first == 0 else "a" if votes_for_first > 0 else "b",
         }
 
@@ -182,7 +154,7 @@ RESULT = re.compile(r"(?:^|/)([^/]+)/evaluators/([^/]+)/Vanilla_NoRules/result\.
 SUBSETS = ("Natural", "Neighbor", "GPTInst", "GPTOut", "Manual")
 JUDGES = ("GPT-4", "ChatGPT", "ChatGPT-0301", "LLaMA2", "PaLM2", "Falcon")
 SWAPS = {"swap = False": "ab", "swap = True": "ba"}
-WINNERS = {"1": "a", "2": "b", None: "error"}  # by identity, also where the answers are swapped; None: no verdict was found
+WINNERS = {"1": "a", "2": "b", None: "error"}  # the answer, not its place; None: no verdict was found
 LABELS = {1: "a", 2: "b"}
 
 
@@ -194,7 +166,7 @@ def select_llmbar_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[s
     `results` the winner under `swap = False` (output_1 shown first) and `swap = True`. The condition is the subset, the item
     its name with the number of the entry, lengths are words, split at white space.
 
-    DataError naming file, entry and field for: a missing file, malformed JSON, a label or winner that is none.
+    DataError naming file, entry and field for: a missing file, malformed JSON, an invalid label or winner.
     """
     results = {match.groups(): path for path in files if (match := RESULT.search(path))}
     rows = []
@@ -206,8 +178,7 @@ def select_llmbar_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[s
 
 
 def _llmbar_rows(path: str, subset: str, judge: str) -> Iterator[dict]:
-    for number, entry in read_entries(path):
-        where = place_of(path, number)
+    for number, where, entry in read_objects(path, lines=False):
         lengths = [len(field_of(entry, output, str, where).split()) for output in ("output_1", "output_2")]
         label = coded(entry, "label", LABELS, where)
         results = field_of(entry, "results", list, where)

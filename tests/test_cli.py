@@ -182,7 +182,7 @@ def test_faults_are_named_as_by_the_workflow(rows, fit, expected, tmp_path):
 def test_faults_of_several_files(fit, expected, tmp_path):
     one, other = write(tmp_path / "a.csv", ROWS[:70]), write(tmp_path / "b.csv", ROWS[69:])
     want = expected(RatingsFile(one), RatingsFile(other))
-    assert "stand already in" in want
+    assert "are already in" in want
     assert fit(one, other) == (1, None, want)
     empty = write(tmp_path / "b.csv", [])
     assert fit(one, empty) == (1, None, expected(RatingsFile(one), RatingsFile(empty)))
@@ -300,7 +300,7 @@ def test_invalid_files_are_named(tmp_path):
     with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
         file.write(b"judge\n")
     for path, message in (
-        ("pipe", "error: pipe: a folder or a pipe, and files are read more than once; save it as a CSV or parquet file\n"),
+        ("pipe", "error: pipe: found a folder or a pipe; write a CSV or parquet file, which can be read more than once\n"),
         (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
         ("none.csv", "error: none.csv: no such file; name an existing CSV or parquet file in config\n"),
     ):

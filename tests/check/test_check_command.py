@@ -99,7 +99,7 @@ def test_a_refused_file_writes_nothing(run, tmp_path):
     assert not (tmp_path / "check.csv").exists()
     status, _, said = run([*rated(), rated()[0]])
     assert status == 1
-    assert "stand already in" in said
+    assert "are already in" in said
 
 
 def test_unknown_names_come_with_what_makes_them_known(run):
@@ -109,9 +109,7 @@ def test_unknown_names_come_with_what_makes_them_known(run):
     status, page, said = run(rows)
     assert (status, page) == (1, "")
     first, header, *lines = said.splitlines()
-    assert first.startswith(
-        f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that the registry does not know; "
-    )
+    assert first.startswith(f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that config does not list; ")
     assert header == "names in these files that config does not know; write in a file for --config:"
     written = "\n".join(lines)
     assert written.count("<its family>") == 1
@@ -242,7 +240,7 @@ def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, ca
         assert main() == 0
         page, said = capfd.readouterr()
         assert page.startswith(start)
-        assert "Us: not in config, taken as it is" in said
+        assert "Us: not in config, taken as the only model" in said
     monkeypatch.setattr(sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
     assert main() == 0
     page = capfd.readouterr().out

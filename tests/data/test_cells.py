@@ -86,12 +86,12 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
     assert study.cells().counts.tolist() == [[1, 1, 1, 0]]
 
 
-def test_levels_placeholder_the_footer(tmp_path):
+def test_levels_are_kept_in_the_footer(tmp_path):
     path = str(tmp_path / "some.parquet")
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet, {as_metadata(LEVELS)})")
     assert levels_of(path) == LEVELS
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet)")
-    with pytest.raises(DataError, match="its footer does not say what its codes stand for"):
+    with pytest.raises(DataError, match="found no list of its codes in the footer"):
         levels_of(path)
 
 
@@ -105,7 +105,7 @@ def test_codes_of_groups_count_every_combination():
     assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
 
 
-def test_codes_say_what_the_texts_say(twin, rows):
+def test_codes_agree_with_the_texts(twin, rows):
     levels = levels_of(twin.ratings[0])
     for factor, names in levels.factors(rows["group_code"].to_numpy(dtype=int)).items():
         assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
@@ -129,7 +129,7 @@ def sparse_study(tmp_path_factory):
     return study_of_query(tmp_path_factory.mktemp("sparse"), sparse(1000))  # 81,000 codes: more than two bytes hold
 
 
-def test_many_codes_say_what_the_texts_say(sparse_study):
+def test_many_codes_agree_with_the_texts(sparse_study):
     levels = levels_of(sparse_study.ratings[0])
     assert 2**16 < levels.groups < 2**17
     rows = duckdb.sql(f"from '{sparse_study.ratings[0]}'").df()

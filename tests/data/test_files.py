@@ -110,7 +110,7 @@ def test_ids_that_are_no_whole_numbers_are_left(tmp_path):
 
 def test_a_parquet_file_has_no_lines(tmp_path):
     paths = [part(tmp_path / "1.parquet"), part(tmp_path / "2.parquet", ROWS.replace("2 as gt,", ""))]
-    with pytest.raises(DataError, match=r"2\.parquet, column gt: not there; found judge"):
+    with pytest.raises(DataError, match=r"2\.parquet, column gt: missing; found judge"):
         canonical(tmp_path, paths)
 
 

@@ -73,14 +73,14 @@ def test_gzip_and_parquet_say_the_same(tmp_path, ratings):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (",Tone,tickets,t0,ann,5", "line 3, column model: found nothing, which names no model"),
-        ("gpt-5,Tone,tickets,t0,ann,5", "line 3, column model: found 'gpt-5', an id that the registry does not know"),
-        ("gpt-4o,Wit,tickets,t0,ann,5", "column dimension: found 'Wit', a dimension that the ratings of the study do not have"),
+        (",Tone,tickets,t0,ann,5", "line 3, column model: found nothing; write the id of the model"),
+        ("gpt-5,Tone,tickets,t0,ann,5", "line 3, column model: found 'gpt-5', an id that config does not list"),
+        ("gpt-4o,Wit,tickets,t0,ann,5", "column dimension: found 'Wit', a dimension without ratings in the study"),
         ("gpt-4o,Wit,tickets,t0,ann,5", "; write one of Style, Tone"),
-        ("gpt-4o,Tone,chats,t0,ann,5", "column dataset: found 'chats', a dataset that the ratings of the study do not"),
+        ("gpt-4o,Tone,chats,t0,ann,5", "column dataset: found 'chats', a dataset without ratings in the study"),
         ("gpt-4o,Tone,,t0,ann,5", "column dataset: found nothing"),
-        ("gpt-4o,Tone,tickets,,ann,5", "column prompt_id: found nothing, which names no prompt"),
-        ("gpt-4o,Tone,tickets,t0,,5", "column rater: found nothing, which names no rater"),
+        ("gpt-4o,Tone,tickets,,ann,5", "column prompt_id: found nothing; write the id of the prompt"),
+        ("gpt-4o,Tone,tickets,t0,,5", "column rater: found nothing; write a number or a name"),
         ("gpt-4o,Tone,tickets,t0,ann,0", "column rating: found '0', which is off the scale of the dimension"),
         ("gpt-4o,Tone,tickets,t0,ann,0", "write an integer from 1 to 5"),
         ("gpt-4o,Tone,tickets,t0,ann,4.5", "column rating: found '4.5'"),
@@ -99,8 +99,8 @@ def test_fault_is_named_with_its_place(tmp_path, ratings, line, said):
 def test_rater_who_rates_twice(tmp_path, ratings):
     again = "gpt-4o,Tone,tickets,t0,bob,3"
     said = (
-        r"line 5, column rater: rater 'bob' of the team 'raters' rates model 'GPT-4o', dimension 'Tone' and prompt 't0' "
-        r"already in .*raters\.csv, line 3; keep one"
+        r"line 5, column rater: rater 'bob' of team 'raters' has already rated model 'GPT-4o', dimension 'Tone' and prompt "
+        r"'t0' in .*raters\.csv, line 3; keep one"
     )
     with pytest.raises(DataError, match=said):
         check(tmp_path, ratings, [*GOOD, again])
@@ -111,9 +111,7 @@ def test_rater_who_rates_twice(tmp_path, ratings):
 
 def test_prompts_that_are_all_others(tmp_path, ratings):
     others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
-    said = (
-        r"raters\.csv, column prompt_id: none of its prompts, such as 'p0', is one of the study's ratings, such as 'm1'; write"
-    )
+    said = r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0', the study's 'm1'; write"
     with pytest.raises(DataError, match=said):
         check(tmp_path, ratings, others)
     assert not (tmp_path / "out.parquet").exists()
@@ -121,11 +119,11 @@ def test_prompts_that_are_all_others(tmp_path, ratings):
 
 
 def test_unknown_team_and_columns(tmp_path, ratings):
-    with pytest.raises(DataError, match=r"column team: found 'expert', which is no team; write raters or gold; empty means"):
+    with pytest.raises(DataError, match=r"column team: found 'expert', which is not a team; write raters or gold; empty means"):
         check(tmp_path, ratings, [f"{GOOD[0]},expert"], header=f"{HEADER},team")
-    with pytest.raises(DataError, match=r"line 1, column rater: not there; found model, .* needed model, .*team is optional"):
+    with pytest.raises(DataError, match=r"line 1, column rater: missing; found model, .* needs model, .*team is optional"):
         check(tmp_path, ratings, GOOD, header=HEADER.replace("rater,", "annotator,"))
-    with pytest.raises(DataError, match=r"line 1, column team: stands twice; keep one"):
+    with pytest.raises(DataError, match=r"line 1, column team: found twice; keep one"):
         check(tmp_path, ratings, GOOD, header=f"{HEADER},team,team")
     with pytest.raises(DataError, match=r"the file holds no rows"):
         check(tmp_path, ratings, [])

@@ -143,7 +143,7 @@ def test_any_dataset_without_declared_task_types(tmp_path):
         ("gpt-4o,gpt-4o,4,cnn,p,4,long", "line 5, column pred_length: found 'long', which is not a length"),
         (
             "gpt-5o,gpt-4o,4,cnn,p,4,9",
-            "line 5, column judge: found 'gpt-5o', an id that the registry does not know",
+            "line 5, column judge: found 'gpt-5o', an id that config does not list",
         ),
         (
             "gpt-4o,gpt-5o,4,cnn,p,4,9",
@@ -154,11 +154,11 @@ def test_any_dataset_without_declared_task_types(tmp_path):
         ("gpt-4o,gpt-4o,4,cnn,,4,9", "line 5, column prompt_id: found nothing"),
         (
             "gpt-4o,gpt-4o,4,mars,p,4,9",
-            "line 5, column dataset: found 'mars', a dataset of no declared task type",
+            "line 5, column dataset: found 'mars', a dataset without a declared task type",
         ),
         (
             "gpt-4o,Claude v2,2,cnn,cnn_0,1,9",
-            "line 5, column prompt_id: judge 'GPT-4o'.* stand already in .*f.csv, line 3",
+            "line 5, column prompt_id: judge 'GPT-4o'.* are already in .*f.csv, line 3",
         ),
         ("gpt-4o,gpt-4o,4,cnn,p,4", "line 5: cannot be read"),
     ],
@@ -231,7 +231,7 @@ def test_first_of_many_faults_and_their_number(tmp_path):
     lines = ["gpt-4o,gpt-4o,4,cnn,a,9,9", *GOOD, "gpt-4o,gpt-4o,x,cnn,b,4,9"]
     text = complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
     assert "line 2, column rating" in text
-    assert "(1 more rows are faulty)" in text
+    assert "(1 more row has an error)" in text
 
 
 def test_faults_and_duplicates_of_several_files(tmp_path):
@@ -240,32 +240,30 @@ def test_faults_and_duplicates_of_several_files(tmp_path):
     files = [write(tmp_path / "b.csv", [good, bad, bad]), write(tmp_path / "a.csv", [*GOOD, bad])]
     text = complaint(tmp_path, files)
     assert "a.csv, line 5, column rating: found 'x'" in text
-    assert "(2 more rows are faulty)" in text
+    assert "(2 more rows have errors)" in text
     files = [write(tmp_path / "b.csv", [good, other]), write(tmp_path / "a.csv", [*GOOD, other])]
-    assert re.search(
-        r"b\.csv, line 3, column prompt_id: .* stand already in .*a\.csv, line 5; keep", complaint(tmp_path, files)
-    )
+    assert re.search(r"b\.csv, line 3, column prompt_id: .* are already in .*a\.csv, line 5; keep", complaint(tmp_path, files))
 
 
 def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):
     lines = ["gpt-4o,Claude v2,2,cnn,p,1,9", "gpt-4o,anthropic.claude-v2:1,2,cnn,p,1,9"]
-    assert "stand already in" in complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
+    assert "are already in" in complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
 
 
 def test_dimension_without_scale(tmp_path):
     file = write(tmp_path / "f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
-    assert "column dimension: found 'Charm', a dimension of no declared scale" in complaint(tmp_path, [file])
+    assert "column dimension: found 'Charm', a dimension without a declared scale" in complaint(tmp_path, [file])
 
 
 @pytest.mark.parametrize("name", ["rating", "judge", "gt", "prompt_id"])
 def test_missing_column(tmp_path, name):
     text = complaint(tmp_path, [write(tmp_path / "f.csv", GOOD, HEADER.replace(name, "other"))])
-    assert f"f.csv, line 1, column {name}: not there" in text
+    assert f"f.csv, line 1, column {name}: missing" in text
 
 
 def test_column_twice(tmp_path):
     text = complaint(tmp_path, [write(tmp_path / "f.csv", [f"{GOOD[0]},4"], HEADER + ",rating")])
-    assert "column rating: stands twice" in text
+    assert "column rating: found twice" in text
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def test_families_of_a_study_go_before_the_models_of_config():
 
 
 def test_one_id_for_two_models():
-    with pytest.raises(ConfigError, match="'x' stands for both 'A' and 'B'"):
+    with pytest.raises(ConfigError, match="found the id 'x' under 'A' and 'B'"):
         Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})
 
 

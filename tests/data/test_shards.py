@@ -200,14 +200,14 @@ def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
     for path, said in zip(paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True):
         with pytest.raises(DataError, match=said) as found:
             check_files(mine([path]), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
-        assert "more rows are faulty" not in str(found.value)
+        assert "more row" not in str(found.value)
         assert not [*tmp_path.glob("*.parquet*")]
 
 
 def test_first_fault_of_several_files_is_by_their_names_and_all_are_counted(tmp_path):
     one, two = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9", "who,gpt-4o,1,cnn,r,1,9"])
     for paths in ([one, two], [two, one]):
-        with pytest.raises(DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows are faulty\)"):
+        with pytest.raises(DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows have errors"):
             check_files(mine(paths), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
 
 

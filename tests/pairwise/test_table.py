@@ -246,17 +246,17 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
 
 
 def test_files_that_are_no_table(tmp_path):
-    assert "line 1, column order: not there; found judge" in said(tmp_path, GOOD, HEADER.replace("order", "position"))
+    assert "line 1, column order: missing; found judge" in said(tmp_path, GOOD, HEADER.replace("order", "position"))
     assert "(human, length_a, length_b, condition, experiment, favoured, vote are optional)" in said(tmp_path, [], "x")
     assert "rename 'Outcome' to 'outcome'" in said(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
     assert "the fields are separated by ';'" in said(tmp_path, [], HEADER.replace(",", ";"))
-    assert "line 1, column human: stands twice; keep one" in said(tmp_path, [], f"{HEADER},human")
+    assert "line 1, column human: found twice; keep one" in said(tmp_path, [], f"{HEADER},human")
     assert "the file holds no rows; it needs one row per verdict" in said(tmp_path, [])
     assert "no such file" in complaint(tmp_path, [tmp_path / "none.csv"])
     (tmp_path / "v.parquet").write_bytes(b"PAR1 not really")
     assert "v.parquet: cannot be read" in complaint(tmp_path, [tmp_path / "v.parquet"])
     duckdb.sql(f"copy (select 1 as judge) to '{tmp_path}/v.parquet'")
-    assert "column item: not there" in complaint(tmp_path, [tmp_path / "v.parquet"])
+    assert "column item: missing" in complaint(tmp_path, [tmp_path / "v.parquet"])
 
 
 def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):

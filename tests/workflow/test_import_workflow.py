@@ -58,7 +58,7 @@ def test_strangers_table_from_file_to_figure_by_the_lines_of_the_readme(tmp_path
     assert biases == pytest.approx(dict.fromkeys(JUDGES[:4], SELF_BIAS / 9), abs=0.05)
     assert {row["term"] for row in found if row["quantity"] == "family_bias"} == {"GPT", "Claude"}
     assert int(next(row["n"] for row in read_table(folder / tables[1]) if row["statistic"] == "observed_agreement")) == 200
-    assert "command-a: not in config, taken as it is" in (folder / "results/ours/logs/import.log").read_text("utf-8")
+    assert "command-a: not in config, taken as the only model" in (folder / "results/ours/logs/import.log").read_text("utf-8")
 
 
 def test_format_that_is_not_the_one_named_stops_the_run(tmp_path):

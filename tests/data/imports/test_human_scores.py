@@ -64,7 +64,7 @@ def test_what_does_not_join_is_said_with_the_first_of_each(tmp_path, capsys):
     assert said == (
         "without a human score: 1 of 3 rated completions, the first is model 'b', dimension 'quality' and prompt '2' in "
         "own.csv, line 3; with a human score, but without a rating: 2, the first is model 'b', dimension 'quality' and "
-        "prompt '02' in human.csv, line 3; where these are the same completions, write the same names in both"
+        "prompt '02' in human.csv, line 3; if these are the same completions, write the same names in both"
     )
     imported(tmp_path, RATED, human.replace("0", "").replace("c,1,5\n", ""))
     assert "human score" not in capsys.readouterr().out
@@ -119,24 +119,25 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
         (
             "model,prompt,rating\nb,2,6\nb,1,7\n",
             {},
-            "human.csv, line 1, column dataset: not there, and model 'b', dimension 'quality' and prompt '1' are rated in the "
-            "datasets 'x' and 'y'",
+            "human.csv, line 1, column dataset: missing, but model 'b', dimension 'quality' and prompt '1' are rated in the "
+            "datasets 'x' and 'y', and the human score may be of either; add the dataset of each score",
         ),
-        (OF_SETS, {"columns": {"dataset": "sets"}}, "human.csv, line 1, column sets: not there; found model, prompt,"),
+        (OF_SETS, {"columns": {"dataset": "sets"}}, "human.csv, line 1, column sets: missing; found model, prompt,"),
         (
             OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"),
             {},
-            "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' stand already in human.csv, line 2; keep one",
+            "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a score in human.csv, line 2;",
         ),
         (
             OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"),
             {},
-            "found model, dimension, prompt and dataset 'b', 'quality', '1', 'X', and in the ratings 'b', 'quality', '1', 'x'",
+            "found no score of a rated completion: the first score is of model 'b', dimension 'quality', prompt '1' and "
+            "dataset 'X', the first rating of model 'b', dimension 'quality', prompt '1' and dataset 'x'",
         ),
         (
             {"first.csv": OF_SETS.replace("set", "dataset"), "second.csv": "model,prompt,rating\nb,2,6\n"},
             {},
-            "second.csv, line 1, column dataset: not there, and in first.csv it is; write it in all, or in none",
+            "second.csv, line 1, column dataset: missing, but first.csv has it; write it in all files, or in none",
         ),
     ],
 )
@@ -147,19 +148,22 @@ def test_dataset_that_cannot_be_told_is_named(tmp_path, human, references, said)
 def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, capsys):
     """Where a judge would rate one of them twice; a prompt that judges file under two datasets is one."""
     imported(tmp_path, SETS, OF_SETS, {"columns": {"dataset": "set"}})
-    assert "told apart by these: 1, the first is '1', now '1 (x)' and '1 (y)'\n" in capsys.readouterr().out
+    assert (
+        "prompt ids in several datasets, each taken as a prompt of its own: 1, the first is '1', now '1 (x)' and '1 (y)'\n"
+        in capsys.readouterr().out
+    )
     source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], scales=QUALITY, task_types={}, models={})
     normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
     found = duckdb.sql(f"select dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all").fetchall()
     assert found == [("x", "1 (x)", 7, 6.0), ("y", "1 (y)", 9, 3.0), ("y", "2", 5, 4.0)]
     other = SETS.replace("a,b,1,9", "d,b,1,9").replace("dataset", "dataset,human").replace(",x", ",x,8").replace(",y", ",y,8")
     imported(tmp_path, other)
-    assert "told apart" not in capsys.readouterr().out
+    assert "several datasets" not in capsys.readouterr().out
     found = duckdb.sql(f"select distinct prompt_id from '{tmp_path}/ratings.parquet' order by all").fetchall()
     assert found == [("1",), ("2",)]
 
 
-def test_prompts_without_human_scores_may_placeholder_two_datasets(tmp_path):
+def test_prompts_without_human_scores_may_be_in_two_datasets(tmp_path):
     assert imported(tmp_path, SETS, "model,prompt,rating\nb,2,6\n") == [(None,), (None,), (6.0,)]
 
 
@@ -180,10 +184,10 @@ def test_ratings_between_two_steps_are_taken_to_the_nearest_and_counted(tmp_path
     assert counted(tmp_path) == {
         ("own.csv", "rows"): 5,
         ("own.csv", "no value"): 1,
-        ("own.csv", "between two steps, taken to the nearest"): 3,
+        ("own.csv", "between two steps, rounded to the nearest"): 3,
         ("own.csv", "rating without a human score"): 2,
         ("human.csv", "scores"): 4,
-        ("human.csv", "between two steps, taken to the nearest"): 1,
+        ("human.csv", "between two steps, rounded to the nearest"): 1,
     }
 
 
@@ -191,7 +195,7 @@ def test_ratings_between_two_steps_are_refused_with_what_takes_them(tmp_path):
     said = complaint(tmp_path, CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
     assert "line 2, column rating: found '0.0504', which is between two steps of the scale" in said
     assert "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in config" in said
-    assert "`step: 0.01` with `round: true`, which takes each to the nearest step (2 more rows are faulty, with" in said
+    assert "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have errors;" in said
 
 
 def test_scale_may_end_between_whole_numbers(tmp_path):

@@ -73,7 +73,7 @@ def test_table_without_human_scores_is_imported_and_that_is_said(tmp_path, capsy
     rows = rows_of(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
     assert [gt for gt, _ in rows] == [None] * 8
     assert [rating for _, rating in rows] == [9, 7, 8, None, None, 10, None, 5]
-    assert "no human score stands beside any rating: judges are compared with the other judges alone" in capsys.readouterr().out
+    assert "no rating has a human score: judges are compared only with other judges" in capsys.readouterr().out
 
 
 def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
@@ -131,7 +131,7 @@ def test_row_that_stands_twice_is_named_in_the_users_file(tmp_path):
     source = StudyFiles.from_config(
         [f"{tmp_path}/ratings.parquet"], [None], scales={"quality": [-1, 120]}, task_types={}, models=MODELS
     )
-    with pytest.raises(DataError, match=r"twice\.csv, line 11, column prompt_id: .* stand already in .*twice\.csv, line 2;"):
+    with pytest.raises(DataError, match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;"):
         normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
 
 
@@ -279,7 +279,7 @@ def test_names_that_config_does_not_know_are_said(with_humans, capsys):
     capsys.readouterr()
     imported(with_humans, ["judged.csv"], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
     assert capsys.readouterr().out.splitlines()[:2] == [
-        f"{name}: not in config, taken as it is, the only model of the family {name}" for name in ("my-judge", "my-model")
+        f"{name}: not in config, taken as the only model of the family {name}" for name in ("my-judge", "my-model")
     ]
 
 

@@ -104,7 +104,10 @@ def test_arena_hard_judgments_of_version_0_1(tmp_path):
     ]
     assert counted(tmp_path) == [("rows", 6, "line 1"), (none, 1, "line 2")]
     assert len(canonical(tmp_path)) == 6
-    with pytest.raises(DataError, match=r"v0\.1\.jsonl, line 1, column baseline: not there.*`baseline: gpt-4-0314`"):
+    with pytest.raises(
+        DataError,
+        match=r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`",
+    ):
         imported(tmp_path, "arena_hard_v0.1.jsonl", {})
 
 

@@ -50,22 +50,26 @@ def entries_of(name, entry=0, **changes):
         (
             "alpaca_eval.json",
             "mt_bench_pair",
-            "this is AlpacaEval annotations, not MT-Bench pair judgments; write `format: alpaca_eval`",
+            "found AlpacaEval annotations, not MT-Bench pair judgments; write `format: alpaca_eval`",
         ),
         (
             "mt_bench_pair.jsonl",
             "alpaca_eval",
-            "this is MT-Bench pair judgments, not AlpacaEval annotations; write `format: mt_bench_pair`",
+            "found MT-Bench pair judgments, not AlpacaEval annotations; write `format: mt_bench_pair`",
         ),
-        ("arena_hard_v2.jsonl", "inspect", "this is Arena-Hard judgments, not an Inspect log; write `format: arena_hard`"),
-        ("inspect.json", "table", "this is an Inspect log, not a table; write `format: inspect`"),
-        ("judged.csv", "mt_bench_single", "this is a table, not MT-Bench single judgments; write `format: table`"),
+        ("arena_hard_v2.jsonl", "inspect", "found Arena-Hard judgments, not an Inspect log; write `format: arena_hard`"),
+        ("inspect.json", "table", "found an Inspect log, not a table; write `format: inspect`"),
+        ("judged.csv", "mt_bench_single", "found a table, not MT-Bench single judgments; write `format: table`"),
         (
             "arena_hard_v0.1.jsonl",
             None,
-            "Arena-Hard judgments are verdicts on two answers; put this study under `comparisons:`",
+            "found verdicts on two answers (Arena-Hard judgments); move the study from `studies:` to `comparisons:`",
         ),
-        ("alpaca_eval.json", None, "AlpacaEval annotations are verdicts on two answers; put this study under `comparisons:`"),
+        (
+            "alpaca_eval.json",
+            None,
+            "found verdicts on two answers (AlpacaEval annotations); move the study from `studies:` to `comparisons:`",
+        ),
     ],
 )
 def test_wrong_format_is_recognised_and_named(tmp_path, name, said, found):
@@ -75,7 +79,10 @@ def test_wrong_format_is_recognised_and_named(tmp_path, name, said, found):
 
 def test_ratings_among_verdicts_are_named(tmp_path):
     said = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
-    assert "a.jsonl: MT-Bench single judgments are ratings of single answers; put this study under `studies:`" in said
+    assert (
+        "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from `comparisons:` to `studies:`"
+        in said
+    )
 
 
 SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "alpaca_eval.json", "arena_hard_v2.jsonl"
@@ -84,41 +91,53 @@ SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "a
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing, which is not there; write score, as MT"),
-        (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is no number"),
+        (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing; write this key, as in MT-Bench"),
+        (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is not a number"),
         (SINGLE, lines_of(SINGLE, 1, score=11), "line 1, column score: found '11', which is off the scale of the dimension"),
         (SINGLE, lines_of(SINGLE), "line 2, column score: found '7.5', which is between two steps of the scale"),
-        (SINGLE, lines_of(SINGLE, 2, turn=3), "line 2, column turn: found 'turn 3', a dimension of no declared scale"),
+        (SINGLE, lines_of(SINGLE, 2, turn=3), "line 2, column turn: found 'turn 3', a dimension without a declared scale"),
         (SINGLE, lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1), "line 5: malformed JSON"),
         (
             SINGLE,
             "\n" + lines_of(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
             "line 5, column score: found 'high'",
         ),
-        (SINGLE, "[1]\n" + lines_of(SINGLE), "line 1, column json: found '[1]', which is no JSON object"),
+        (SINGLE, "[1]\n" + lines_of(SINGLE), "line 1, column json: found '[1]', which is not a JSON object"),
         (SINGLE, "", "the file holds nothing"),
         (
             PAIR,
             lines_of(PAIR, 2, g1_winner="A"),
-            "line 2, column g1_winner: found 'A', which is no winner; write model_1, model_2,",
+            "line 2, column g1_winner: found 'A', which is not a winner; write model_1, model_2,",
         ),
-        (PAIR, lines_of(PAIR, 3, g2_winner=...), "line 3, column g2_winner: found nothing, which is not there"),
-        (PAIR, lines_of(PAIR, 1, m1_score=7), "line 1, column m1_score: found '7', made of the scores of single answers"),
-        (ALPACA, entries_of(ALPACA, 2, preference=3), "entry 3, column preference: found '3', which is no preference; write 1"),
+        (PAIR, lines_of(PAIR, 3, g2_winner=...), "line 3, column g2_winner: found nothing; write this key"),
+        (
+            PAIR,
+            lines_of(PAIR, 1, m1_score=7),
+            "line 1, column m1_score: found '7', a score of a single answer",
+        ),
+        (
+            ALPACA,
+            entries_of(ALPACA, 2, preference=3),
+            "entry 3, column preference: found '3', which is not a preference",
+        ),
         (ALPACA, entries_of(ALPACA, 2, preference=0.7), "entry 3, column preference: found '0.7'"),
-        (ALPACA, entries_of(ALPACA, 1, generator_1=...), "entry 2, column generator_1: found nothing, which is not there"),
+        (ALPACA, entries_of(ALPACA, 1, generator_1=...), "entry 2, column generator_1: found nothing; write this key"),
         (
             ALPACA,
             (FORMATS / ALPACA).read_text("utf-8").replace('"preference": 2.0,', '"preference": 2.0', 1),
             "line 24: malformed JSON (Expecting ',' delimiter)",
         ),
-        (ARENA, lines_of(ARENA, 2, games=[]), "line 2, column games: found '[]', which are not two games"),
+        (ARENA, lines_of(ARENA, 2, games=[]), "line 2, column games: found '[]', which is not two games"),
         (
             ARENA,
             lines_of(ARENA, 3, games=[{"score": "A>B"}, {"score": "C>D"}]),
-            "line 3, column score: found 'C>D', which is no verdict",
+            "line 3, column score: found 'C>D', which is not a verdict",
         ),
-        (ARENA, lines_of(ARENA, 3, games=[{"score": 7}, {"score": 8}]), "line 3, column score: found '7', which is no verdict"),
+        (
+            ARENA,
+            lines_of(ARENA, 3, games=[{"score": 7}, {"score": 8}]),
+            "line 3, column score: found '7', which is not",
+        ),
         (ARENA, lines_of(ARENA, 1, uid=...), "line 1, column question_id: found nothing, and no uid either"),
     ],
 )
@@ -140,22 +159,26 @@ QUALITY = {"quality": [1, 10]}
 @pytest.mark.parametrize(
     ("text", "settings", "said"),
     [
-        (OWN, {"columns": {"judge": "grader"}}, "line 1, column grader: not there; found judge, model, prompt, rating, human"),
+        (OWN, {"columns": {"judge": "grader"}}, "line 1, column grader: missing; found judge, model, prompt, rating, human"),
         (
             OWN.replace("judge", "grader"),
             {},
-            "human; write which of them it is under `columns:` in config, as in `{judge: <its name here>}`",
+            "human; name one of them under `columns:` in config, as in `{judge: <its name here>}`",
         ),
         (OWN.replace(",", ";"), {}, "the fields are separated by ';'; save the file with commas"),
-        (OWN.replace("rating", "model"), {}, "line 1, column model: stands twice"),
+        (
+            OWN.replace("rating", "model"),
+            {},
+            "line 1, column model: found twice; the file has judge, model,",
+        ),
         (
             OWN.replace(",9,", ",ERROR,"),
             {},
             "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10",
         ),
         (OWN.replace(",9,", ",-1,"), {}, "line 3, column rating: found '-1', which is off the scale of the dimension"),
-        (OWN.replace("a,c", ",c"), {}, "line 3, column judge: found nothing, which names no judge"),
-        (OWN.replace("a,c", "Human,c"), {}, "line 3, column judge: found 'Human', which stands for the human scores"),
+        (OWN.replace("a,c", ",c"), {}, "line 3, column judge: found nothing; write the id of the judge"),
+        (OWN.replace("a,c", "Human,c"), {}, "line 3, column judge: found 'Human', the name of the human scores"),
         (OWN.replace("9,8", "9,11"), {}, "line 3, column human: found '11', which is off the scale"),
         (OWN.replace("9,8", "9"), {}, "line 3: cannot be read: found 4 fields, expected 5 as in the header"),
         ("judge,model,prompt,rating\n", {}, "the file holds no rows"),
@@ -176,14 +199,18 @@ def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, se
         (
             "model,prompt,rating\nb,1,7\nb,1,8\n",
             {},
-            "prompt '1' stand already in human.csv, line 2; keep one, or, if each is of another rater",
+            "prompt '1' already have a score in human.csv, line 2; keep one, or, if their raters differ",
         ),
-        ("model,prompt,rating\nb,q1,7\n", {}, "prompt 'b', 'quality', 'q1', and in the ratings 'b', 'quality', '1'"),
-        ("model,prompt\nb,1\n", {}, "human.csv, line 1, column rating: not there"),
+        (
+            "model,prompt,rating\nb,q1,7\n",
+            {},
+            "prompt 'q1', the first rating of model 'b', dimension 'quality' and prompt '1'",
+        ),
+        ("model,prompt\nb,1\n", {}, "human.csv, line 1, column rating: missing"),
         (
             "model,prompt,rating\nb,1,NA\n",
             {},
-            "human.csv, line 1: none of its scores is a number: each is empty",
+            "human.csv, line 1: found no score that is a number: each is empty",
         ),
     ],
 )

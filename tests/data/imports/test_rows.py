@@ -130,22 +130,23 @@ def test_other_values_of_a_fault_are_named_with_the_line_for_config(tmp_path):
     said = of_values(tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"])
     assert "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10, leave it empty" in said
     assert said.endswith(
-        " (7 more rows are faulty, with 'timeout', 'FAIL', 'error' and 'no'), as in `missing: [ERROR, timeout, FAIL, 'no']`"
+        " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
+        "as in `missing: [ERROR, timeout, FAIL, 'no']`"
     )
     many = of_values(tmp_path, ["x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
-    assert "(10 more rows are faulty, with 'wa', 'wb', 'wc', 'wd', 'we' and 4 other values), as in `missing: [x, wa," in many
+    assert "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in `missing: [x, wa," in many
     assert of_values(tmp_path, ["7", "ERROR"]).endswith("under `missing:` in config, as in `missing: [ERROR]`")
     assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])  # which may be meant for a number
     assert "missing: [" not in of_values(tmp_path, ["7", "x" * 41])
     assert "missing: [" not in of_values(tmp_path, [chr(97 + n) for n in range(21)])
-    assert of_values(tmp_path, ["7", "99", "98"]).endswith("(1 more rows are faulty, with '98')")
+    assert of_values(tmp_path, ["7", "99", "98"]).endswith("(1 more row has an error; other values: '98')")
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("own.jsonl.gz", "found a name that ends in '.jsonl.gz', and only CSV is read packed; unpack it (gunzip)"),
-        ("own.tsv", "found a name that ends in '.tsv'; import a file that ends in one of .csv"),
+        ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV is read packed; unpack it (gunzip)"),
+        ("own.tsv", "found a name ending in '.tsv'; import a file ending in one of .csv"),
     ],
 )
 def test_name_of_a_file_that_is_not_read(tmp_path, name, said):
@@ -243,12 +244,12 @@ def lines_of(*lines):
         ((True, "", '{"judge": "a",,}', True), "line 3: malformed JSON"),
         (("", "", True, "", "", True, '{"judge": 1} {}'), "line 7: malformed JSON (Extra data)"),
         (('{"judge":', '"a"}'), "line 1: malformed JSON (Expecting value)"),
-        ((True, True, "[1]"), "line 3, column json: found '[1]', which is no JSON object"),
+        ((True, True, "[1]"), "line 3, column json: found '[1]', which is not a JSON object"),
         ((True, "", "", "  ", "[1]"), "line 5, column json: found '[1]'"),
         ((True, True, LINE.replace("7", '"x"')), "line 3, column rating: found 'x'"),
         ((True, "", "", LINE.replace("7", '"x"')), "line 4, column rating: found 'x'"),
         (("\ufeff" + LINE, True, "{"), "line 3: malformed JSON"),
-        ((True, "[" * 100000), "line 2: lists within lists"),
+        ((True, "[" * 100000), "line 2: lists nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, said):
@@ -314,7 +315,7 @@ def of_scorers(folder, judge, scales=UNIT):
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ("J", "its scorers graded, match, strict would all be the judge 'J' of 'quality'; say which of them is a judge"),
+        ("J", "its scorers graded, match, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
         ({"graded": "J", "strict": "J"}, "its scorers graded, strict would all be the judge 'J' of 'quality'"),
     ],
 )
@@ -322,7 +323,7 @@ def test_several_scorers_of_one_judge_are_named(tmp_path, judge, said):
     with pytest.raises(DataError, match=r"log\.json: ") as caught:
         of_scorers(tmp_path, judge)
     assert said in str(caught.value)
-    assert str(caught.value).endswith("under `import` in config: `judge: {graded: J}`")
+    assert str(caught.value).endswith("under `import` in config, as in `judge: {graded: J}`")
 
 
 def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
@@ -340,7 +341,7 @@ def test_epochs_without_human_scores_are_told_from_those_with(tmp_path, capsys):
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
     said = capsys.readouterr().out
     assert "without a human score: 4 of 6 rated completions, the first is model 'm', dimension 'quality' and prompt" in said
-    assert "another epoch is another answer, so a score of 'q1' is not one of 'q1, epoch 2': score it by that name" in said
+    assert "a score of 'q1' is not one of 'q1, epoch 2', so write 'q1, epoch 2' for that" in said
     of_epochs = human + "".join(f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3))
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=of_epochs)
     assert "epoch" not in capsys.readouterr().out

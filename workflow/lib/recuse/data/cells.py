@@ -1,11 +1,11 @@
-"""Cells: identical rows collapsed, so that later steps read thousands of rows instead of millions; and the codes of ratings.
+"""Cells: identical rows collapsed, so that later steps read thousands of rows instead of millions.
 
-Codes are the small numbers that stand for names and references. The footer of the ratings lists these.
+In the ratings, codes are small numbers in place of names and references, which their footer lists.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import duckdb
 import numpy as np
@@ -13,16 +13,16 @@ import numpy as np
 from recuse.base.database import connect, files, footer, read_footer, text, write_parquet
 from recuse.base.errors import DataError
 
-LEVELS = "levels"  # of the file's own metadata, in its footer
-AXES = ("dimension", "judge", "model", "dataset")  # what a group is, in the order of its code
+LEVELS = "levels"  # key of the metadata in the footer
+AXES = ("dimension", "judge", "model", "dataset")  # of a group, in the order of its code
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
-COUNT = "count_"  # and a rating: the column of its counts
+COUNT = "count_"  # with a rating, the column of its counts
 ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
 
 @dataclass(frozen=True)
 class Levels:
-    """What the codes of a study's ratings stand for; every list of levels rises.
+    """The levels behind the codes of a study's ratings, in rising order.
 
     `group_code` is ((dimension * judges + judge) * models + model) * datasets + dataset, each the place of its level;
     `reference_code` is the place of gt in `reference`.
@@ -39,17 +39,22 @@ class Levels:
     task_type: Sequence[str]  # of each dataset
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of levels of each of AXES."""
+        return tuple(len(getattr(self, axis)) for axis in AXES)
+
+    @property
     def groups(self) -> int:
-        """Number of codes of groups: every combination, met in the rows or not."""
-        return math.prod(self._sizes)
+        """Number of codes of groups: every combination, whether it occurs or not."""
+        return math.prod(self.sizes)
 
     def places(self, group: np.ndarray) -> tuple[np.ndarray, ...]:
         """Places of the levels of AXES of each code, (codes,) each."""
-        return np.unravel_index(group, self._sizes)
+        return np.unravel_index(group, self.sizes)
 
     def code(self, dimension: np.ndarray, judge: np.ndarray, model: np.ndarray, dataset: np.ndarray) -> np.ndarray:
         """Code of each combination of places, (codes,)."""
-        return np.ravel_multi_index((dimension, judge, model, dataset), self._sizes)
+        return np.ravel_multi_index((dimension, judge, model, dataset), self.sizes)
 
     def code_of(self, factors: Mapping[str, np.ndarray]) -> np.ndarray:
         """Code of each group by the names of its factors, (groups,) of str each."""
@@ -60,7 +65,7 @@ class Levels:
         return f"{code} // {self._stride(axis)} % {len(getattr(self, axis))}"
 
     def sql_without(self, axis: str, code: str = "group_code") -> str:
-        """SQL for the code of the same group with the first level of one of AXES: equal where groups differ in no other."""
+        """SQL for the code of the same group with the first level of one of AXES: equal if groups differ in no other."""
         return f"{code} - {self.sql_place(axis, code)} * {self._stride(axis)}"
 
     def factors(self, group: np.ndarray) -> dict[str, np.ndarray]:
@@ -71,19 +76,15 @@ class Levels:
         return {factor: np.array(getattr(self, factor), dtype=str)[place] for factor, place in places.items()}
 
     def references(self, code: np.ndarray) -> np.ndarray:
-        """Raw references, (codes,), of codes; NaN throughout of a study without any."""
+        """Raw references of codes, (codes,); NaN in a study without any."""
         return np.array(self.reference)[code] if self.reference else np.full(len(code), np.nan)
 
     def scales(self, group: np.ndarray) -> np.ndarray:
         """Lowest and highest rating of each code's dimension, (codes, 2)."""
         return np.array(self.scale, dtype=np.int64).reshape(-1, 2)[self.places(group)[0]]
 
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(len(getattr(self, axis)) for axis in AXES)
-
     def _stride(self, axis: str) -> int:
-        return math.prod(self._sizes[AXES.index(axis) + 1 :])
+        return math.prod(self.sizes[AXES.index(axis) + 1 :])
 
 
 def as_metadata(levels: Levels) -> str:
@@ -95,7 +96,7 @@ def levels_of(path: str) -> Levels:
     """Read the levels of the canonical ratings at `path`; DataError if its footer has none."""
     levels = read_footer(path, LEVELS)
     if levels is None:
-        raise DataError(f"{path}: its footer does not say what its codes stand for; make the file again from the raw ratings")
+        raise DataError(f"{path}: found no list of its codes in the footer; make the file again from the raw ratings")
     return Levels(**levels)
 
 
@@ -106,8 +107,8 @@ class Cells:
     factors: dict[str, np.ndarray]  # each (groups,) of str: FACTORS of every (dimension, dataset, judge, model)
     group: np.ndarray  # (cells,) place in `factors`, rising
     reference: np.ndarray  # (cells,) the human score (NaN without), or the mean rating of a family's judges, on the unit scale
-    reference_raw: np.ndarray  # (cells,) the same as it stands in the data
-    counts: np.ndarray  # (cells, ratings) how many rows gave each raw rating
+    reference_raw: np.ndarray  # (cells,) the same on the scale of the data
+    counts: np.ndarray  # (cells, ratings) rows with each raw rating
     ratings: np.ndarray  # (ratings,) the raw ratings
     scale: np.ndarray  # (cells, 2) lowest and highest rating of the cell's dimension
 
@@ -118,7 +119,7 @@ class Cells:
 
     @property
     def has_reference(self) -> bool:
-        """Whether the rows have a reference: all of a study have one, or none has."""
+        """Whether the rows have a reference: all rows of a study, or none."""
         return not np.isnan(self.reference).any()
 
     @property
@@ -136,7 +137,7 @@ class Cells:
         kept, place = mask[self.group], np.cumsum(mask) - 1
         cells = {key: getattr(self, key)[kept] for key in ("reference", "reference_raw", "counts", "scale")}
         factors = {factor: values[mask] for factor, values in self.factors.items()}
-        return Cells(factors=factors, group=place[self.group[kept]], ratings=self.ratings, **cells)
+        return replace(self, factors=factors, group=place[self.group[kept]], **cells)
 
     def sum_by_group(self, values: np.ndarray) -> np.ndarray:
         """Sum `values`, one for each cell, over the cells of each group, (groups,)."""
@@ -149,36 +150,33 @@ def build_cells(ratings: str, cells: str) -> None:
     One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the number of rows of each raw
     rating: nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset, judge, model).
     """
-    _write(_counted(ratings), levels_of(ratings), cells)
+    connection, counts = _counting(ratings)
+    _write(connection.execute(counts).fetchnumpy(), levels_of(ratings), cells)
 
 
 def count_shard(ratings: str, counts: str) -> None:
-    """Write how often each rating was given in each group with each reference, by codes (parquet), of a shard's ratings.
+    """Write how often each rating was given in each group with each reference, by codes (parquet), in a shard's ratings.
 
-    The counts of all shards are additive, whatever shards the rows of a cell are in.
+    Counts are additive over shards, whichever shards the rows of a cell are in.
     """
-    counted = f"{_counted(ratings)} order by all"
-    _connect_to_count().execute(f"copy ({counted}) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
+    connection, query = _counting(ratings)
+    connection.execute(f"copy ({query} order by all) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
 
 
 def gather_cells(counts: Sequence[str], cells: str) -> None:
     """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of all ratings together."""
-    _write(f"select * from {files(counts)}", levels_of(counts[0]), cells)
+    _write(connect().execute(f"select * from {files(counts)}").fetchnumpy(), levels_of(counts[0]), cells)
 
 
-def _connect_to_count() -> duckdb.DuckDBPyConnection:
+def _counting(ratings: str) -> tuple[duckdb.DuckDBPyConnection, str]:
+    """A connection, and SQL on it for the counts of ratings by code."""
     connection = connect()
-    # Codes are few: an array of all their combinations counts them, not a hash table, if it may be as large as that.
+    # Codes are few: an array of all their combinations, if it may be as large as that, is faster than a hash table.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
-    return connection
+    return connection, f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
 
 
-def _counted(ratings: str) -> str:
-    return f"select group_code, reference_code, rating, count(*) as n from {files([ratings])} group by all"
-
-
-def _write(counted: str, levels: Levels, path: str) -> None:
-    counts = _connect_to_count().execute(counted).fetchnumpy()
+def _write(counts: Mapping[str, np.ndarray], levels: Levels, path: str) -> None:
     if not len(counts["n"]):
         raise DataError(f"{path}: no complete row is left for it; see completeness.csv for what is missing")
     cells = cells_of_counts(levels, counts)
@@ -211,34 +209,32 @@ def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str) -> Cells:
 
     blocks: SQL for some of the rows each, with the columns of the canonical ratings but for reference_code.
     """
-    connection, counted = connect(), []
+    connection, parts = connect(), []
     families = sorted(set(levels.judge_family))
     place = f"list_position([{', '.join(map(text, families))}], {by}::varchar) - 1"
     for rows in blocks:
         query = f"select {by}, group_code, gt as reference, rating, count(*) as n from ({rows}) group by all"
-        counted.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
-    counts = {key: np.concatenate([np.asarray(block[key]) for block in counted]) for key in counted[0]}
+        parts.append(connection.execute(f"select {place} as level, * exclude ({by}) from ({query})").fetchnumpy())
+    counts = {key: np.concatenate([np.asarray(part[key]) for part in parts]) for key in parts[0]}
     return cells_of_counts(levels, counts, {by: np.array(families, dtype=str)})
 
 
-def cells_of_counts(
-    levels: Levels, counted: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
-) -> Cells:
+def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None) -> Cells:
     """Cells of counts n by group_code, reference or its code, rating and, with a further factor, the `level` of its names.
 
-    Each is (counts,), in any order; a combination may occur more than once.
+    rows: each (counts,), in any order; a combination may occur more than once.
     """
     further = further or {}
-    level = counted["level"] if further else 0
-    raw = levels.references(counted["reference_code"]) if "reference_code" in counted else counted["reference"]
+    level = rows["level"] if further else 0
+    raw = levels.references(rows["reference_code"]) if "reference_code" in rows else rows["reference"]
     references, reference = np.unique(np.ma.filled(raw, np.nan), return_inverse=True)
-    dimension, judge, model, dataset = levels.places(counted["group_code"].astype(np.int64))
+    dimension, judge, model, dataset = levels.places(rows["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
     order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(sizes)
     cell, place = np.unique(order * len(references) + reference, return_inverse=True)
     low, high = np.min(levels.scale), np.max(levels.scale)
     counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
-    np.add.at(counts, (place, counted["rating"] - low), counted["n"])
+    np.add.at(counts, (place, rows["rating"] - low), rows["n"])
     order, reference = np.divmod(cell, max(1, len(references)))
     groups, group = np.unique(order, return_inverse=True)
     level, order = np.divmod(groups, math.prod(sizes))

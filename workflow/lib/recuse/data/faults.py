@@ -1,4 +1,4 @@
-"""What must hold of the rows of raw files, and the error about the first row of which it does not: file, line, column, mend."""
+"""Checks of the rows of raw files, and the error about the first row that fails: file, line, column, what to write instead."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import duckdb
 
 from recuse.base.database import name
 from recuse.base.errors import DataError
-from recuse.base.words import enumerated
+from recuse.base.words import counted, enumerated
 from recuse.data.files import place_of
 
 MOST_SHOWN = 5  # values in a message
@@ -19,26 +19,26 @@ LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in to
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must hold of every row: an SQL condition that is true where `column` breaks it, and the mend."""
+    """Something that must hold of every row: an SQL condition that is true where `column` breaks it, and what to say then."""
 
     column: str
     broken: str  # over the columns of the rows
-    problem: str
-    mend: str  # SQL expression giving a text
-    listed: str = ""  # key of config that may list such values, if there is one
+    problem: str  # may be empty if there is no value
+    remedy: str  # SQL expression giving a text
+    config_key: str = ""  # that may list such values, if there is one
 
 
-# Of files of several kinds.
+# Shared by several kinds of files.
 NAMED = {
-    "judge": Check("judge", "judge is null", "which names no judge", "'write the id of the judge'"),
-    "model": Check("model", "model is null", "which names no model", "'write the id of the model that was rated'"),
-    "prompt": Check("prompt_id", "prompt_id is null", "which names no prompt", "'write the id of the prompt'"),
-    "rater": Check("rater", "rater is null", "which names no rater", "'write a number or a name for the rater'"),
+    "judge": Check("judge", "judge is null", "", "'write the id of the judge'"),
+    "model": Check("model", "model is null", "", "'write the id of the model that was rated'"),
+    "prompt": Check("prompt_id", "prompt_id is null", "", "'write the id of the prompt'"),
+    "rater": Check("rater", "rater is null", "", "'write a number or a name for the rater'"),
 }
 DECLARED_SCALE = Check(
     "dimension",
     "scale_low is null",
-    "a dimension of no declared scale",
+    "a dimension without a declared scale",
     "'add it with its scale under `scales:` of the study in config'",
 )
 IS_LENGTH = Check(
@@ -50,21 +50,21 @@ IS_LENGTH = Check(
 
 
 def known(column: str) -> Check:
-    """Check that config knows an id: of a judge, as judge_name, or of a model, as model_name."""
-    mend = "'write a known id or add this one to a model under `models:` in config'"
-    return Check(column, f"{column}_name is null", "an id that the registry does not know", mend)
+    """Check that config lists an id: of a judge, as judge_name, or of a model, as model_name."""
+    remedy = "'write an id that it lists, or add this one to a model under `models:` in config'"
+    return Check(column, f"{column}_name is null", "an id that config does not list", remedy)
 
 
 def on_scale(column: str, kind: str) -> tuple[Check, Check]:
     """Check that a score, as text and as <column>_number, is `an integer` or `a number` on the scale of its dimension."""
-    number, mend = f"{column}_number", f"'write {kind} from ' || scale_low || ' to ' || scale_high"
+    number, remedy = f"{column}_number", f"'write {kind} from ' || scale_low || ' to ' || scale_high"
     fits = f"{number} between scale_low and scale_high"
     if kind == "an integer":
         fits += f" and {number} = round({number})"
-    empty = f"{mend} || ', or leave it empty if missing'"
+    empty = f"{remedy} || ', or leave it empty if missing'"
     return (
         Check(column, f"{column} is not null and {number} is null", "which is not a number", empty),
-        Check(column, f"{number} is not null and not ({fits})", "which is off the scale of the dimension", mend),
+        Check(column, f"{number} is not null and not ({fits})", "which is off the scale of the dimension", remedy),
     )
 
 
@@ -74,39 +74,41 @@ def fault_number(checks: Sequence[Check]) -> str:
 
 
 def raise_first_fault(
-    connection: duckdb.DuckDBPyConnection,
-    rows: str,
-    checks: Sequence[Check],
-    *,
-    faults: int | None = None,
-    named: Mapping[str, str] | None = None,
+    connection: duckdb.DuckDBPyConnection, rows: str, checks: Sequence[Check], *, named: Mapping[str, str] | None = None
 ) -> None:
-    """Raise DataError about the first of `rows` that breaks a check; further values of the same fault are named, too.
+    """Raise DataError about the first of `rows` that breaks a check, with other values that break it.
 
-    rows: a table or SQL with file, record and what the checks read. faults: how many rows are faulty, in other files too;
-    counted if not given. named: what the files call a column, if otherwise than a check does.
+    rows: a table or SQL with file, record and what the checks read. named: what the files call a column, if otherwise than a
+    check does.
     """
     rows = f"(select *, {fault_number(checks)} as fault from {rows})"
-    if faults is None:
-        faults = connection.execute(f"select count(fault) from {rows}").fetchone()[0]
+    (faults,) = connection.execute(f"select count(fault) from {rows}").fetchone()
     if faults == 0:
         return
     columns = " ".join(f"when {number} then {name(check.column)}" for number, check in enumerate(checks))
-    mends = " ".join(f"when {number} then {check.mend}" for number, check in enumerate(checks))
-    file, record, number, value, mend = connection.execute(f"""
-        select file, record, fault, case fault {columns} end, case fault {mends} end from {rows}
+    remedies = " ".join(f"when {number} then {check.remedy}" for number, check in enumerate(checks))
+    file, record, number, value, remedy = connection.execute(f"""
+        select file, record, fault, case fault {columns} end, case fault {remedies} end from {rows}
         where fault is not null order by file, record limit 1""").fetchone()
+    check = checks[number]
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
-    check, more = checks[number], ""
-    if faults > 1 or check.listed:
-        others, listed = _other_values(connection, rows, check, number, value)
-        more = (f" ({faults - 1} more rows are faulty{others})" if faults > 1 else "") + listed
+    problem = f", {check.problem}" if check.problem else ""
     column = (named or {}).get(check.column, check.column)
-    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}, {check.problem}; {mend}{more}")
+    values = connection.execute(f"""
+        select value, count(*) over ()
+        from (select left({name(check.column)}::varchar, {LONGEST + 1}) as value, count(*) as n
+              from {rows} where fault = {number} and {name(check.column)} is not null group by all)
+        order by n desc, value limit {MOST_LISTED + 1}""").fetchall()
+    others = [f"'{_shortened(other, LONGEST)}'" for other, _ in values if other != (value or "")[: LONGEST + 1]][:MOST_SHOWN]
+    rest = values[0][1] - (value is not None) - len(others) if values else 0
+    listed = f"; other values: {enumerated([*others, f'{rest} more'] if rest else others)}" if others else ""
+    more = f" ({counted(faults - 1, 'more row has an error', 'more rows have errors')}{listed})" if faults > 1 else ""
+    line = _line_of_config(check.config_key, [value for value, _ in values]) if check.config_key else ""
+    raise DataError(f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}")
 
 
 def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
-    """The values of the first `key` that two rows of `table` (columns file, record) share, and where these are."""
+    """The values of the first `key` that two rows of `table` (columns file, record) share, and the places of these rows."""
     columns = ", ".join(map(name, key))
     twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"
     values = connection.execute(twice).fetchone()
@@ -122,32 +124,14 @@ def _shortened(value: str, longest: int) -> str:
     return value if len(value) <= longest else f"{value[:longest]}..."
 
 
-def _other_values(
-    connection: duckdb.DuckDBPyConnection, rows: str, check: Check, number: int, first: str | None
-) -> tuple[str, str]:
-    """Words for the values but the `first` of rows that break a check, most frequent first, and the line of config with all."""
-    column = name(check.column)
-    values = connection.execute(f"""
-        select value, count(*) over ()
-        from (select left({column}::varchar, {LONGEST + 1}) as value, count(*) as n
-              from {rows} where fault = {number} and {column} is not null group by all)
-        order by n desc, value limit {MOST_LISTED + 1}""").fetchall()
-    others = [value for value, _ in values if value != (first or "")[: LONGEST + 1]]
-    shown = [f"'{_shortened(value, LONGEST)}'" for value in others[:MOST_SHOWN]]
-    rest = values[0][1] - (first is not None) - len(shown) if values else 0
-    shown += [f"{rest} other value{'s' * (rest > 1)}"] if rest else []
-    words = f", with {enumerated(shown)}" if shown else ""
-    return words, _line_of_config(check.listed, [value for value, _ in values]) if check.listed else ""
-
-
 def _line_of_config(key: str, values: list[str]) -> str:
-    """The line that lists these values, regardless of case; empty where they are too many or too long, or may be numbers."""
-    unlike: dict[str, str] = {}
+    """The line that lists these values, in any case once; empty if they are too many or too long, or may be numbers."""
+    by_lower_case: dict[str, str] = {}
     for value in map(str.strip, values):
-        unlike.setdefault(value.lower(), value)
+        by_lower_case.setdefault(value.lower(), value)
     if len(values) > MOST_LISTED or any(len(value) > LONGEST or any(map(str.isdigit, value)) for value in values):
         return ""
     import yaml  # only here: a message is rare
 
-    listed = yaml.safe_dump([*unlike.values()], default_flow_style=True, allow_unicode=True, width=float("inf"))
-    return f", as in `{key}: {listed.strip()}`"
+    line = yaml.safe_dump([*by_lower_case.values()], default_flow_style=True, allow_unicode=True, width=float("inf"))
+    return f", as in `{key}: {line.strip()}`"

@@ -1,4 +1,4 @@
-"""Raw files as they come: their columns, their rows as text, and where a row stands in its file."""
+"""Raw files as they come: their columns, their rows as text, and the place of a row in its file."""
 
 import csv
 import gzip
@@ -23,8 +23,8 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands
 CSV = {"encoding": "utf-8-sig", "newline": ""}
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
-SOURCE = ("source_file", "source_record")  # columns of an imported table: where each row comes from
-FAMILIES = "families"  # in its footer, of the models that config does not know
+SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
+FAMILIES = "families"  # in its footer, of the models that config does not list
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class RatingsFile:
 
 def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
-    if re.search("[\ud800-\udfff]", path):  # which stand for bytes that are no UTF-8
+    if re.search("[\ud800-\udfff]", path):  # bytes that are not UTF-8
         raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
     if not exists(path):
         raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
     if not isfile(path):
-        raise DataError(f"{path}: a folder or a pipe, and files are read more than once; save it as a CSV or parquet file")
+        raise DataError(f"{path}: found a folder or a pipe; write a CSV or parquet file, which can be read more than once")
     if path.endswith(".parquet"):
         with reading(path):
             return list(connection.execute(f"select * from {files([path])} limit 0").fetchnumpy())
@@ -58,46 +58,38 @@ def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequenc
 
 
 def check_columns(path: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise DataError unless every needed column is there, and each column that is read stands once."""
-    for column in needed:
-        if column not in columns:
-            mend = _mend_of_columns(column, columns, needed, optional)
-            raise DataError(f"{header_of(path)}, column {column}: not there; found {', '.join(columns)}; {mend}")
+    """Raise DataError unless every needed column is there, and no column that is read is there twice."""
+    missing = next((column for column in needed if column not in columns), None)
+    if missing is not None:
+        also = f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)" if optional else ""
+        remedy = {
+            "dimension": "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config",
+            "gt": "add it, and leave it empty if no row has a human score",
+        }.get(missing, f"the file needs {', '.join(needed)}{also}")
+        if alike := next((column for column in columns if column.strip().lower() == missing), None):
+            remedy = f"rename '{alike}' to '{missing}'"
+        remedy = with_commas(columns[0]) or remedy
+        raise DataError(f"{header_of(path)}, column {missing}: missing; found {', '.join(columns)}; {remedy}")
     for column in (*needed, *optional):
         if list(columns).count(column) > 1:
-            raise DataError(f"{header_of(path)}, column {column}: stands twice; keep one")
-
-
-def _mend_of_columns(missing: str, columns: Sequence[str], needed: Sequence[str], optional: Sequence[str]) -> str:
-    if separated := with_commas(columns[0]):
-        return separated
-    for other in columns:
-        if other.strip().lower() == missing:
-            return f"rename '{other}' to '{missing}'"
-    if missing == "dimension":
-        return "add it, or name the dimension of the whole file: files: {<dimension>: <file>} in config"
-    if missing == "gt":
-        return "add it, and leave it empty if no row has a human score"
-    also = f" ({', '.join(optional)} {'is' if len(optional) == 1 else 'are'} optional)" if optional else ""
-    return f"needed {', '.join(needed)}{also}"
+            raise DataError(f"{header_of(path)}, column {column}: found twice; keep one")
 
 
 def with_commas(header: str) -> str:
-    """What to do with a file whose header's first field holds another separator; empty if it holds none."""
+    """What to do with a file whose header's first field contains another separator; empty if it contains none."""
     separator = next((mark for mark in (";", "\t", "|") if mark in header), None)
     return "" if separator is None else f"the fields are separated by {separator!r}; save the file with commas"
 
 
 def header_of(path: str) -> str:
-    """Where the names of a file's columns are: the first line of a CSV file; a parquet file has no lines."""
+    """The place of the names of a file's columns: the first line of a CSV file; a parquet file has no lines."""
     return path if path.endswith(".parquet") else f"{path}, line 1"
 
 
 def checked_columns(connection: duckdb.DuckDBPyConnection, source: RatingsFile) -> list[str]:
-    """Names of the columns of a file of ratings; DataError if it is absent or lacks one that is needed."""
+    """Names of the columns of a file of ratings; DataError if it is absent or lacks a needed column."""
     columns = columns_of(connection, source.path)
-    named = source.dimension is not None  # then the column need not be there
-    needed = REQUIRED if named else (*REQUIRED, "dimension")
+    needed = (*REQUIRED, "dimension") if source.dimension is None else REQUIRED
     check_columns(source.path, columns, needed, [column for column in OPTIONAL if column not in needed])
     return columns
 
@@ -143,23 +135,23 @@ def texts_of(expressions: Mapping[str, str], columns: Iterable[str], numbered: C
 def missing_as_null(column: str, words: Sequence[str]) -> str:
     """SQL for a column as text, NULL where it is one of `words` (lower case)."""
     value, listed = f"{column}::varchar", ", ".join(text(word) for word in words)
-    # To trim every text is slow: what is one of the words begins with a blank (also one beyond ASCII), or as one of them.
+    # To trim every text is slow: one of the words begins with a blank (perhaps beyond ASCII) or with its own first letter.
     least = min((word[0].upper() for word in words if word), default="\x7f")
     may_be = f"({value} < '!' or {value} >= {text(least)})"
     return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
 
 
 def place_in(path: str, columns: Collection[str]) -> str:
-    """SQL for file and record of a row of a file with these columns; of an imported table, where the row comes from."""
+    """SQL for file and record of a row of a file with these columns; of an imported table, those of the user's file."""
     if set(SOURCE) <= set(columns) and path.endswith(".parquet"):
         return f"{SOURCE[0]} as file, {SOURCE[1]} as record"
     return f"{text(path)} as file, row_number() over () as record"
 
 
 def place_of(path: str, record: int) -> str:
-    """Where a record is: the line of a CSV or JSON Lines file that it begins in, else the row or entry."""
+    """The place of a record: the line of a CSV or JSON Lines file in which it begins, else the row or entry."""
     suffix = Path(path).suffix
-    if suffix in UNITS or not isfile(path):  # what an imported table comes from may be gone
+    if suffix in UNITS or not isfile(path):  # the file that was imported may be gone
         return f"{path}, {UNITS.get(suffix, 'row')} {record}"
     csv.field_size_limit(LONGEST_FIELD)
     line, passed = 0, -1  # the header is record 0
@@ -178,7 +170,7 @@ def families_in(paths: Iterable[str]) -> dict[str, str]:
     families: dict[str, str] = {}
     for path in paths:
         if path.endswith(".parquet") and isfile(path):
-            with suppress(duckdb.Error):  # its reader says what is wrong with it
+            with suppress(duckdb.Error):  # its reader reports what is wrong with it
                 families |= read_footer(path, FAMILIES) or {}
     return families
 
@@ -194,12 +186,12 @@ def _open(path: str, mode: str, **options: str) -> IO:
 
 
 def _wrong_in_table(path: str, complaint: str) -> str:
-    """What DuckDB found in a CSV file, in which line, and the mend; the first line of what it says of another."""
+    """The line of a CSV file that DuckDB cannot read, what is wrong and the remedy; of other files, DuckDB's first line."""
     line = re.search(r"Line: (\d+)", complaint)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
     problem = complaint.strip().splitlines()[0]
     if fields:
-        problem = "found {1} fields, expected {0} as in the header; put a field that holds a comma into double quotes"
+        problem = "found {1} fields, expected {0} as in the header; put a field that contains a comma into double quotes"
         problem = problem.format(*fields.groups())
     elif "unterminated quote" in complaint:
         problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
@@ -208,12 +200,11 @@ def _wrong_in_table(path: str, complaint: str) -> str:
 
 @contextmanager
 def reading(path: str, explained: Callable[[str, str], str] = _wrong_in_table) -> Iterator[None]:
-    """Turn DuckDB's complaint about the file at `path` into the project's own: `explained` of path and complaint."""
+    """Turn DuckDB's error about the file at `path` into DataError; explained: its text, from the path and DuckDB's text."""
     try:
         yield
-    except duckdb.OutOfMemoryException:  # says nothing of the file
-        raise
     except duckdb.Error as error:
-        if "No space left" in str(error):  # where rows are written to meanwhile
+        # Neither memory nor a full disk is a fault of the file.
+        if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
             raise
         raise DataError(explained(path, str(error))) from error

@@ -20,18 +20,13 @@ CHECKS = (
     NAMED["rater"],
     known("model"),
     *(
-        Check(
-            column,
-            f"{joined} is null",
-            f"a {column} that the ratings of the study do not have",
-            f"'write one of ' || known_{column}s",
-        )
-        for column, joined in (("dimension", "scale_high"), ("dataset", "known_dataset"))
+        Check(column, f"{joined} is null", f"a {column} without ratings in the study", f"'write one of ' || all_{column}s")
+        for column, joined in (("dimension", "scale_high"), ("dataset", "rated_dataset"))
     ),
-    Check("team", f"team not in {TEAMS}", "which is no team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
+    Check("team", f"team not in {TEAMS}", "which is not a team", f"'write {' or '.join(TEAMS)}; empty means {RATERS}'"),
     *on_scale("rating", "an integer"),
 )
-STATISTICS = (  # of Table 4, in the order of the table of a study
+STATISTICS = (  # of Table 4, in the order of a study's table
     *("accuracy", "gold_correlation", "observed_agreement", "full_agreement"),
     *("krippendorff_alpha", "krippendorff_alpha_ordinal"),
 )
@@ -41,11 +36,11 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
 
     path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
-    of a human, and `team` where a gold team rated some completions again: `raters`, the default, or `gold`. The dimensions with
-    their scales and the datasets are those of the study's canonical `ratings` (parquet). Rows without rating are left out.
+    by a human, and `team` if a gold team rated some completions again: `raters`, the default, or `gold`. Dimensions, their
+    scales and datasets come from the study's canonical `ratings` (parquet). Rows without rating are left out.
 
-    Raises DataError naming file, line and column for: a missing file or column, an empty file, an unknown id, dimension,
-    dataset or team, a rating off the scale, a rater who rates a completion twice, and prompts of which the ratings have none.
+    Raises DataError naming file, line and column for a missing file or column, an empty file, an unknown id, dimension,
+    dataset or team, a rating off the scale, a rater who rates a completion twice, and a file none of whose prompts is rated.
     """
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
@@ -61,15 +56,15 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     if twice is not None:
         (model, dimension, prompt, team, rater), first, second = twice
         raise DataError(
-            f"{second}, column rater: rater '{rater}' of the team '{team}' rates model '{model}', "
-            f"dimension '{dimension}' and prompt '{prompt}' already in {first}; keep one of the two rows"
+            f"{second}, column rater: rater '{rater}' of team '{team}' has already rated model '{model}', dimension "
+            f"'{dimension}' and prompt '{prompt}' in {first}; keep one of the two rows"
         )
     if connection.execute("select 1 from typed join rated using (dimension, prompt_id) limit 1").fetchone() is None:
         first = "select min(prompt_id) from "
         theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
         raise DataError(
-            f"{path}, column prompt_id: none of its prompts, such as '{theirs}', is one of the study's ratings, such as "
-            f"'{ours}'; write the same ids in both files"
+            f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}', the study's '{ours}'; "
+            "write the same ids in both files"
         )
     connection.execute(f"""
         copy (select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
@@ -78,7 +73,7 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
 
 
 def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Sequence[str]) -> int:
-    """Create the table `typed`: the texts of the file and what they mean; how many rows."""
+    """Create the table `typed` of the file's texts and their values; return the number of rows."""
     relation, expressions = read_as_texts(path, columns)
     texts = texts_of(expressions, REQUIRED, ("rating",))
     team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
@@ -89,31 +84,27 @@ def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Seq
         with scales as (
                 select dimension, any_value(scale_low) as scale_low, any_value(scale_high) as scale_high
                 from rated group by all),
-             datasets as (select distinct dataset, dataset as known_dataset from rated),
-             texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation}),
-             looked_up as (
-                select texts.*, model_name, scale_low, scale_high, known_dataset, try_cast(rating as double) as rating_number,
-                       (select string_agg(dimension, ', ' order by dimension) from scales) as known_dimensions,
-                       (select string_agg(dataset, ', ' order by dataset) from datasets) as known_datasets
-                from texts
-                left join registry on model = id left join scales using (dimension) left join datasets using (dataset))
-        from looked_up"""
+             datasets as (select distinct dataset, dataset as rated_dataset from rated),
+             texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation})
+        select texts.*, model_name, scale_low, scale_high, rated_dataset, try_cast(rating as double) as rating_number,
+               (select string_agg(dimension, ', ' order by dimension) from scales) as all_dimensions,
+               (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
+        from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""
     return connection.execute(query).fetchone()[0]
 
 
 def agreement(path: str) -> Iterator[dict]:
     """Yield the rows of the agreement table from the canonical raters (parquet), by dimension and then on average.
 
-    accuracy: share of the raters' ratings within the lowest and the highest gold rating of their completion; n ratings.
+    accuracy: share of the raters' ratings between the lowest and the highest gold rating of their completion; n ratings.
     gold_correlation: Spearman's, with ties, of the two teams' mean ratings; n completions that both teams rated.
-    observed_agreement: share of the pairs of raters of a completion that rate it alike; n pairs. full_agreement: share of the
-    completions that all their raters rate alike; n completions of two raters or more. krippendorff_alpha: 1 - D_o / D_e,
-    observed by expected disagreement of two ratings of one completion, at the interval level of measurement, and _ordinal at
-    the ordinal; n ratings of completions of two raters or more. Source: Krippendorff (2011), Computing Krippendorff's
-    Alpha-Reliability.
+    observed_agreement: share of the pairs of raters of a completion that agree; n pairs. full_agreement: share of the
+    completions on which all raters agree; n completions of two raters or more. krippendorff_alpha: 1 - D_o / D_e, observed and
+    expected disagreement of two ratings of one completion, at the interval level of measurement, and _ordinal at the ordinal;
+    n ratings of completions of two raters or more. Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
 
-    The last four are of the team of raters on all completions; a completion may have any number of raters. A value is None
-    where the ratings do not allow it. Dimension "" is the plain mean of the dimensions with a value, with the sum of their n.
+    The last four are about the team of raters, any number per completion. A value is None if the ratings do not allow it.
+    Dimension "" is the plain mean of the dimensions with a value, with the sum of their n.
     """
     rows = [
         {"dimension": dimension, "statistic": name, "value": value, "n": int(n)}
@@ -128,7 +119,7 @@ def agreement(path: str) -> Iterator[dict]:
 
 
 def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield each dimension, how often each team gave each level to each completion, (completions, levels), and the levels."""
+    """Yield each dimension, each team's counts of levels by completion, (completions, levels), and the levels."""
     connection, raters = connect(), files([path])
     query = f"""
         select dense_rank() over (order by model, prompt_id) - 1 as completion, rating, team = {text(GOLD)} as gold
@@ -144,6 +135,8 @@ def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray
 
 def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Iterator[tuple[float | None, int]]:
     """Yield value and n of each of STATISTICS; raters, gold: (completions, levels) counts."""
+    import krippendorff
+
     not_below = np.cumsum(gold, axis=1) > 0  # the lowest gold rating of the completion
     in_range = not_below & (np.cumsum(gold[:, ::-1], axis=1)[:, ::-1] > 0)
     yield _share(raters[in_range].sum(), raters[gold.any(axis=1)].sum())
@@ -153,8 +146,12 @@ def _statistics(raters: np.ndarray, gold: np.ndarray, levels: np.ndarray) -> Ite
     n = repeated.sum(axis=1)
     yield _share((repeated * (repeated - 1)).sum() // 2, (n * (n - 1)).sum() // 2)
     yield _share((repeated.max(axis=1) == n).sum(), len(repeated))
+    used = repeated.any(axis=0)
     for measurement in ("interval", "ordinal"):
-        yield _krippendorff_alpha(repeated, levels, measurement), n.sum()
+        options = {"value_domain": levels[used], "level_of_measurement": measurement}
+        # If all ratings are equal, there is none.
+        alpha = float(krippendorff.alpha(value_counts=repeated[:, used], **options)) if used.sum() > 1 else None
+        yield alpha, n.sum()
 
 
 def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
@@ -164,16 +161,6 @@ def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
     np.add.at(table, (row, column), 1)
     value = float(spearman(table, rows, columns)) if len(one) else np.nan
     return None if np.isnan(value) else value
-
-
-def _krippendorff_alpha(counts: np.ndarray, levels: np.ndarray, measurement: str) -> float | None:
-    import krippendorff
-
-    used = counts.any(axis=0)
-    if used.sum() < 2:  # all ratings are equal
-        return None
-    alpha = krippendorff.alpha(value_counts=counts[:, used], value_domain=levels[used], level_of_measurement=measurement)
-    return float(alpha)
 
 
 def _share(part: int, whole: int) -> tuple[float | None, int]:

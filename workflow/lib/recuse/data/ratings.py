@@ -1,6 +1,6 @@
-"""From files of judge ratings to the canonical ratings, checked row by row, and their completeness: in one go, or by shards.
+"""From files of judge ratings to the canonical ratings, checked row by row, and their completeness: at once, or by shards.
 
-By shards: `check_files` for each group of raw files, `plan_study` for all of them together, `write_shard` for each shard.
+By shards: `check_files` for each group of raw files, `plan_study` for all groups together, `write_shard` for each shard.
 """
 
 import math
@@ -21,7 +21,7 @@ from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
-    Check("dataset", "dataset is null", "which names no dataset", "'write the name of the dataset'"),
+    Check("dataset", "dataset is null", "", "'write the name of the dataset'"),
     NAMED["prompt"],
     known("judge"),
     known("model"),
@@ -29,13 +29,13 @@ CHECKS = (
         "dimension",
         "named is not null and dimension is distinct from named",
         "which is not the dimension that config gives this file",
-        "'write ' || named || ', or list the file for the other dimension under `files:` in config'",
+        "'write ' || named || ', or list the file under the other dimension at `files:` in config'",
     ),
     DECLARED_SCALE,
     Check(
         "dataset",
         "task_type is null",
-        "a dataset of no declared task type",
+        "a dataset without a declared task type",
         "'add it under `task_types:` of the study in config'",
     ),
     *on_scale("rating", "an integer"),
@@ -46,10 +46,10 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class StudyFiles:
-    """What a study says of its raw data."""
+    """The raw files of a study, and what config declares about their rows."""
 
     files: Sequence[RatingsFile]
-    # (lowest, highest) rating of each dimension; OBSERVED: 0 to the highest rating or gt found, as Play Favorites' code does.
+    # (lowest, highest) rating of each dimension; OBSERVED: 0 to the highest rating or gt, as in Play Favorites' code.
     scales: Mapping[str, Sequence[int] | str]
     task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
@@ -58,7 +58,7 @@ class StudyFiles:
     def from_config(
         cls, raw: Sequence[str], dimensions: Sequence[str | None], *, scales: Mapping, task_types: Mapping, models: Mapping
     ) -> "StudyFiles":
-        """Read what config says of a study: the files `raw`, each with its dimension or None, task types and models."""
+        """Read config: the files `raw`, each with its dimension or None, and scales, task types and models."""
         files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
         types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
         return cls(files, scales, types, Registry.from_config(models).with_families(families_in(raw)))
@@ -69,14 +69,13 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, which counts the
-    prompts from 0; they are sorted by prompt_id and group_code. A row without rating, or without gt or pred_length where any
-    row of the study has one, is left out and counted; where no row has a gt it is NULL.
+    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0; they are
+    sorted by prompt_id and group_code. A row without rating, or without gt or pred_length if any row of the study has one, is
+    left out and counted; if no row has a gt it is NULL. The rows pass through files beside `ratings`, gone afterwards, so that
+    memory need not hold them all.
 
-    The rows pass through files in a folder beside `ratings`, gone afterwards, so that memory need not hold them all.
-
-    Raises DataError naming file, line and column for: a missing file or column, a CSV file or a study without rows, what CHECKS
-    refuses, and a judge-model-dimension-prompt that stands twice.
+    Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
+    refuses, and a judge-model-dimension-prompt that occurs twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         checked, plan, rows = _checked_and_planned(study, source, folder)
@@ -87,31 +86,29 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
     """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without a table of the rows.
 
-    Raises what these raise. What is written to `folder` on the way stays there.
+    Raises what these raise; temporary files stay in `folder`.
     """
     checked, plan, rows = _checked_and_planned(study, source, folder)
     connection, key = connect(), "judge, model, dimension, prompt_id"
-    repeated = f"select {key} from {files(checked)} group by all having count(*) > 1 order by all limit 1"
-    twice = connection.execute(repeated).fetchone()
-    if twice is not None:
-        _raise_twice(source, twice)
+    twice = f"select {key} from {files(checked)} group by all having count(*) > 1 order by all limit 1"
+    _raise_twice(source, connection.execute(twice).fetchone())
     if not any(row["used"] for row in rows):
         raise no_complete_row(source.files)
     complete = f"{coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
-    counted = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
-    return cells_of_counts(plan.levels, connection.execute(counted).fetchnumpy())
+    counts = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
+    return cells_of_counts(plan.levels, connection.execute(counts).fetchnumpy())
 
 
 def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
     """Return the error about files in which each row lacks something."""
-    named = ", ".join(file.path for file in files)
-    return DataError(f"{named}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
+    paths = ", ".join(file.path for file in files)
+    return DataError(f"{paths}: no complete row: each lacks the rating, gt, or the pred_length that others have; fill them in")
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
-    """Check some of a study's raw files, as `normalise` does, and write their rows by prompt_id, and what is in them (parquet).
+    """Check some of a study's raw files, as `normalise` does; write their rows, sorted by prompt_id, and a summary (parquet).
 
-    Sorted, the rows of one shard are found without reading those of the others.
+    Sorted, the rows of one shard are found without reading the others.
     """
     with empty_folder(f"{checked}.unsorted") as folder:
         rows, _ = _check_rows(source, folder)
@@ -123,7 +120,7 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
 def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
     """Write the plan (JSON) of so many shards, and the completeness table (CSV), from the summaries of all raw files.
 
-    Every scale is declared: none can be observed before all files are read.
+    Every scale must be declared: none can be observed before all files are read.
     """
     planned, rows = _planned(study, source, source.scales, summaries, shards=shards)
     planned.write(plan)
@@ -133,7 +130,7 @@ def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shar
 def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
     """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
 
-    The shards in turn are what `normalise` writes. DataError if a judge-model-dimension-prompt stands twice.
+    All shards in order are what `normalise` writes. DataError if a judge-model-dimension-prompt occurs twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)
@@ -142,19 +139,17 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
 def _checked_and_planned(study: str, source: StudyFiles, folder: str) -> tuple[list[str], Plan, list[dict]]:
     """The files of checked rows, in `folder`, the plan of one shard, and the rows of the completeness table."""
     checked, scales = _check_rows(source, folder)
-    summary = f"{folder}/summary.parquet"
-    summarise(checked, summary)
-    return checked, *_planned(study, source, scales, [summary], shards=1)
+    summarise(checked, f"{folder}/summary.parquet")
+    return checked, *_planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
 
 
 def _planned(
     study: str, source: StudyFiles, scales: Mapping, summaries: Sequence[str], *, shards: int
 ) -> tuple[Plan, list[dict]]:
-    """The plan, and the rows of the completeness table; DataError if there is no row."""
     summary = Summary.read(summaries)
     if not summary.datasets:
-        where = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
-        raise DataError(f"{where}: no file holds a row; the study needs one row per judge, model and prompt")
+        place = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
+        raise DataError(f"{place}: no file holds a row; the study needs one row per judge, model and prompt")
     plan = plan_shards(summary, scales=scales, families=source.registry.families, task_types=source.task_types, shards=shards)
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
@@ -162,9 +157,7 @@ def _planned(
 def _write(source: StudyFiles, checked: Sequence[str], plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
     connection, ordered = connect(), f"{folder}/sorted.parquet"
     sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
-    twice = first_twice(connection, ordered, plan.levels)
-    if twice is not None:
-        _raise_twice(source, twice)
+    _raise_twice(source, first_twice(connection, ordered, plan.levels))
     write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)
 
 
@@ -173,7 +166,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, t
     connection, typed, scales = _open(source)
     columns = """judge_name as judge, model_name as model, dimension, dataset, prompt_id,
                   try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"""
-    paths, faults = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
+    paths, faulty = [f"{folder}/{number}.parquet" for number in range(len(typed))], []
     for file, rows, path in zip(source.files, typed, paths, strict=True):
         with reading(file.path):
             faults_of = f"select *, {fault_number(CHECKS)} as fault from ({rows})"
@@ -181,31 +174,30 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, t
             count = connection.execute(query).fetchone()[0]
         if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
             raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
-        faulty = connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]
-        faults += [(file.path, rows, faulty)] if faulty else []
-    if faults:
-        _, rows, _ = min(faults)
-        raise_first_fault(connection, f"({rows})", CHECKS, faults=sum(faulty for _, _, faulty in faults))
+        if connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]:
+            faulty.append(rows)
+    if faulty:
+        raise_first_fault(connection, f"({' union all '.join(faulty)})", CHECKS)
     return paths, scales
 
 
-def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str]) -> None:
-    """Raise DataError about a judge, model, dimension and prompt that stands `twice`, naming the two places."""
+def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str] | None) -> None:
+    """Raise DataError about a judge, model, dimension and prompt that occurs `twice` (None: nothing does), with both places."""
+    if twice is None:
+        return
     connection, typed, _ = _open(source)
-    places = []
-    for rows in typed:
-        same = "judge_name = ? and model_name = ? and dimension = ? and prompt_id = ?"
-        places += connection.execute(f"select file, record from ({rows}) where {same} order by all limit 2", twice).fetchall()
-    first, second = (place_of(*place) for place in sorted(places)[:2])
+    same = "judge_name = ? and model_name = ? and dimension = ? and prompt_id = ?"
+    query = f"select file, record from ({' union all '.join(typed)}) where {same} order by all limit 2"
+    first, second = (place_of(*place) for place in connection.execute(query, twice).fetchall())
     judge, model, dimension, prompt = twice
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
-        f"prompt '{prompt}' stand already in {first}; keep one of the two rows"
+        f"prompt '{prompt}' are already in {first}; keep one of the two rows"
     )
 
 
 def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dict[str, tuple[int, int]]]:
-    """A connection with the tables of what config knows, SQL for the typed rows of each file on it, and the scales."""
+    """A connection with the names that config lists, SQL for the typed rows of each file on it, and the scales."""
     connection, registry = connect(), source.registry
     rows = [select_rows(file, checked_columns(connection, file)) for file in source.files]
     scales = {
@@ -216,7 +208,7 @@ def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dic
     bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
     create_table(connection, "scales", "dimension varchar, low bigint, high bigint", bounds)
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
-    # Numbers as numbers (a gt of -0 is 0), ids looked up, and NULL for what does not fit.
+    # Numbers as numbers (a gt of -0 is 0), ids looked up, NULL for what does not fit.
     typed = f"""
         select rows.*, judges.name as judge_name, models.name as model_name, scales.low as scale_low, scales.high as scale_high,
                {"datasets.task_type" if source.task_types else "''"} as task_type, try_cast(rating as double) as rating_number,
@@ -232,18 +224,17 @@ def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dic
 def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
-    score = "greatest(try_cast(rating as double), try_cast(gt as double))"
     for file, sql in zip(files, rows, strict=True):
-        numbers = f"select record, {score} as x from ({sql}) where dimension = ?"
+        scores = f"select record, greatest(try_cast(rating as double), try_cast(gt as double)) as x from ({sql})"
+        query = f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where isfinite(x)"
         with reading(file.path):
-            query = f"select max(x), arg_max(record, x) from ({numbers}) where isfinite(x)"
             highest, record = connection.execute(query, [dimension]).fetchone()
         maxima += [] if highest is None else [(highest, file.path, record)]
     highest, path, record = max(maxima, default=(0, ", ".join(file.path for file in files), None))
     if not 0 < highest < MOST_LEVELS:
-        where = path if record is None else place_of(path, record)
+        place = path if record is None else place_of(path, record)
         raise DataError(
-            f"{where}: scales: {dimension}: observed: the highest rating or gt found is {highest:g}, which makes no scale "
+            f"{place}: scales: {dimension}: observed: the highest rating or gt found is {highest:g}, which makes no scale "
             f"from 0 to at most {MOST_LEVELS - 1}; declare the scale as [lowest, highest]"
         )
     return math.ceil(highest)

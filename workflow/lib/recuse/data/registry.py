@@ -1,4 +1,4 @@
-"""Names in the configuration that data are read by: files and their formats, models and their spellings, scales."""
+"""Names in the configuration by which data are read: files and their formats, models and their spellings, scales."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from pathlib import Path
 
 from recuse.base.errors import ConfigError, DataError
 
-NO_HUMAN_SCORE = "no row has a human score"  # of a study, which then says less
+NO_HUMAN_SCORE = "no row has a human score"
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
 RATERS = "raters"  # those whose mean score is the reference of the study
-GOLD = "gold"  # a second team of more training, on a random subset of the completions
+GOLD = "gold"  # a second, better trained team, on a random subset of the completions
 TEAMS = (RATERS, GOLD)
 
 TABLES = (".csv", ".gz", ".parquet")
@@ -21,12 +21,12 @@ RATED, COMPARED = "studies", "comparisons"  # what a format holds, by the part o
 OBSERVED = "observed"  # a scale from 0 to the highest value in the files
 MOST_LEVELS = 101  # of a rating scale
 NEAR = 1e-9
-FEW = 10  # steps of a scale, of values that have any number of digits
+FEWEST = 10  # steps of a scale, of values that have any number of digits
 STEPS = tuple(float(f"{digit}e{power}") for power in range(-6, 6) for digit in (1, 2, 5))
 
 
 def named_files(files: str | Sequence[str] | Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """(path, dimension) of each entry of `files:`, as it stands there; the dimension is None where the rows say it."""
+    """(path, dimension) of each entry of `files:`, as written; the dimension is None if the rows give it."""
     if isinstance(files, Mapping):
         return [(path, dimension) for dimension, path in files.items()]
     return [(path, None) for path in ([files] if isinstance(files, str) else files)]
@@ -36,10 +36,9 @@ def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | 
     """(path, dimension) of each file to be read for the entries of `named_files`; ConfigError about a folder without parts."""
     files = []
     for path, dimension in named:
-        parts = parts_of(path)
-        if not parts:
+        files += [(part, dimension) for part in parts_of(path)]
+        if not parts_of(path):
             raise ConfigError(f"'{path}': the folder holds no *.parquet; put the parts into it")
-        files += [(part, dimension) for part in parts]
     return files
 
 
@@ -56,7 +55,7 @@ class Format:
 
     words: str  # what messages call it
     holds: tuple[str, ...]
-    signs: frozenset[str] = frozenset()  # keys of each of its objects, which no other format has together
+    signs: frozenset[str] = frozenset()  # keys of each of its objects, a set that no other format has
 
 
 FORMATS = {
@@ -70,36 +69,34 @@ FORMATS = {
 
 
 def tells_raters(settings: Mapping) -> bool:
-    """True if the human scores of an import are those of single raters."""
+    """True if the human scores of an import are by single raters."""
     columns = settings.get("references", {}).get("columns", {})
     return "rater" in columns or not isinstance(columns.get("rating", ""), str)
 
 
 def check_name(path: str) -> None:
-    """DataError unless a file of judgments ends as one that can be read does: of packed ones, only CSV is."""
+    """DataError unless the name of a file of judgments ends as a readable one does; of packed files, only CSV is read."""
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
-        raise DataError(
-            f"{path}: found a name that ends in '{suffix}'; import a file that ends in one of {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{path}: found a name ending in '{suffix}'; import a file ending in one of {', '.join(SUFFIXES)}")
     packed = Path(path).with_suffix("").suffix
     if suffix == ".gz" and packed in SUFFIXES and packed != ".csv":
-        raise DataError(f"{path}: found a name that ends in '{packed}.gz', and only CSV is read packed; unpack it (gunzip)")
+        raise DataError(f"{path}: found a name ending in '{packed}.gz', but only CSV is read packed; unpack it (gunzip)")
 
 
 def files_in(path: str) -> list[str]:
-    """The files of a folder and its subfolders that end as a format does, by name, but not hidden ones; a file alone.
+    """The files of judgments in a folder and its subfolders, by name, without hidden ones; a file alone.
 
-    ConfigError where a folder has none, or one whose name Snakemake cannot take.
+    ConfigError if a folder has none, or one whose name Snakemake cannot take.
     """
     if not isdir(path):
         return [path]
     inside = (file for file in sorted(Path(path).rglob("*")) if file.is_file() and file.suffix in SUFFIXES)
     files = [str(file) for file in inside if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     if not files:
-        raise ConfigError(f"'{path}': the folder holds no file that ends in one of {', '.join(SUFFIXES)}")
+        raise ConfigError(f"'{path}': the folder holds no file ending in one of {', '.join(SUFFIXES)}; put the files into it")
     for file in files:
-        if re.search("[\ud800-\udfff]", file):  # which stand for bytes that are no UTF-8
+        if re.search("[\ud800-\udfff]", file):  # bytes that are not UTF-8
             raise ConfigError(f"{file!a}: the name is not UTF-8; rename the file")
         if "{" in file or "}" in file:
             raise ConfigError(f"'{file}': braces mean a wildcard to Snakemake; rename the file")
@@ -115,42 +112,34 @@ class Registry:
 
     @classmethod
     def from_config(cls, models: Mapping[str, Mapping]) -> "Registry":
-        """Read config's `models`; ConfigError where one id stands for two models."""
+        """Read config's `models`; ConfigError if one id is listed under two models."""
         names: dict[str, str] = {name: name for name in models}
         for name, entry in models.items():
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
-                    raise ConfigError(
-                        f"config: models: the id '{model_id}' stands for both '{names[model_id]}' and '{name}'; "
-                        "write it under one of them"
-                    )
+                    both = f"'{names[model_id]}' and '{name}'"
+                    raise ConfigError(f"config: models: found the id '{model_id}' under {both}; write it under one of them")
         return cls({name: entry["family"] for name, entry in models.items()}, names)
 
     def with_families(self, families: Mapping[str, str]) -> "Registry":
-        """Return the registry with models, by name, that config does not know; families: of each."""
+        """Return the registry with models that config does not list; families: name -> family."""
         return Registry({**self.families, **families}, {**self.names, **{name: name for name in families}})
 
 
 def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]) -> dict[str, dict]:
-    """Config's `models`, and those that a study's own `families` name, by the spelling that stands there.
-
-    One that config knows too, by name or id, is in this study what the study says.
-    """
-    of_study = {model: {"family": family} for family, names in families.items() for model in names}
-    others = {name: entry for name, entry in models.items() if name not in of_study}
+    """Config's `models` and those of a study's own `families`, which take their names and ids from config's."""
+    added = {model: {"family": family} for family, names in families.items() for model in names}
+    others = {name: entry for name, entry in models.items() if name not in added}
     for name, entry in others.items():
-        if set(entry.get("ids", ())) & of_study.keys():
-            others[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in of_study]}
-    return {**of_study, **others}
+        if set(entry.get("ids", ())) & added.keys():
+            others[name] = {**entry, "ids": [spelling for spelling in entry["ids"] if spelling not in added]}
+    return {**added, **others}
 
 
 def scales_in_steps(scales: Mapping, settings: Mapping) -> dict:
     """The scales of a study in the units of its raw ratings: steps of config's `import`."""
     step = settings.get("step", 1)
-    return {
-        dimension: scale if isinstance(scale, str) else [round(end / step) for end in scale]
-        for dimension, scale in scales.items()
-    }
+    return {name: scale if isinstance(scale, str) else [round(end / step) for end in scale] for name, scale in scales.items()}
 
 
 def possible_steps(scales: Mapping) -> list[float]:
@@ -165,9 +154,9 @@ def possible_steps(scales: Mapping) -> list[float]:
 
 
 def finest_step(scales: Mapping) -> float | None:
-    """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEW of them."""
+    """The finest of the possible steps; None if there is none, or if a scale would have fewer than FEWEST of them."""
     widths = [scale[1] - scale[0] for scale in scales.values() if not isinstance(scale, str)]
-    return next((step for step in possible_steps(scales) if min(widths) / step > FEW - NEAR), None)
+    return next((step for step in possible_steps(scales) if min(widths) / step > FEWEST - NEAR), None)
 
 
 def in_whole_steps(scale: Sequence[float], step: float) -> bool:

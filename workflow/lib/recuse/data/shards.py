@@ -1,6 +1,6 @@
 """From checked rows in any order to the canonical ratings, sorted by prompt, in one shard or many: no step holds all rows.
 
-Summaries of groups of files are additive, and the plan made of them says all that one shard of prompts needs of the study.
+Summaries of groups of files are additive; the plan made of them is all that one shard of prompts needs to know of the study.
 """
 
 import json
@@ -27,7 +27,7 @@ COUNTED = {
     "judged_with_length": "rating is not null and length is not null",
 }
 COUNTS = ", ".join(f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items())  # SQL
-KEY = "summary"  # of a summary's own metadata, in its footer
+KEY = "summary"  # of the metadata in a summary's footer
 AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}  # whose levels have these
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}  # how many codes a column of each type holds
 
@@ -38,24 +38,19 @@ def summarise(checked: Sequence[str], path: str) -> None:
     checked: parquet files of rows without fault, in any order: judge, model, dimension, dataset, prompt_id, rating, gt, length.
     """
     connection, rows = connect(), files(checked)
-    datasets, references = (
-        [value for (value,) in connection.execute(f"select distinct {column} from {rows} order by all").fetchall()]
-        for column in ("dataset", "gt")
-    )
-    summary = {
-        "counts": connection.execute(f"select dimension, judge, model, {COUNTS} from {rows} group by all").fetchall(),
-        "datasets": datasets,
-        "references": [gt for gt in references if gt is not None],
-    }
+    summary = {"counts": connection.execute(f"select dimension, judge, model, {COUNTS} from {rows} group by all").fetchall()}
+    for key, column in (("datasets", "dataset"), ("references", "gt")):
+        levels = connection.execute(f"select distinct {column} from {rows} where {column} is not null order by all").fetchall()
+        summary[key] = [level for (level,) in levels]
     by_prompt = f"select prompt_id, dimension, {COUNTS} from {rows} group by all"
     connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {footer(KEY, summary)})")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the rows of checked files hold."""
+    """Counts of checked rows, and what they are about."""
 
-    counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) that occur -> rows, by COUNTED
+    counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) -> rows, by COUNTED
     datasets: Sequence[str]  # rising
     references: Sequence[float]  # gt, rising
     prompts: str  # SQL for the rows, by COUNTED, of each prompt_id and dimension in each group of files
@@ -77,24 +72,23 @@ class Summary:
 
     @property
     def complete(self) -> str:
-        """Which of COUNTED is a complete row: where any row has a human score, or a length, each needs one."""
+        """Which of COUNTED is a complete row: if any row has a human score, or a length, each needs one."""
         return f"{'rated' if self._any('gt') else 'judged'}{'_with_length' if self._any('length') else ''}"
 
     def _any(self, column: str) -> bool:
         return any(count[f"missing_{column}"] < count["present"] for count in self.counts.values())
 
     def completeness(self) -> Iterator[dict]:
-        """Yield one row per dimension, judge and model: how many prompts the dimension has, and what became of them."""
-        prompts_of = f"select distinct prompt_id, dimension from {self.prompts}"
-        query = f"select dimension, count(*) from ({prompts_of}) group by all order by all"
+        """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used."""
+        pairs = f"select distinct prompt_id, dimension from {self.prompts}"
+        query = f"select dimension, count(*) from ({pairs}) group by all order by all"
         for dimension, prompts in connect().execute(query).fetchall():
             judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
                 row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
                 row |= {"absent": prompts - count["present"], "missing_rating": count["missing_rating"]}
-                for column in ("gt", "length"):
-                    row[f"missing_{column}"] = count[f"missing_{column}"] if self._any(column) else 0
+                row |= {f"missing_{c}": count[f"missing_{c}"] if self._any(c) else 0 for c in ("gt", "length")}
                 yield row | {"used": count[self.complete]}
 
 
@@ -104,15 +98,15 @@ class Shard:
 
     first: str | None  # prompt_id
     last: str | None
-    number: int  # how many prompts with a complete row are before it: the code of its own first
+    number: int  # prompts with a complete row before it: the code of its own first prompt
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What has to be known of the whole study to write the ratings of one shard."""
+    """All that one needs to know of the whole study to write the ratings of one shard."""
 
     levels: Levels
-    complete: str  # which rows are ratings, a name in COUNTED
+    complete: str  # the rows that are ratings, a name in COUNTED
     shards: Sequence[Shard]
 
     def write(self, path: str) -> None:
@@ -134,7 +128,7 @@ def plan_shards(
     task_types: Mapping[str, str],
     shards: int,
 ) -> Plan:
-    """Plan so many shards of about equal rows; with fewer prompts than shards, or prompts of very many rows, some are empty.
+    """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many rows, some are empty.
 
     scales: (lowest, highest) rating of each dimension. families: of each model. task_types: of each dataset, or none.
     """
@@ -150,34 +144,29 @@ def plan_shards(
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],
     )
-    return Plan(levels, summary.complete, _runs(summary.prompts, summary.complete, shards))
-
-
-def _runs(prompts: str, complete: str, shards: int) -> list[Shard]:
-    """Cut the prompts in the order of their ids; a prompt belongs to the shard that its first row falls into."""
+    # In the order of their ids; a prompt belongs to the shard into which its first row falls.
     rows = connect().execute(f"""
         with prompts as (
-                 select prompt_id, sum(present)::bigint as n, sum({complete}) > 0 as numbered
-                 from {prompts} group by prompt_id),
+                 select prompt_id, sum(present)::bigint as n, sum({summary.complete}) > 0 as numbered
+                 from {summary.prompts} group by prompt_id),
              placed as (
                  select prompt_id, numbered,
                         (sum(n) over (order by prompt_id) - n) * {shards} // sum(n) over () as shard
                  from prompts)
         select shard::integer, min(prompt_id), max(prompt_id), count(*) filter (numbered)
         from placed group by shard order by shard""")
-    runs = {shard: run for shard, *run in rows.fetchall()}
-    planned, number = [], 0
+    runs, planned, number = {shard: run for shard, *run in rows.fetchall()}, [], 0
     for shard in range(shards):
         first, last, count = runs.get(shard, (None, None, 0))
         planned.append(Shard(first, last, number))
         number += count
-    return planned
+    return Plan(levels, summary.complete, planned)
 
 
 def sort_rows(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
     """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
 
-    Two rows with the same prompt_id and group_code are a fault, so that the order does not depend on how the sorting goes.
+    Two rows with the same prompt_id and group_code are a fault, so the order is unique.
     """
     inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
     connection.execute(f"""
@@ -190,11 +179,10 @@ def coded(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels:
     names = zip(*product(levels.dimension, levels.judge, levels.model), strict=True)
     groups = {axis: np.array(column, dtype=object) for axis, column in zip(("dimension", "judge", "model"), names, strict=True)}
     groups["base"] = np.arange(len(groups["judge"])) * len(levels.dataset)  # the code with the first dataset
+    datasets, references = np.array(levels.dataset, dtype=object), np.array(levels.reference)
     connection.register("groups", groups)
-    datasets = {"dataset": np.array(levels.dataset, dtype=object), "place": np.arange(len(levels.dataset))}
-    connection.register("dataset_places", datasets)
-    references = {"gt": np.array(levels.reference), "place": np.arange(len(levels.reference))}
-    connection.register("reference_places", references)
+    connection.register("dataset_places", {"dataset": datasets, "place": np.arange(len(datasets))})
+    connection.register("reference_places", {"gt": references, "place": np.arange(len(references))})
     return f"""
         select prompt_id, (base + dataset_places.place)::{_type_of(levels.groups)} as group_code, rating, gt,
                reference_places.place::{_type_of(len(levels.reference))} as reference_code, length
@@ -212,7 +200,7 @@ def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels
 
 
 def write_sorted(connection: duckdb.DuckDBPyConnection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
-    """Write the complete ones of sorted rows as canonical ratings: names, units, the number of the prompt from `first` on."""
+    """Write the complete rows among sorted ones as canonical ratings: names, units, prompts numbered from `first` on."""
     levels = plan.levels
     low, high = (_element([scale[end] for scale in levels.scale], levels.sql_place("dimension")) for end in (0, 1))
     factors = ("judge", "model", "judge_family", "model_family", "dimension", "dataset", "task_type")

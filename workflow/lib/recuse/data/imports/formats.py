@@ -11,8 +11,7 @@ import numpy as np
 from recuse.base.database import text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import place_of
-from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, rows_of, there
+from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, required, rows_of
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
@@ -23,13 +22,13 @@ WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are `turn 1` and `turn 2`.
 
-    Each line has question_id, model, judge ([name, prompt template]), score (-1: the judge's answer held none) and turn.
+    Each line has question_id, model, judge ([name, prompt template]), score (-1: none in the judge's answer) and turn.
     """
-    words, used = "MT-Bench single judgments", ("question_id", "model", "score", "turn")
-    checks = [there(field, words) for field in ("question_id", "model", "judge", "score")]
+    used = ("question_id", "model", "judge", "score", "turn")
+    checks = [required(field, "MT-Bench single judgments") for field in used[:-1]]
     no_number = "score is not null and try_cast(score as double) is null"
-    checks.append(Check("score", no_number, "which is no number", "'write a number, or -1 if the judge gave none'"))
-    texts = create_objects(connection, path, ("judge", *used), checks, table="objects")
+    checks.append(Check("score", no_number, "which is not a number", "'write a number, or -1 if the judge gave none'"))
+    texts = create_objects(connection, path, used, checks, table="objects")
     failure = """case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
                       when coalesce(try_cast(score as double), -1) = -1 then 'no score in the judgment (-1)' end"""
     columns = {
@@ -42,27 +41,23 @@ def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settin
         "rating": f"case when {failure} is null then score end",
     }
     named = {"prompt_id": "question_id", "rating": "score", "dimension": "turn"}
-    used = (*used, "judge")
     return rows_of("objects", columns, RATING_COLUMNS, named=named, texts=texts, used=used, besides=MT_BENCH_PROMPT)
 
 
 def verdicts_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers turned.
+    """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers swapped.
 
     Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and g2_winner (model_1, model_2,
     tie or error), and turn; the second turn of question 81 is the item `81, turn 2`.
     """
-    words, games = "MT-Bench pair judgments", ("g1_winner", "g2_winner")
-    used = ("question_id", "model_1", "model_2", *games, "turn")
-    checks = [there(field, words) for field in ("judge", *used[:-1])]
-    made = "made of the scores of single answers: no pair was shown"
-    checks.append(
-        Check("m1_score", "m1_score is not null", made, "'import the file of single judgments, <judge>_single.jsonl'")
-    )
-    listed = f"{', '.join([*WINNERS][:-1])} or {[*WINNERS][-1]}"
-    unknown, mend = "{0} is null or {0} not in " + str(tuple(WINNERS)), text(f"write {listed}")
-    checks += [Check(game, unknown.format(game), "which is no winner", mend) for game in games]
-    texts = create_objects(connection, path, ("judge", *used, "m1_score"), checks, table="objects")
+    games = ("g1_winner", "g2_winner")
+    used = ("judge", "question_id", "model_1", "model_2", *games, "turn")
+    checks = [required(field, "MT-Bench pair judgments") for field in used[:-1]]
+    single = "a score of a single answer: no pair was shown"
+    checks.append(Check("m1_score", "m1_score is not null", single, "'import the single judgments, <judge>_single.jsonl'"))
+    unknown, remedy = "{0} is null or {0} not in " + str(tuple(WINNERS)), "'write model_1, model_2, tie or error'"
+    checks += [Check(game, unknown.format(game), "which is not a winner", remedy) for game in games]
+    texts = create_objects(connection, path, (*used, "m1_score"), checks, table="objects")
     winner = "case game when 'g1_winner' then g1_winner else g2_winner end"
     columns = {
         "judge": MT_BENCH_JUDGE,
@@ -75,14 +70,13 @@ def verdicts_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, setti
     }
     besides, named = {"turn": "turn"} | MT_BENCH_PROMPT, {"outcome": "g1_winner"}
     source = "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown, game))"
-    used = (*used, "judge")
     return rows_of(source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=besides)
 
 
 ALPACA_EVAL = ("instruction", "output_1", "output_2", "generator_1", "generator_2", "annotator", "preference")
-SEED = "0"  # of alpaca_eval's annotators, if they are not started with another
+SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
-NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 stands in its own store of annotations
+NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 is from its own store of annotations
 PREFERENCE = "try_cast(preference as double)"
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
@@ -92,15 +86,20 @@ def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, se
 
     `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, from annotators
     that read token probabilities, is 1 + the probability of output_2: it counts for the likelier answer, as in alpaca_eval's
-    discrete win rate. Each pair is judged in one order: that of `referenced_models`, else what alpaca_eval draws from the
-    instruction and the seed of its annotators.
+    discrete win rate. Each pair is judged in one order: that of `referenced_models`, else the one that alpaca_eval draws from
+    the instruction and the seed of its annotators.
     """
-    checks = [there(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
+    checks = [required(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
     none = f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)"
-    mend = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
-    checks.append(Check("preference", none, "which is no preference", text(mend)))
+    remedy = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
+    checks.append(Check("preference", none, "which is not a preference", text(remedy)))
     texts = create_objects(connection, path, ALPACA_EVAL, checks, table="objects")
-    connection.register("drawn", _orders(connection))
+    # The output that the judge was shown first. Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
+    rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
+    seeds = {instruction: f"is_switched_outputs{instruction}{SEED}" for (instruction,) in rows}
+    orders = [random.Random(seed).choices(["output_1", "output_2"], k=1)[0] for seed in seeds.values()]
+    drawn = {"instruction": np.array([*seeds], dtype=object), "shown_first": np.array(orders, dtype=object)}
+    connection.register("drawn", drawn)
     shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"  # m is the answer that is shown first
     short = f"length(instruction) <= {LONGEST_ITEM}"
     named = {"judge": "annotator", "model_a": "generator_1", "model_b": "generator_2"}
@@ -117,30 +116,12 @@ def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, se
     return rows_of(source, columns, VERDICT_COLUMNS, named=named | {"outcome": "preference"}, texts=texts, used=used)
 
 
-def _orders(connection: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
-    """For each instruction, which output its judge was shown first, as random.Random(column + instruction + seed) draws it.
-
-    Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
-    """
-    rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
-    drawn = {of: random.Random(f"is_switched_outputs{of}{SEED}").choices(["output_1", "output_2"], k=1)[0] for (of,) in rows}
-    return {"instruction": np.array([*drawn], dtype=object), "shown_first": np.array([*drawn.values()], dtype=object)}
-
-
 ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")
 LABELS = {
-    "A>>B": "A",
-    "A>B": "A",
-    "A=B": "tie",
-    "B>A": "B",
-    "B>>A": "B",
-    "A<<B": "B",
-    "A<B": "B",
-    "B=A": "tie",
-    "B<A": "A",
-    "B<<A": "A",
+    **{"A>>B": "A", "A>B": "A", "A=B": "tie", "B>A": "B", "B>>A": "B"},
+    **{"A<<B": "B", "A<B": "B", "B=A": "tie", "B<A": "A", "B<<A": "A"},
 }
-# What its pattern [[...]] also takes from a judge's answer, such as [[A]] or [[A>>>B]].
+# Its pattern [[...]] also takes these from a judge's answer, such as [[A]] or [[A>>>B]].
 UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
 NO_VERDICT = f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)} and {UNREADABLE})"
 GAMES = """
@@ -149,19 +130,15 @@ GAMES = """
     from (select *, unnest([1, 2]) as number, json_array_length(json, '/games') as many from objects) as objects,
          lateral (select json_extract(json, '/games/' || (number - 1)) as game)
     order by record, number"""
-OF_LINE = (
-    *(there(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
+ARENA_HARD_CHECKS = (
+    *(required(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
     Check("question_id", "coalesce(question_id, uid) is null", "and no uid either", "'write the id of the question'"),
     Check(
         "games",
         "coalesce(json_array_length(json, '/games') <> 2, true)",
-        "which are not two games",
+        "which is not two games",
         "'write the game with the baseline first and the one with the model first; ratings of one answer are another format'",
     ),
-)
-NO_BASELINE = (
-    "column baseline: not there, as in version 0.1; write the name of the model that all others were compared with under "
-    "`import` in config, such as `baseline: gpt-4-0314`"
 )
 
 
@@ -171,16 +148,15 @@ def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, set
     In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
     verdict (>> or >) is kept as `score`. DataError if neither the file nor `baseline` of `settings` names the baseline.
     """
-    texts = create_objects(connection, path, ARENA_HARD, OF_LINE, table="objects")
-    if "baseline" in settings:
-        connection.execute("update objects set baseline = coalesce(baseline, ?)", [settings["baseline"]])
-    (without,) = connection.execute("select min(record) from objects where baseline is null").fetchone()
-    if without is not None:
-        raise DataError(f"{place_of(path, without)}, {NO_BASELINE}")
+    texts = create_objects(connection, path, ARENA_HARD, ARENA_HARD_CHECKS, table="objects")
+    connection.execute("update objects set baseline = coalesce(baseline, ?)", [settings.get("baseline")])
+    version = "as in version 0.1"
+    remedy = "write the model that all others were compared with under `import` in config, such as `baseline: gpt-4-0314`"
+    raise_first_fault(connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))])
     connection.execute(GAMES)
-    mend = text(f"write one of {', '.join(LABELS)}, or null if there is none")
-    of_game = [Check("score", f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}", "which is no verdict", mend)]
-    raise_first_fault(connection, "games", of_game)
+    remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
+    no_label = f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}"
+    raise_first_fault(connection, "games", [Check("score", no_label, "which is not a verdict", remedy)])
     letter = case_of("score", LABELS)
     columns = {
         "judge": "judge",
@@ -203,9 +179,9 @@ def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, set
 GRADES = {"c": "1", "p": "0.5", "i": "0", "n": "0", "yes": "1", "true": "1", "no": "0", "false": "0"}
 KEPT = ("scorer", "epoch", "target", "answer", "explanation", "metadata")
 EPOCH = ", epoch "  # between the id of a sample and the number of its epoch, in the prompt of all but the first
-# Of a log only this, in one pass: a sample holds its whole conversation beside it.
-OF_SAMPLE = ("id", "epoch", "scores", "target", "metadata", "error")
-PARTS = {"eval": {"model": "JSON", "dataset": "JSON", "task": "JSON"}, "samples": [dict.fromkeys(OF_SAMPLE, "JSON")]}
+# Only these parts of a log, in one pass: a sample also holds its whole conversation.
+SAMPLE_KEYS = ("id", "epoch", "scores", "target", "metadata", "error")
+PARTS = {"eval": {"model": "JSON", "dataset": "JSON", "task": "JSON"}, "samples": [dict.fromkeys(SAMPLE_KEYS, "JSON")]}
 SAMPLES = f"""
     create or replace temp table samples as
     select file, json_extract_string(log.eval.model, '$') as model,
@@ -216,7 +192,7 @@ SAMPLES = f"""
            left(json_extract_string(sample.error, '/message'), 60) as message
     from (select *, unnest(log.samples) as sample
           from (select file, from_json(json, {text(json.dumps(PARTS))}) as log from log))"""
-# A row for each sample and each (scorer, key) that any sample has; key is null where the score is one value.
+# A row for each sample and each (scorer, key) that any sample has; key is null if the score is one value.
 SCORES = """
     create or replace temp table scores as
     with scored as (select record, unnest(map_entries(scores::map(varchar, json))) as entry
@@ -240,8 +216,8 @@ FAILURES = {
     "explanation like 'Grade not found%'": "'no grade in the judgment'",
     "lower(shown) = 'nan'": "'unscored (NaN)'",
 }
-CHECKS = (
-    Check("id", "id is null", "which is no id of a sample", "'write the log again with ids'"),
+INSPECT_CHECKS = (
+    Check("id", "id is null", "where a sample needs an id", "'write the log again with ids'"),
     Check("shown", "json_type(value) = 'ARRAY'", "a list of scores", "'import a score that is one value or has names'"),
 )
 
@@ -249,23 +225,23 @@ CHECKS = (
 def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read the scores of a log (.json, or .eval if inspect_ai is installed) as ratings of its model's answers.
 
-    settings: config's `import`, whose `judge` is the name of the judge, or a name for each scorer that is one: a log names the
-    scorer only. The dimension is the key of a score that has several, else the scorer, or the study's only one. C, P, I, N
-    count 1, 0.5, 0, 0, as in Inspect. The prompt is the id of the sample; of epochs after the first `<id>, epoch <n>`.
+    settings: config's `import`, whose `judge` is the name of the judge, or a name for each scorer that is one: a log names only
+    the scorer. The dimension is the key of a score that has several, else the scorer, or the study's only one. C, P, I, N
+    count 1, 0.5, 0, 0, as in Inspect. The prompt is the id of the sample; in epochs after the first `<id>, epoch <n>`.
     Raises DataError for a log without samples, with none of the scorers that `judge` names, or with two of one judge.
     """
     if "judge" not in settings:
-        raise ConfigError(f"config: import: judge: not there, and {path} names scorers, not judges; write `judge: <its name>`")
+        raise ConfigError(f"config: import: judge: missing, and {path} names scorers, not judges; write `judge: <its name>`")
     if path.endswith(".eval"):
         connection.execute("create or replace temp table log as select ? as file, ?::json as json", [path, _converted(path)])
     else:
-        create_objects(connection, path, ["eval"], [there("eval", "an Inspect log")], table="log")
+        create_objects(connection, path, ["eval"], [required("eval", "an Inspect log")], table="log")
     if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
-        raise DataError(f"{path}: the log holds no samples; name one that was written with them, by `log_samples`")
+        raise DataError(f"{path}: the log holds no samples; import one that was written with them, by `log_samples`")
     connection.execute(SAMPLES)
     connection.execute("drop table log")
     connection.execute(SCORES)
-    raise_first_fault(connection, "scores", CHECKS)
+    raise_first_fault(connection, "scores", INSPECT_CHECKS)
     dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
     judge = _judge(connection, path, settings["judge"], dimension)
     failure = "case " + " ".join(f"when {condition} then {words}" for condition, words in FAILURES.items()) + " end"
@@ -279,27 +255,27 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
         "rating": f"case when {failure} is null then {case_of('lower(shown)', GRADES, 'shown')} end",
     }
     named = {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"}
-    kept = {column: column for column in KEPT}
-    return rows_of(f"(from scores where {judge} is not null)", columns, RATING_COLUMNS, named=named, texts=kept, used=())
+    source, kept = f"(from scores where {judge} is not null)", {column: column for column in KEPT}
+    return rows_of(source, columns, RATING_COLUMNS, named=named, texts=kept, used=())
 
 
 def _judge(connection: duckdb.DuckDBPyConnection, path: str, named: str | Mapping[str, str], dimension: str) -> str:
-    """SQL for the judge of a score, NULL for a scorer that is none; DataError where several are one judge of a dimension."""
+    """SQL for the judge of a score, NULL for a scorer that is none; DataError if several are one judge of a dimension."""
     judge = text(named) if isinstance(named, str) else case_of("scorer", named)
     scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]
     if not isinstance(named, str) and not set(scorers) & set(named):
         raise DataError(
-            f"{path}: its scorers are {', '.join(scorers) or 'none'}; found {', '.join(named)} under `judge:` in config, write "
-            "the judge of one of these"
+            f"{path}: its scorers are {', '.join(scorers) or 'none'}, but `judge:` in config lists {', '.join(named)}; write "
+            "there which of its scorers is which judge"
         )
     several = connection.execute(f"""
         select {judge} as judge, {dimension}, list(distinct scorer order by scorer) from scores where judge is not null
         group by all having count(distinct scorer) > 1 order by all limit 1""").fetchone()
     if several is not None:
-        name, of, scorers = several
+        name, dimension, scorers = several
         raise DataError(
-            f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{of}'; say which of them is a "
-            f"judge, and by which name, under `import` in config: `judge: {{{scorers[0]}: {name}}}`"
+            f"{path}: its scorers {', '.join(scorers)} would all be the judge '{name}' of '{dimension}'; name the one that is "
+            f"a judge under `import` in config, as in `judge: {{{scorers[0]}: {name}}}`"
         )
     return judge
 
@@ -310,9 +286,9 @@ def _converted(path: str) -> str:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
         raise DataError(
-            f"{path}: reading .eval needs the package inspect_ai, which is not there; install it (`pip install inspect-ai`) or "
-            f"convert the log where it is: `inspect log convert {path} --to json --output-dir <folder>`"
+            f"{path}: reading .eval needs the package inspect_ai; install it (`pip install inspect-ai`), or convert the log on "
+            f"a machine that has it: `inspect log convert {path} --to json --output-dir <folder>`"
         ) from error
     if not is_zipfile(path):
-        raise DataError(f"{path}: found no packed log (it is no zip archive); write the log again")
+        raise DataError(f"{path}: found no packed log (it is not a zip archive); write the log again")
     return read_eval_log(path).model_dump_json()

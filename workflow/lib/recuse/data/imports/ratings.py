@@ -1,7 +1,6 @@
-"""From judges' logs in any known format to the raw ratings of a study: one table with human scores, and what went wrong.
+"""From judges' logs in any supported format to the raw ratings of a study: one table with human scores, and what went wrong.
 
-Human scores stand beside the ratings, or in files of their own, joined by model, prompt and dimension. Each completion has one
-score, names are the same in both files, and what does not join is said.
+Human scores are a column of the ratings, or in separate files, joined by model, prompt and dimension: one for each completion.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from recuse.data.registry import HUMAN, RATED, Registry
 
 CHECKS = (
     NAMED["judge"],
-    Check("judge", f"judge = {text(HUMAN)}", "which stands for the human scores in tables and figures", "'write another name'"),
+    Check("judge", f"judge = {text(HUMAN)}", "the name of the human scores in tables and figures", "'write another name'"),
     NAMED["model"],
     NAMED["prompt"],
     DECLARED_SCALE,
@@ -40,28 +39,23 @@ CHECKS = (
     *value_checks("gt", stepped=False),
     IS_LENGTH,
 )
-OF_SCORES = (
-    NAMED["model"],
-    NAMED["prompt"],
-    Check(
-        "dimension",
-        "scale_high is null and not observed",
-        "a dimension that the study does not have",
-        "'write one that stands under `scales:` of the study in config'",
-    ),
-    NAMED["rater"],
+OTHER_DIMENSION = Check(
+    "dimension",
+    "scale_high is null and not observed",
+    "a dimension that the study does not have",
+    "'write one that is listed under `scales:` of the study in config'",
 )
 NO_SCORES = (
-    "no human score stands beside any rating: judges are compared with the other judges alone; if there are any, name their "
-    "file under `references:` of `import` in config, or their column, `columns: {human: ...}`"
+    "no rating has a human score: judges are compared only with other judges; if there are human scores, name their file under "
+    "`references:` of `import` in config, or their column, `columns: {human: ...}`"
 )
-ROUNDED = "between two steps, taken to the nearest"
+ROUNDED = "between two steps, rounded to the nearest"
 # SQL for the id of a prompt, over prompt_id and dataset.
 PROMPT = """prompt_id || case when prompt_id in (select prompt_id from repeated)
                               then ' (' || coalesce(dataset, '') || ')' else '' end"""
-KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset where human scores tell it
+KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
 WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "prompt_id": "prompt", "dataset": "dataset"}
-NEAR = 1e-9  # scores no farther apart are one
+NEAR = 1e-9  # scores no farther apart are equal
 
 
 def import_ratings(
@@ -76,13 +70,13 @@ def import_ratings(
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the table of what was imported.
 
-    paths: the files of judgments, all in one format. references: those of human scores. settings, scales, models: `import`,
-    `scales` (in the units of the files) and `models` of config. outputs: paths of `ratings`, `imported` and, where single
-    raters are known, `raters`. Ratings are written in steps, so that they are whole, with the columns that
-    `recuse.data.ratings.normalise` reads, `failure`, source_file, source_record, and every other column of the files, as text.
-    A judge or model that config does not know goes into a family of its own, which stands in the footer. That is printed, and
-    so is that no completion has a human score. Raises DataError naming file, line and column for whatever is wrong in a file,
-    and where no human score is of a completion that is rated.
+    paths: the files of judgments, all in one format. references: the files of human scores. settings, scales, models: `import`,
+    `scales` (in the units of the files) and `models` of config. outputs: paths of `ratings`, `imported` and, with single
+    raters, `raters`. Ratings are written as whole numbers of steps, with the columns that `recuse.data.ratings.normalise`
+    reads, `failure`, source_file, source_record, and every other column of the files, as text. A judge or model that config
+    does not list is a family of its own, which is in the footer and printed; prompts in several datasets, and what has no
+    human score, are printed, too. Raises DataError naming file, line and column for whatever is wrong in a file, and if no
+    completion with a human score is rated.
     """
     connection, step, raters = connect(), settings.get("step", 1), "raters" in outputs
     create_table(connection, "registry", "id varchar, name varchar", Registry.from_config(models).names.items())
@@ -116,8 +110,8 @@ def import_ratings(
         _write_raters(connection, outputs["raters"], key=key, step=step, metadata=metadata)
     rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
-    for stranger, family in families.items():
-        print(f"{stranger}: not in config, taken as it is, the only model of the family {family}")
+    for name, family in families.items():
+        print(f"{name}: not in config, taken as the only model of the family {family}")
     unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
     for line in (repeated, _what_did_not_join(connection, key), f"{paths[0]}: {NO_SCORES}" if unscored else None):
         if line:
@@ -125,9 +119,9 @@ def import_ratings(
 
 
 def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Create the table `repeated` of the prompts whose id stands in several datasets; return a line about them.
+    """Create the table `repeated` of the prompts whose id occurs in several datasets; return a line about them.
 
-    It is empty unless a judge rates one model on such a prompt in several datasets: else it is one prompt.
+    It is empty unless a judge rates one model on such a prompt in several datasets: otherwise it is one prompt.
     """
     several = "having min(dataset) <> max(dataset)"
     twice = f"select 1 from typed group by judge_name, model_name, dimension, prompt_id {several} limit 1"
@@ -138,29 +132,27 @@ def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
     if first is None:
         return None
     prompt, one, other, count = first
-    return (
-        f"prompts in several datasets, told apart by these: {count}, the first is '{prompt}', now '{prompt} ({one})' and "
-        f"'{prompt} ({other})'"
-    )
+    renamed = f"'{prompt}', now '{prompt} ({one})' and '{prompt} ({other})'"
+    return f"prompt ids in several datasets, each taken as a prompt of its own: {count}, the first is {renamed}"
 
 
 def _check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None:
-    """DataError where two human scores beside the ratings are of one completion; column: what the file calls them."""
+    """DataError if the ratings have two human scores for one completion; column: the name of theirs in the file."""
     key = ("model_name", "dimension", "dataset", "prompt_id")
     completion = connection.execute(f"""
         select {", ".join(key)} from typed where gt_number is not null group by all
         having max(gt_number) - min(gt_number) > {NEAR} order by all limit 1""").fetchone()
     if completion is None:
         return
-    same = " and ".join(f"{each} is not distinct from ?" for each in key)
+    same = " and ".join(f"{column} is not distinct from ?" for column in key)
     rows = f"select file, record, gt, gt_number from typed where {same} and gt_number is not null order by file, record"
     scores = connection.execute(rows, completion).fetchall()
     *first, shown, score = scores[0]
-    *second, other, _ = next(each for each in scores if abs(each[-1] - score) > NEAR)
+    *second, other, _ = next(row for row in scores if abs(row[-1] - score) > NEAR)
     raise DataError(
         f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)}, and '{shown}' in "
-        f"{place_of(*first)}; write one score for each completion, the same in all its rows; scores of single raters go into "
-        "a file of their own, under `references:` of `import` in config"
+        f"{place_of(*first)}; write one score for each completion, the same in all its rows; scores of single raters belong in "
+        "a separate file, under `references:` of `import` in config"
     )
 
 
@@ -169,9 +161,9 @@ def _create_human_scores(
 ) -> tuple[str, ...]:
     """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
 
-    Returns the key of a completion: KEY, and the dataset where both these files and the ratings have one. Its score is the mean
-    of its raters' scores. references: what config says of the files. raters: whether single raters are told, by a column
-    `rater` or by several columns of ratings; each score is a whole number of steps then.
+    Returns the key of a completion: KEY, and the dataset if both these files and the ratings have one. Its score is the mean of
+    its raters' scores. references: config's entry for the files. raters: whether they have single raters, by a column `rater`
+    or several columns of ratings; then each score is a whole number of steps.
     """
     if not paths:
         names = ", ".join(f"{column} varchar" for column in KEY)
@@ -179,12 +171,14 @@ def _create_human_scores(
         connection.execute(f"create temp table scored ({others}, {names}, score double)")
         connection.execute(f"create temp table human_scores ({names}, score double)")
         return KEY
-    checks = (*OF_SCORES, *value_checks("rating", stepped=raters, under="`missing:` of `references:`"))
+    scores = value_checks("rating", stepped=raters, under="`missing:` of `references:`")
+    checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *scores)
     named: dict[str, str] = {}
-    with_dataset: dict[str, bool] = {}
+    by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
     for place, path in enumerate(paths):
         rows, columns = _scores_in(connection, path, references, scales)
-        named, with_dataset[path] = named | columns, "dataset" in columns
+        named |= columns
+        by_dataset.setdefault("dataset" in columns, path)
         verb = "insert into scored by name" if place else "create temp table scored as"
         with reading(path):
             connection.execute(f"""
@@ -192,19 +186,18 @@ def _create_human_scores(
                               try_cast(rating as double) as rating_number, rating_number as score
                 from ({rows}) as texts left join registry on model = id left join declared using (dimension)""")
     raise_first_fault(connection, "scored", checks, named=named)
-    if len({*with_dataset.values()}) > 1:
-        without = next(path for path, has in with_dataset.items() if not has)
-        having = next(path for path, has in with_dataset.items() if has)
-        raise DataError(f"{header_of(without)}, column dataset: not there, and in {having} it is; write it in all, or in none")
+    if len(by_dataset) > 1:
+        place = header_of(by_dataset[False])
+        raise DataError(f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all files, or in none")
     rated = connection.execute(f"select 1 from typed where dataset <> {text(ALL)} limit 1").fetchone()
-    key = (*KEY, "dataset") if all(with_dataset.values()) and rated is not None else KEY
+    key = (*KEY, "dataset") if True in by_dataset and rated is not None else KEY
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
-        who, mend = "", "keep one, or, if each is of another rater, name `rater` under `columns:`"
+        who, remedy = "", "keep one, or, if their raters differ, name the column of the `rater` under `columns:`"
         if raters:
-            who, mend = f"rater '{rater}' scores ", "keep one of the two rows"
-        raise DataError(f"{second}: {who}{_words_of(key, completion)} stand already in {first}; {mend}")
+            who, remedy = f" by rater '{rater}'", "keep one of the two rows"
+        raise DataError(f"{second}: {_words_of(key, completion)} already have a score{who} in {first}; {remedy}")
     connection.execute(f"""
         create temp table human_scores as
         select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all""")
@@ -215,11 +208,11 @@ def _create_human_scores(
 def _scores_in(
     connection: duckdb.DuckDBPyConnection, path: str, references: Mapping, scales: Sequence[str]
 ) -> tuple[str, dict[str, str]]:
-    """SQL for the scores in a file as texts, a row for each, and what the file calls its columns."""
-    file, named = Table(connection, path, table="references_found"), references.get("columns", {})
+    """SQL for the scores in a file as texts, a row for each, and the file's names of its columns."""
+    file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
     single = {key: value for key, value in named.items() if isinstance(value, str)}
     several = () if "rating" in single else named.get("rating", ())
-    columns = {"model": file.needed(single, "model"), "prompt_id": file.needed(single, "prompt", or_else=("prompt_id",))}
+    columns = {"model": file.needed(single, "model"), "prompt_id": file.needed(single, "prompt", "prompt_id")}
     columns["dimension"] = file.column(single, "dimension") if len(scales) == 1 else file.needed(single, "dimension")
     scores = [file.needed({"rating": column}, "rating") for column in several] or [file.needed(single, "rating")]
     columns["rater"] = file.needed(single, "rater") if "rater" in single else None
@@ -227,7 +220,7 @@ def _scores_in(
     columns = {key: column for key, column in columns.items() if column is not None}
     texts = {"dimension": text(scales[0]), "dataset": "null", "rater": text("")}
     texts |= {key: file.name(column) for key, column in columns.items()}
-    texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # an empty one is of no rating
+    texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # no rating has an empty one
     texts["kind"] = text("scores" if len(scores) > 1 else "rows")
     parts = []
     for column in scores:
@@ -240,22 +233,19 @@ def _scores_in(
 
 
 def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], key: Sequence[str]) -> None:
-    """DataError unless a completion with a human score is one of the ratings, and each of one dataset."""
+    """DataError unless a completion with a human score is rated, and each such completion in one dataset."""
     columns = ", ".join(key)
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
-        raise DataError(
-            f"{header_of(paths[0])}: none of its scores is a number: each is empty or stands under `missing:`; write them, or "
-            "leave `references:` out"
-        )
+        problem = "found no score that is a number: each is empty or listed under `missing:`"
+        raise DataError(f"{header_of(paths[0])}: {problem}; write the scores, or leave out `references:`")
     if connection.execute(f"select 1 from typed join human_scores using ({columns}) limit 1").fetchone() is None:
         theirs, ours = (
             connection.execute(f"select {columns} from {table} order by all limit 1").fetchone() or ("none",) * len(key)
             for table in ("human_scores", "typed")
         )
-        names = enumerated([WORDS[column] for column in key])
         raise DataError(
-            f"{header_of(paths[0])}: none of its completions is one of the ratings: found {names} "
-            f"{', '.join(map(repr, theirs))}, and in the ratings {', '.join(map(repr, ours))}; write the same names in both"
+            f"{header_of(paths[0])}: found no score of a rated completion: the first score is of {_words_of(key, theirs)}, the "
+            f"first rating of {_words_of(key, ours)}; write the same names in both"
         )
     if "dataset" in key:
         return
@@ -265,14 +255,14 @@ def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], k
     if several is not None:
         *completion, one, other = several
         raise DataError(
-            f"{header_of(paths[0])}, column dataset: not there, and {_words_of(key, completion)} are rated in the datasets "
-            f"'{one}' and '{other}': which one the human score is of cannot be told; add the dataset of each score, and name "
-            "its column under `references: columns: dataset` if it has another name"
+            f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are rated in the datasets "
+            f"'{one}' and '{other}', and the human score may be of either; add the dataset of each score, and name its "
+            "column under `references: columns: dataset` if it has another name"
         )
 
 
 def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
-    """Write single raters' scores of rated completions (parquet), in whole steps, as `recuse.data.raters` reads them."""
+    """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     connection.execute(f"""
         copy (select model_name as model, dimension, dataset, {PROMPT} as prompt_id, rater,
@@ -284,7 +274,7 @@ def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequ
 
 
 def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dict]:
-    """Yield the rows of the table of what was imported: file, kind, n, and where the first one of that kind is.
+    """Yield the rows of the table of what was imported: file, kind, n, and the place of the first row of that kind.
 
     table: path of the imported ratings or verdicts (parquet).
     """
@@ -301,67 +291,64 @@ def _counts_of_scores(connection: duckdb.DuckDBPyConnection, key: Sequence[str],
     columns = ", ".join(key)
     joined = f"(select * from typed left join human_scores using ({columns}))"
     kinds = {f"'{ROUNDED}'": f"rounded and {between_steps('rating_number')}"}
-    has_scores = "gt_number is not null or score is not null"
-    if connection.execute(f"select 1 from {joined} where {has_scores} limit 1").fetchone() is not None:
-        kinds["'rating without a human score'"] = f"{FAILURE} is null and not ({has_scores})"
+    has_score = "(gt_number is not null or score is not null)"
+    if connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone() is not None:
+        kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"
     yield from _counted(connection, joined, kinds)
     rated = f"(select distinct {columns}, true as rated from typed)"
     scored = f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated} using ({columns}))"
-    kinds = {
-        "kind": "true",
-        FAILURE: f"{FAILURE} is not null",
-        "'human score without a rating'": f"{FAILURE} is null and not rated",
-    }
+    kinds = {"kind": "true", FAILURE: f"{FAILURE} is not null"}
+    kinds["'human score without a rating'"] = f"{FAILURE} is null and not rated"
     if raters:
         kinds[f"'{ROUNDED}'"] = f"rounded and {between_steps('score')}"
     yield from _counted(connection, scored, kinds)
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, rows: str, kinds: dict[str, str]) -> Iterator[dict]:
-    """Counts of rows by file and kind; kinds: SQL for the kind -> SQL for which rows are of one."""
+    """Counts of rows by file and kind; kinds: SQL for the kind -> SQL for its rows."""
     for kind, condition in kinds.items():
         query = f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition} group by all order by all"
-        for path, named, n, first in connection.execute(query).fetchall():
-            yield {"file": path, "kind": named, "n": n, "example": place_of(path, first)}
+        for path, label, n, first in connection.execute(query).fetchall():
+            yield {"file": path, "kind": label, "n": n, "example": place_of(path, first)}
 
 
 def _what_did_not_join(connection: duckdb.DuckDBPyConnection, key: Sequence[str]) -> str | None:
-    """A line about completions without human scores and human scores of no completion, with the first of each; None of none."""
+    """A line about completions without human scores and human scores without a completion, with the first of each, if any."""
     if connection.execute("select 1 from scored limit 1").fetchone() is None:
         return None
     columns = ", ".join(key)
-    unscored, of_ratings = _first_unjoined(connection, "typed", "scored", key)
-    unrated, of_scores = _first_unjoined(connection, "(select * from scored where failure is null)", "typed", key)
+    unscored, first_unscored = _first_unjoined(connection, "typed", "scored", key)
+    unrated, first_unrated = _first_unjoined(connection, "(select * from scored where failure is null)", "typed", key)
     parts = []
     if unscored:
         (total,) = connection.execute(f"select count(*) from (select distinct {columns} from typed)").fetchone()
-        parts.append(f"without a human score: {unscored} of {total} rated completions, the first is {of_ratings}")
+        parts.append(f"without a human score: {unscored} of {total} rated completions, the first is {first_unscored}")
     if unrated:
-        parts.append(f"with a human score, but without a rating: {unrated}, the first is {of_scores}")
-    if len(parts) == 2:
-        parts.append("where these are the same completions, write the same names in both")
+        parts.append(f"with a human score, but without a rating: {unrated}, the first is {first_unrated}")
+    if unscored and unrated:
+        parts.append("if these are the same completions, write the same names in both")
     base = f"regexp_replace(prompt_id, '{EPOCH}[0-9]+$', '')"
-    of_epoch = connection.execute(f"""
+    epoch = connection.execute(f"""
         select prompt_id, {base} from typed anti join scored using ({columns})
         where {base} <> prompt_id and {base} in (select prompt_id from scored) order by file, record limit 1""").fetchone()
-    if of_epoch is not None:
+    if epoch is not None:
         parts.append(
-            "another epoch is another answer, so a score of '{1}' is not one of '{0}': score it by that name".format(*of_epoch)
+            "each epoch is another answer: a score of '{1}' is not one of '{0}', so write '{0}' for that".format(*epoch)
         )
     return "; ".join(parts) or None
 
 
 def _first_unjoined(connection: duckdb.DuckDBPyConnection, rows: str, others: str, key: Sequence[str]) -> tuple[int, str]:
-    """How many completions of `rows` (SQL) are none of the `others`, and the first one in words, by the names in its file."""
+    """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the names in its file."""
     columns = ", ".join(key)
     unjoined = f"{rows} as rows anti join {others} as others using ({columns})"
     (count,) = connection.execute(f"select count(*) from (select distinct {columns} from {unjoined})").fetchone()
     if not count:
         return 0, ""
-    shown = ["model" if column == "model_name" else column for column in key]
-    first = f"select file, record, {', '.join(shown)} from {unjoined} order by file, record limit 1"
+    written = ["model" if column == "model_name" else column for column in key]
+    first = f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
     file, record, *completion = connection.execute(first).fetchone()
-    return count, f"{_words_of(shown, completion)} in {place_of(file, record)}"
+    return count, f"{_words_of(written, completion)} in {place_of(file, record)}"
 
 
 def _words_of(key: Sequence[str], values: Sequence[str]) -> str:

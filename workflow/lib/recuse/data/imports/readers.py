@@ -1,6 +1,6 @@
 """The files of an import, each read by the reader of its format, as one view; tables of any columns are read here.
 
-The format of a file is told by its name and by the keys of its first object.
+The format of a file is recognised by its name and by the keys of its first object.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,79 +21,68 @@ from recuse.data.imports.formats import (
 from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
-# What config calls the columns of ratings -> (column of the table, other names that a file may give it).
-RATED_BY = {"judge": ("judge", ()), "model": ("model", ()), "prompt": ("prompt_id", ("prompt_id",)), "rating": ("rating", ())}
-BESIDES = {
-    "dimension": ("dimension", ()),
-    "dataset": ("dataset", ()),
-    "human": ("gt", ("gt",)),
-    "length": ("pred_length", ("pred_length",)),
-}
-COMPARED_BY = ("judge", "item", "model_a", "model_b", "outcome")
+# Key of `columns:` in config -> column of the table, by which a file may also call it.
+RATING_KEYS = {"judge": "judge", "model": "model", "prompt": "prompt_id", "rating": "rating"}
+OPTIONAL_RATING_KEYS = {"dimension": "dimension", "dataset": "dataset", "human": "gt", "length": "pred_length"}
+VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")
 
 
 def create_imported(
     connection: duckdb.DuckDBPyConnection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
 ) -> tuple[Mapping[str, str], list[str]]:
-    """Create the view `imported` of the rows of all files; return what these call its columns, and all their further columns.
+    """Create the view `imported` of the rows of all files; return their names for its columns, and their further columns.
 
     settings: config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises DataError, as the readers
-    do, for files of two formats, and for a file without rows that is no part of many.
+    do, for files of two formats, and for a file without rows, except for parquet, which may come in parts.
     """
     formats = {path: _format_of(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
     for path, other in others:
         if other != name:
-            raise DataError(
-                f"{path}: {FORMATS[other].words}, but {first}: {FORMATS[name].words}; import files of one format, and write a "
-                "study for each"
-            )
-    read = []
+            both = f"found {FORMATS[other].words}, and {FORMATS[name].words} in {first}"
+            raise DataError(f"{path}: {both}; import files of one format, and write a study for each")
+    parts = []
     for place, path in enumerate(paths):
         rows = READERS[kind][name](connection, path, settings, scales)
         with reading(path):
             connection.execute(f"create temp table rows_{place} as {rows.sql}")
         if connection.execute(f"select count(*) from rows_{place}").fetchone() == (0,) and not path.endswith(".parquet"):
             raise DataError(f"{path}: the file holds no rows; it needs one for each judgment")
-        read.append(rows)
+        parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
-    return read[0].named, [*dict.fromkeys(column for rows in read for column in rows.kept)]
+    return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 
 def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, kind: str) -> str:
-    """The format of a file, as config's `import` (`settings`) says or the file shows; DataError unless both agree on `kind`."""
+    """The format of a file, by config's `import` (`settings`) or its content; DataError unless these agree and fit `kind`."""
     check_name(path)
     suffix, shown = Path(path).suffix, "table"
     if suffix == ".eval":
         shown = "inspect"
     elif suffix not in TABLES:
         keys = first_keys(connection, path)
-        shown = next((name for name, each in FORMATS.items() if each.signs and each.signs <= keys), "table")
-    declared = settings.get("format") or ("table" if "columns" in settings else None)
-    if declared is not None and declared != shown and (declared != "table" or shown == "inspect"):
-        raise DataError(
-            f"{path}: this is {FORMATS[shown].words}, not {FORMATS[declared].words}; write `format: {shown}`, or name another "
-            "file"
-        )
-    name = declared or shown
-    words, holds = FORMATS[name].words, FORMATS[name].holds
-    if kind not in holds:
-        held = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
-        verb = "holds" if words.startswith("an ") else "are"
-        raise DataError(f"{path}: {words} {verb} {held}; put this study under `{holds[0]}:` in config, not under `{kind}:`")
-    return name
+        shown = next((name for name, entry in FORMATS.items() if entry.signs and entry.signs <= keys), "table")
+    declared = settings.get("format") or ("table" if "columns" in settings else shown)
+    if declared != shown and (declared != "table" or shown == "inspect"):
+        both = f"found {FORMATS[shown].words}, not {FORMATS[declared].words}"
+        raise DataError(f"{path}: {both}; write `format: {shown}`, or name another file")
+    if kind not in FORMATS[declared].holds:
+        content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
+        section = FORMATS[declared].holds[0]
+        raise DataError(f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to `{section}:`")
+    return declared
 
 
 def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read a table in columns that config names: judge, model, prompt, rating, and if there dimension, dataset, human, length.
+    """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension, dataset, human, length.
 
-    settings: config's `import`. scales: the dimensions of the study; where the file has no column for them, the only one.
+    settings: config's `import`. scales: the dimensions of the study; a file without a column for them has the only one.
     """
     file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    columns = {column: file.needed(named, key, or_else=names) for key, (column, names) in RATED_BY.items()}
-    columns |= {column: file.column(named, key, or_else=names) for key, (column, names) in BESIDES.items()}
+    columns = {column: file.needed(named, key, column) for key, column in RATING_KEYS.items()}
+    columns |= {column: file.column(named, key, column) for key, column in OPTIONAL_RATING_KEYS.items()}
     if columns["dimension"] is None and len(scales) != 1:
         columns["dimension"] = file.needed(named, "dimension")
     columns = {column: name for column, name in columns.items() if name is not None}
@@ -108,14 +97,14 @@ def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings:
 
 
 def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
-    """Read a table in columns that config names: judge, item, model_a, model_b, outcome, and if there the other ones.
+    """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps the other ones.
 
     outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or ba, or the name of the
     model that was shown first; without that column, model_a was. settings: config's `import`.
     """
     file, named = Table(connection, path, table="objects"), settings.get("columns", {})
-    columns = {column: file.needed(named, column) for column in COMPARED_BY}
-    columns |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in COMPARED_BY}
+    columns = {column: file.needed(named, column) for column in VERDICT_KEYS}
+    columns |= {column: file.column(named, column) for column in VERDICT_COLUMNS if column not in VERDICT_KEYS}
     columns = {column: name for column, name in columns.items() if name is not None}
     texts = {column: f"trim({file.number(name)})" if column in LENGTHS else file.name(name) for column, name in columns.items()}
     failure = failure_of(file.texts[columns["outcome"]], settings.get("missing", ()))
@@ -129,7 +118,7 @@ def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:
-    """SQL for a or b of a winner (SQL) named by either letter, by model_a or model_b, or by its model."""
+    """SQL for a or b, from a winner (SQL) named by that letter, as model_a or model_b, or by its model."""
     letter = f"case lower({value}) when 'model_a' then 'a' when 'model_b' then 'b' else lower({value}) end"
     return f"case {value} when {texts['model_a']} then 'a' when {texts['model_b']} then 'b' else {letter} end"
 

@@ -1,6 +1,6 @@
-"""Files of judgments as rows of text, under the names of the project: JSON objects, and tables in columns of any names.
+"""Files of judgments as rows of text, under the names of the project: JSON objects, and tables with columns of any names.
 
-Their values are in the units of the files: here is what must hold of them, and how they become whole numbers of steps.
+Values are in the units of the files; this module also checks them and turns them into whole numbers of steps.
 """
 
 import json
@@ -34,16 +34,15 @@ from recuse.data.registry import OBSERVED, check_name, finest_step
 
 RATING_COLUMNS = ("judge", "model", "prompt_id", "dimension", "dataset", "rating", "gt", "pred_length")
 VERDICT_COLUMNS = COMPARISONS
-KEPT = "kept: "  # before the name of a further column, as long as others of any name stand beside it
+KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none
-FAILURE = "failure"  # column of an imported table: what went wrong with this judgment, empty if nothing did
+FAILURE = "failure"  # column of an imported table: why a judgment is missing, else empty
 MISSING_IN_SHEETS = (*MISSING, "#n/a")
 LARGEST_LINE = 64_000_000  # bytes of one object among many; a file that is one object may be of any size
-NO_OBJECT = Check("json", "json_type(json) <> 'OBJECT'", "which is no JSON object", "'write one object, in braces, for each'")
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 NEAREST = (
-    " of `import` in config' || case when finest is null then '' else '; of scores with any digits, `step: ' || "
-    "printf('%g', finest) || '` with `round: true`, which takes each to the nearest step' end"
+    " of `import` in config' || case when finest is null then '' else '; for scores with any number of digits, `step: ' || "
+    "printf('%g', finest) || '` with `round: true`, which rounds each to the nearest step' end"
 )
 OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rounded, coalesce(observed, false) as observed"
 
@@ -52,8 +51,8 @@ OF_SCALE = "scale_low, scale_high, step, finest, coalesce(rounded, false) as rou
 class Rows:
     """The rows of a file: SQL with the columns file, record, failure, those of the table, and `kept`.
 
-    All but record are texts, NULL where there is nothing; `failure` says why there is no judgment. named: what the file calls a
-    column of the table, for messages. kept: further columns of the file, which the SQL names with KEPT before their name.
+    All but record are texts, NULL if empty; `failure` is why a judgment is missing. named: column of the table -> its name in
+    the file, for messages. kept: further columns of the file, which the SQL names with KEPT before their name.
     """
 
     sql: str
@@ -73,18 +72,9 @@ def rows_of(
 ) -> Rows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
-    columns: SQL for the columns of the `table` and for `failure`; NULL where not given. texts: SQL for each column of the file;
-    those that are not `used` are kept, and what is in `besides`.
+    columns: SQL for the columns of the `table` and for `failure`; NULL if absent. texts: SQL for each column of the file; those
+    not `used` are kept, with a number after a name that is taken, in any case; so is what is in `besides`.
     """
-    kept = _kept_columns(texts, table, used) | dict(besides or {})
-    values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
-    values |= {f"{KEPT}{column}": value for column, value in kept.items()}
-    picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
-    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept))
-
-
-def _kept_columns(texts: Mapping[str, str], table: Sequence[str], used: Collection[str]) -> dict[str, str]:
-    """Name in the imported `table` -> SQL of the columns not `used`; a name that is taken, in whatever case, gets a number."""
     taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
     for column in (column for column in texts if column not in used):
         free, number = column or "unnamed", 1
@@ -93,27 +83,31 @@ def _kept_columns(texts: Mapping[str, str], table: Sequence[str], used: Collecti
             free = f"{column or 'unnamed'} ({number})"
         taken.add(free.lower())
         kept[free] = texts[column]
-    return kept
+    kept |= dict(besides or {})
+    values = {column: columns.get(column, "null") for column in (*table, FAILURE)}
+    values |= {f"{KEPT}{column}": value for column, value in kept.items()}
+    picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
+    return Rows(f"select file, record, {picked} from {source}", named, tuple(kept))
 
 
 def further(table: str, kept: Sequence[str]) -> str:
-    """SQL that goes on with the `kept` columns of a `table` of rows, under the names that they are to have."""
+    """The end of an SQL list of columns: the `kept` ones of a `table` of rows, under their own names."""
     return "".join(f", {table}.{name(KEPT + column)} as {name(column)}" for column in kept)
 
 
 def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
-    """SQL for the word that stands for a value (SQL), `otherwise` (SQL) where none does."""
+    """SQL for the word that `words` give for a value (SQL), else `otherwise` (SQL)."""
     whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
     return f"case {value} {whens} else {otherwise} end"
 
 
-def there(field: str, words: str) -> Check:
-    """A check that every object has the key `field`, as `words` do."""
-    return Check(field, f"not json_exists(json, '/{field}')", "which is not there", f"'write {field}, as {words} have it'")
+def required(field: str, words: str) -> Check:
+    """A check that every object has the key `field`, as in the files that `words` name."""
+    return Check(field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'")
 
 
 def first_keys(connection: duckdb.DuckDBPyConnection, path: str) -> set[str]:
-    """The keys of the first object of a file, none if it is empty; DataError if it is not there or is no JSON."""
+    """The keys of the first object of a file, none if it is empty; DataError if it is absent or not JSON."""
     with _reading_json(path):
         row = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchone()
     return set(row[0]) if row else set()
@@ -125,7 +119,7 @@ def create_objects(
     """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and `fields` as texts.
 
     Returns SQL for the value, as text, of each key that any object has, by alphabet. Raises DataError naming file and line or
-    entry for malformed JSON, a value that is no object, and the first object that breaks one of `checks`.
+    entry for malformed JSON, a value that is not an object, and the first object that breaks one of `checks`.
     """
     picked = "".join(f", {_text_at(field)} as {name(field)}" for field in fields)
     with _reading_json(path):
@@ -135,7 +129,8 @@ def create_objects(
         connection.execute(f"create or replace temp table {table} as select {text(path)} as file, *{picked} from ({numbered})")
     if connection.execute(f"select count(*) from {table}").fetchone() == (0,):
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
-    raise_first_fault(connection, table, [NO_OBJECT])
+    no_object, remedy = "json_type(json) <> 'OBJECT'", "'write one object, in braces, for each judgment'"
+    raise_first_fault(connection, table, [Check("json", no_object, "which is not a JSON object", remedy)])
     if checks:
         raise_first_fault(connection, table, checks)
     keys = connection.execute(f"select distinct unnest(json_keys(json)) as key from {table} order by key").fetchall()
@@ -156,8 +151,8 @@ def _reading_json(path: str) -> Iterator[None]:
 
 
 def _wrong_in_json(path: str, complaint: str) -> str:
-    """Where a file is no JSON, and why; read again for the line: DuckDB counts neither blank ones nor those of a list."""
-    mend = "mend that place, or write the file again"
+    """The place of the first fault in JSON; read again for the line: DuckDB counts neither blank lines nor those of a list."""
+    remedy = "correct it, or write the file again"
     if is_utf16(path):
         return f"{path}, line 1: not UTF-8 (it is UTF-16); save it as UTF-8"
     with open(path, "rb") as file:
@@ -167,17 +162,17 @@ def _wrong_in_json(path: str, complaint: str) -> str:
                 if piece.strip():
                     json.loads(piece.decode("utf-8-sig").rstrip(), parse_int=str)
             except json.JSONDecodeError as error:
-                return f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg}); {mend}"
+                return f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg}); {remedy}"
             except UnicodeDecodeError as error:
                 line = first + piece[: error.start].count(b"\n")
                 return f"{path}, line {line}: not UTF-8 ({error.reason}); save it as UTF-8"
             except RecursionError:
-                return f"{path}, line {first}: lists within lists beyond what can be read; {mend}"
+                return f"{path}, line {first}: lists nested too deeply to be read; {remedy}"
     return f"{path}: cannot be read: {complaint.strip().splitlines()[0]}"
 
 
 def _objects(path: str) -> str:
-    """SQL that reads the objects of a file as the column json, in their order."""
+    """SQL that reads the objects of a file, in their order, as the column json."""
     largest, kind = max(Path(path).stat().st_size, 1000), "newline_delimited"
     if not path.endswith(".jsonl"):
         with open(path, encoding="utf-8-sig", errors="replace") as file:
@@ -188,7 +183,7 @@ def _objects(path: str) -> str:
 
 
 def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
-    """The line of each object of a JSON Lines file with blank lines, which are no objects; None of any other file."""
+    """The line of each object of a JSON Lines file with blank lines; None for any other file."""
     if not path.endswith(".jsonl"):
         return None
     with open(path, "rb") as file:
@@ -199,7 +194,7 @@ def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
 class Table:
     """A file of rows, CSV, parquet or JSON.
 
-    columns: its names. texts: SQL for each of them as text. source: SQL for file, record and what these read.
+    columns: their names. texts: SQL for each column as text. source: SQL for file, record and the columns that `texts` read.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: str, *, table: str) -> None:
@@ -212,33 +207,31 @@ class Table:
             return
         self.columns = columns_of(connection, path, ("the names of its columns",))
         relation, texts = read_as_texts(path, self.columns)
-        # By place: a column may be called as one of the two that are added.
+        # By place: a column may have the name of one of the two that are added.
         listed = ", ".join(f"{texts[column]} as c{place}" for place, column in enumerate(self.columns))
         self.source = f"(select {text(path)} as file, row_number() over () as record, {listed} from {relation})"
         as_text = whole_as_text if path.endswith(".parquet") else str
         self.texts = {column: as_text(f"c{place}") for place, column in enumerate(self.columns)}
 
-    def column(self, named: Mapping[str, str], key: str, *, or_else: Sequence[str] = ()) -> str | None:
-        """The file's name of what config calls `key`: as `named` there, or the key itself or a name of `or_else`, if there.
+    def column(self, named: Mapping[str, str], key: str, *others: str) -> str | None:
+        """The file's name for what config calls `key`: the one in `named`, else the key itself or one of `others`.
 
-        DataError about a name that config gives and the file does not have, or has twice.
+        None if the file has none of these. DataError about a name in `named` that the file does not have, or has twice.
         """
-        column = named[key] if key in named else next((each for each in (key, *or_else) if each in self.columns), None)
+        column = named[key] if key in named else next((name for name in (key, *others) if name in self.columns), None)
         if column is not None and self.columns.count(column) != 1:
-            problem = "not there" if column not in self.columns else "stands twice"
-            raise DataError(
-                f"{header_of(self.path)}, column {column}: {problem}; found {', '.join(self.columns)}; write the name of "
-                f"one of them under `columns: {key}` in config"
-            )
+            problem = "found twice; the file has" if column in self.columns else "missing; found"
+            remedy = f"write the name of one of them under `columns: {key}` in config"
+            raise DataError(f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)}; {remedy}")
         return column
 
-    def needed(self, named: Mapping[str, str], key: str, *, or_else: Sequence[str] = ()) -> str:
+    def needed(self, named: Mapping[str, str], key: str, *others: str) -> str:
         """The same; DataError if there is no such column."""
-        column = self.column(named, key, or_else=or_else)
+        column = self.column(named, key, *others)
         if column is None:
-            mend = with_commas(self.columns[0]) if len(self.columns) == 1 else ""
-            mend = mend or f"write which of them it is under `columns:` in config, as in `{{{key}: <its name here>}}`"
-            raise DataError(f"{header_of(self.path)}, column {key}: not there; found {', '.join(self.columns)}; {mend}")
+            remedy = with_commas(self.columns[0]) if len(self.columns) == 1 else ""
+            remedy = remedy or f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
+            raise DataError(f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)}; {remedy}")
         return column
 
     def name(self, column: str) -> str:
@@ -250,13 +243,13 @@ class Table:
         return missing_as_null(f"({self.texts[column]})", MISSING_IN_SHEETS)
 
     def score(self, column: str, given_up: Sequence[str]) -> tuple[str, str]:
-        """SQL for a column of scores, trimmed, and for the failure that `failure_of` sees in it: one of the two is NULL."""
+        """SQL for a column of scores, trimmed, and for its `failure_of`: one of the two is NULL."""
         failure = failure_of(self.texts[column], given_up)
         return f"case when {failure} is null then trim({self.texts[column]}) end", failure
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:
-    """SQL for what a value (SQL, text) says of a failure: that there is none, or that it is one of `given_up`; else NULL."""
+    """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`; else NULL."""
     shown = f"'value ''' || trim({value}) || ''''"
     words = ", ".join(text(str(word).strip().lower()) for word in given_up)
     numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if _is_finite(word))
@@ -267,7 +260,7 @@ def failure_of(value: str, given_up: Sequence[str]) -> str:
 
 
 def _is_finite(word: object) -> bool:
-    """Whether a word is a number, which a file may spell otherwise: nan and inf are words."""
+    """Whether a word is a number, which a file may spell in another way; nan and inf are words."""
     try:
         return math.isfinite(float(word))
     except ValueError:
@@ -275,10 +268,10 @@ def _is_finite(word: object) -> bool:
 
 
 def create_scales(connection: duckdb.DuckDBPyConnection, scales: Mapping, settings: Mapping) -> None:
-    """Create the table `declared` of the scales of config: dimension, and what OF_SCALE reads.
+    """Create the table `declared` of the scales of config: dimension, and the columns in OF_SCALE.
 
-    settings: config's `import`. A scale that is observed goes from 0 to any value. finest: the finest step that these scales
-    could have. rounded: whether a value between two steps is taken to the nearest one.
+    settings: config's `import`. An observed scale starts at 0 and has no end. finest: the finest step that these scales could
+    have. rounded: whether a value between two steps is rounded to the nearest one.
     """
     of_all = (settings.get("step", 1), finest_step(scales), settings.get("round", False))
     rows = (
@@ -290,12 +283,12 @@ def create_scales(connection: duckdb.DuckDBPyConnection, scales: Mapping, settin
 
 
 def between_steps(column: str) -> str:
-    """SQL for whether a number is none of steps (`step`)."""
+    """SQL for whether a number is not a whole number of steps (`step`)."""
     return f"abs({column} / step - round({column} / step)) > {NEAR}"
 
 
 def in_steps(column: str, step: float) -> str:
-    """SQL for a number in steps, without the dust of a division by 0.1."""
+    """SQL for a number in steps, without the rounding error of a division by 0.1."""
     return f"round({column} / {step!r}::double, 9)"
 
 
@@ -307,26 +300,17 @@ def whole(column: str, step: float) -> str:
 def value_checks(column: str, *, stepped: bool = True, under: str = "`missing:`") -> tuple[Check, ...]:
     """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be rounded, whole in steps.
 
-    Over the column as text and as <column>_number, and OF_SCALE. under: the key of config that may list values.
+    Reads the column as text and as <column>_number, and OF_SCALE. under: the key of config that may list failures.
     """
     value = f"{column}_number"
     steps = " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end" if stepped else ""
     scale = f"""'write a number' || case when observed then ', 0 or more' else
                 ' from ' || printf('%g', scale_low) || ' to ' || printf('%g', scale_high) end{steps}"""
-    failed = f"{scale} || ', leave it empty if missing, or, if it stands for a failure, name it under {under} in config'"
+    failed = f"{scale} || ', leave it empty if missing, or, if it marks a failure, list it under {under} in config'"
+    off = f"{value} is not null and not {value} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))"
     checks = (
-        Check(column, f"{column} is not null and {value} is null", "which is not a number", failed, listed="missing"),
-        Check(
-            column,
-            f"{value} is not null and not {value} between scale_low and coalesce(scale_high, 1e9 * least(step, 1))",
-            "which is off the scale of the dimension",
-            failed,
-        ),
+        Check(column, f"{column} is not null and {value} is null", "which is not a number", failed, config_key="missing"),
+        Check(column, off, "which is off the scale of the dimension", failed),
     )
-    between = Check(
-        column,
-        f"not rounded and {between_steps(value)}",
-        "which is between two steps of the scale",
-        f"{scale} || ', or write the step under `step:`{NEAREST}",
-    )
-    return (*checks, between) if stepped else checks
+    between, remedy = f"not rounded and {between_steps(value)}", f"{scale} || ', or write the step under `step:`{NEAREST}"
+    return (*checks, Check(column, between, "which is between two steps of the scale", remedy)) if stepped else checks

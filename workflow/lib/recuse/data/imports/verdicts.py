@@ -1,4 +1,4 @@
-"""From judges' logs in any known format to the raw verdicts of a study of comparisons, with human labels."""
+"""From judges' logs in any supported format to the raw verdicts of a study of comparisons, with human labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ from recuse.data.registry import COMPARED
 COLUMNS = ("item", "model_a", "model_b", "human")
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
 CHECKS = (
-    *(Check(column, f"{column} is null", "which is empty", f"'write the {column}'") for column in COLUMNS[:3]),
+    *(Check(column, f"{column} is null", "", f"'write the {column}'") for column in COLUMNS[:3]),
     Check(
         "human",
         f"human is not null and human not in {LABELS}",
@@ -32,9 +32,10 @@ def import_verdicts(
 ) -> None:
     """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
 
-    paths: the files of verdicts, all in one format. references: those of human verdicts. settings: config's `import`. outputs:
-    paths of `verdicts` and `imported`. Verdicts have the columns that `recuse.pairwise.table` reads and checks, `failure`,
-    source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and column.
+    paths: the files of verdicts, all in one format. references: the files of human verdicts. settings: config's `import`.
+    outputs: paths of `verdicts` and `imported`. Verdicts have the columns that `recuse.pairwise.table` reads and checks,
+    `failure`, source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and
+    column.
     """
     connection = connect()
     _, kept = create_imported(connection, paths, settings, COMPARED)
@@ -51,14 +52,14 @@ def import_verdicts(
 
 
 def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
-    """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair both ways round; empty without any.
+    """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair in both orders; empty without files.
 
-    paths: files of human verdicts, a row for each. references: what config says of their columns. The label of a pair is the
-    sign of the sum of its votes. Raises DataError for a row that is no verdict, and where no pair is one of `imported`.
+    paths: files of human verdicts, one per row. references: config's entry for them. The label of a pair is the sign of the
+    sum of its votes. Raises DataError for a row that is not a verdict, and if no pair is one of `imported`.
     """
     connection.execute("create temp table votes (item varchar, model_a varchar, model_b varchar, human varchar)")
     for path in paths:
-        file, named = Table(connection, path, table="references_found"), references.get("columns", {})
+        file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
         columns = {column: file.needed(named, column) for column in COLUMNS}
         texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
         texts["human"] = winner(texts["human"], texts)
@@ -69,15 +70,15 @@ def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], 
         connection.execute(f"insert into votes select {', '.join(COLUMNS)} from labelled")
     connection.execute(f"""
         create temp table labels as
-        with turned as (select item, model_a, model_b, {VOTES} as vote from votes where human is not null
-                      union all select item, model_b, model_a, -({VOTES}) from votes where human is not null)
+        with both_orders as (select item, model_a, model_b, {VOTES} as vote from votes where human is not null
+                             union all select item, model_b, model_a, -({VOTES}) from votes where human is not null)
         select item, model_a, model_b, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human
-        from turned group by all order by all""")
+        from both_orders group by all order by all""")
     joined = "select 1 from imported join labels using (item, model_a, model_b) limit 1"
     if paths and connection.execute(joined).fetchone() is None:
         pairs = (f"select {', '.join(COLUMNS[:3])} from {table} order by all limit 1" for table in ("votes", "imported"))
-        theirs, ours = (connection.execute(query).fetchone() or ("none",) * 3 for query in pairs)
+        theirs, ours = (", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * 3)) for query in pairs)
         raise DataError(
-            f"{header_of(paths[0])}: none of its pairs is one of the verdicts: found item and models "
-            f"{', '.join(map(repr, theirs))}, and in the verdicts {', '.join(map(repr, ours))}; write the same names in both"
+            f"{header_of(paths[0])}: found no pair of models that was judged: its first item and models are {theirs}, those of "
+            f"the verdicts {ours}; write the same names in both"
         )

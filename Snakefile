@@ -1,4 +1,4 @@
-# recuse: does an LLM judge favour its own answers? The way of the data:
+# recuse: does an LLM judge favour its own answers? The flow of data:
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
 import atexit
@@ -23,14 +23,14 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
-# A run ends with where the reports are that it was asked for; what is registered last is done first.
+# A run ends by printing the paths of its reports; what is registered last is printed first.
 onsuccess:
     pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}
     for study in reversed([study for study in (*config["studies"], *config["comparisons"]) if study in pages]):
         atexit.register(print, f"Report of {study}: {pages[study]}", file=sys.stderr)
 
 
-# After all that Snakemake says of a failure, the rule, its log and the log's last lines.
+# After Snakemake's own messages on a failure: the rule, its log and the log's last lines.
 onerror:
     from recuse.base.rules import failures_in_short
 

@@ -5,11 +5,13 @@ import json
 
 import numpy as np
 import pytest
-from text_lengths import text_lengths
+from published_attacks import tabulate
 
+from conftest import DATA
 from recuse.base.errors import DataError
-from recuse.base.tables import LENGTH_CONFOUND, read_table
+from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS, length_confound
+from recuse.published.attacks import published_ranks
 from verdict_files import released
 
 SAMPLING = {"confidence": 0.9, "seed": 3}
@@ -29,9 +31,13 @@ def lines(path):
 
 @pytest.mark.mirror
 def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path):
-    output = str(tmp_path / "confound.csv")
-    text_lengths(study="judgement_bias", folder=str(texts), **SAMPLING, length_confound=output)
-    rows = read_table(output)
+    outputs = {name: str(tmp_path / f"{name}.csv") for name in ("length_confound", "published_ranks")}
+    published = DATA / "judgement_bias_published.csv"
+    tabulate(study="judgement_bias", folder=str(texts), published=published, **SAMPLING, outputs=outputs)
+    ranks = read_table(outputs["published_ranks"])
+    assert tuple(ranks[0]) == PUBLISHED_RANKS
+    assert [row["verdict"] for row in ranks] == [row["verdict"] for row in published_ranks(read_table(published))]
+    rows = read_table(outputs["length_confound"])
     assert tuple(rows[0]) == LENGTH_CONFOUND
     assert len(rows) == 4 * 7 * 2 * 2
     raw = {row["question_id"]: row for row in lines(texts / "data" / "raw.json")}

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from published_ranks import rank_again
 
 from conftest import DATA
-from recuse.base.tables import PUBLISHED_RANKS, read_table
+from recuse.base.tables import read_table
 from recuse.published.attacks import published_ranks
 
 PUBLISHED = DATA / "judgement_bias_published.csv"
@@ -90,11 +89,3 @@ def test_an_average_that_no_whole_ranks_give_is_impossible():
     tied = [(judge, column, "asr", "0.10", "") for judge in "ABC" for column in "xyz"]
     rows = printed(*tied, ("A", "", "average_rank", "1.67", ""), ("B", "", "average_rank", "1.50", ""))
     assert [row["verdict"] for row in published_ranks(rows)] == ["possible", "impossible"]
-
-
-def test_the_script_writes_what_was_computed(again, tmp_path):
-    output = str(tmp_path / "ranks.csv")
-    rank_again(published=str(PUBLISHED), published_ranks=output)
-    rows = read_table(output)
-    assert tuple(rows[0]) == PUBLISHED_RANKS
-    assert [row["verdict"] for row in rows] == [row["verdict"] for row in again]

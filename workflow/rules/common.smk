@@ -1,4 +1,4 @@
-# What the rules share: the checked configuration, and how they ask the library for a study's files and settings.
+# Shared by the rules: the checked configuration, and functions for a study's files and settings.
 import os
 import re
 import sys
@@ -15,7 +15,7 @@ from recuse.config.studies import DATA, with_placeholders
 
 @cache
 def answer(function, *names):
-    """What `function` says of the configuration and of what is named; its ConfigError stops the workflow as one sentence."""
+    """The result of `function` for the configuration and these names; its ConfigError stops the workflow as one sentence."""
     try:
         return function(config, *names)
     except ConfigError as error:
@@ -23,12 +23,12 @@ def answer(function, *names):
 
 
 def of_study(function, *further):
-    """What `function` says of a job's study and of `further` wildcards: an input or a param."""
+    """An input or a param: the result of `function` for a job's study and `further` wildcards."""
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
 
 
 WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")
-PROJECT = project_settings()  # without what a user adds
+PROJECT = project_settings()  # without a user's additions
 settings = answer(lambda config: checked(config, PROJECT))
 config.clear()
 config.update(settings)
@@ -38,12 +38,12 @@ for settings in (config, PROJECT):
 
 
 def one_of(names):
-    """A pattern of these names alone."""
+    """A pattern that matches only these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def studies_that(*applies, among=("studies", "comparisons")):
-    """A pattern of the studies of which all these functions are true."""
+    """A pattern that matches the studies for which all these functions are true."""
     names = (study for section in among for study in config[section])
     return one_of(study for study in names if all(answer(each, study) for each in applies))
 
@@ -57,7 +57,7 @@ def unless(function):
 
 
 def where(applies, path):
-    """The file at `path`, in a list, for studies of which `applies` is true; none for others."""
+    """The file at `path`, in a list, for studies for which `applies` is true; [] for others."""
     return lambda wildcards: [path] if answer(applies, wildcards.study) else []
 
 
@@ -72,13 +72,13 @@ def tables(*names):
 
 
 def page(name):
-    """A page of a study that Snakemake's report has, too."""
+    """A page of a study, also for Snakemake's report."""
     labels = {"figure": f"{name}, page"}
     return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
 
 
 def drawn(name, caption, study="{study}"):
-    """The three formats of a figure; the SVG is the one that Snakemake's report shows."""
+    """The three formats of a figure; Snakemake's report shows the SVG."""
     path = f"results/{study}/figures/{name}"
     picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category=study, labels={"figure": name})
     return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
@@ -88,12 +88,12 @@ wildcard_constraints:
     study=rated(),
 
 
-# Inputs of rules that fit specs; and of rules that ask how reliable the human scores are (raters, or their published agreement).
+# Inputs of rules that fit specs, and of rules that need the reliability of the human scores (raters or their published agreement).
 STUDY = {"cells": "results/{study}/cells.parquet", "ratings": of_study(studies.ratings_of)}
 HUMANS = {
     "raters": where(studies.has_raters, "results/{study}/raters.parquet"),
     "alphas": where(studies.has_alphas, f"{DATA}/twin_facts.csv"),
 }
 SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
-# What a job asks of a cluster that reads every row of its study.
+# Resources of a job that reads every row of its study.
 asks_by_rows = partial(asks_by_size, megabytes=of_study(studies.raw_megabytes))

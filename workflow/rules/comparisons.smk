@@ -1,4 +1,4 @@
-# From files of verdicts on pairs of answers, imported where they are in another format, or a simulation, to tables of biases.
+# From files of verdicts on pairs of answers, imported if necessary, or a simulation, to tables of biases.
 from recuse.catalogue.tables import from_source, tables_of, with_analysis
 from recuse.base.tables import WORSENING
 
@@ -114,7 +114,7 @@ rule comparisons:
         "../scripts/comparisons.py"
 
 
-# One job for all that is told from verdicts and human labels.
+# One job for all tables of verdicts and human labels.
 rule verbosity:
     input:
         comparisons="results/{study}/comparisons.parquet",
@@ -168,7 +168,7 @@ rule cognitive_biases:
         "../scripts/cognitive_biases.py"
 
 
-# The published files of CoBBLEr: what was made of verdicts, not the verdicts.
+# CoBBLEr publishes rankings and shares made from verdicts, not the verdicts.
 rule released_rankings:
     input:
         raw=of_study(studies.released_files),
@@ -223,14 +223,16 @@ rule attacks:
         "../scripts/attacks.py"
 
 
-rule text_lengths:
+# The published texts and tables of Chen et al.
+rule published_attacks:
     input:
         raw=of_study(studies.released_files),
-        code=code_of("text_lengths.py"),
+        published=ATTACKS,
+        code=code_of("published_attacks.py"),
     output:
-        **tables("length_confound"),
+        **tables("length_confound", "published_ranks"),
     log:
-        "results/{study}/logs/text_lengths.log",
+        "results/{study}/logs/published_attacks.log",
     wildcard_constraints:
         study=compared(from_source("judgement_bias")),
     group:
@@ -243,28 +245,9 @@ rule text_lengths:
         **SAMPLING,
         folder="results/{study}/raw",
     message:
-        "Measure how each perturbation changes the lengths of the texts of {wildcards.study}."
+        "Measure lengths in the published texts of {wildcards.study}, and rank the published success rates again."
     script:
-        "../scripts/text_lengths.py"
-
-
-rule published_ranks:
-    input:
-        published=ATTACKS,
-        code=code_of("published_ranks.py"),
-    output:
-        **tables("published_ranks"),
-    log:
-        "results/{study}/logs/published_ranks.log",
-    wildcard_constraints:
-        study=compared(from_source("judgement_bias")),
-    localrule: True
-    conda:
-        "../../envs/recuse.yaml"
-    message:
-        "Rank the published attack success rates again."
-    script:
-        "../scripts/published_ranks.py"
+        "../scripts/published_attacks.py"
 
 
 rule recovery_of_comparisons:

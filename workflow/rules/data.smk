@@ -1,9 +1,9 @@
-# From published files, a simulation or a user's own files, imported where they are in another format, to ratings and cells.
+# From published files, a simulation or a user's files, imported if necessary, to ratings and cells.
 
 from recuse.published.values import FILES
 
 PUBLISHED = [f"{DATA}/{name}" for name in FILES.values()]
-# What config says of the ratings of a study, to whatever checks them.
+# Settings for checking the ratings of a study.
 OF_RATINGS = {
     "scales": of_study(studies.scales_of),
     "task_types": lookup("studies/{study}/task_types", within=config, default={}),
@@ -17,7 +17,7 @@ wildcard_constraints:
     shards=r"\d+",
 
 
-# Where the mirror is comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
+# The mirror comes from the environment or snakemake.config, not from a param: another mirror reruns nothing.
 rule fetch:
     input:
         code=code_of("fetch.py"),
@@ -164,9 +164,9 @@ rule cells:
         "../scripts/cells.py"
 
 
-# A study of many rows is scattered over jobs and gathered: its raw files are checked by as many jobs as it has shards, or by one
-# for each file if there are fewer; then each shard, a run of prompts, takes its rows from all of them. Jobs of their own on a
-# cluster, therefore in no group; with the tables, which wait for the shards, the first would be a job that waits for itself.
+# A study of many rows is scattered over jobs and gathered: its raw files are checked by one job per shard, or per file if there
+# are fewer files; then each shard, a run of prompts, takes its rows from all of them. These jobs are in no group: in one with the
+# tables, which wait for the shards, the job would wait for itself.
 use rule simulate as simulate_for_shards with:
     wildcard_constraints:
         study=rated(studies.is_simulated, studies.shards_of),
@@ -226,7 +226,7 @@ rule plan_shards:
         "../scripts/plan_shards.py"
 
 
-# The raw files are opened only to say where a row stands that stands twice.
+# The raw files are opened only to locate duplicate rows in them.
 rule shard:
     input:
         checked=of_study(partial(studies.part_files, name="rows")),

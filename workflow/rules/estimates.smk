@@ -1,7 +1,6 @@
-# From cells to tables: what the ratings support, estimates of every spec, and what these rest on.
+# From cells to tables: what the ratings support, estimates of every spec, and robustness checks.
 
 
-# Before any fit: what the ratings support.
 rule check:
     input:
         **STUDY,
@@ -141,7 +140,7 @@ rule recovery:
         "../scripts/recovery.py"
 
 
-# Not part of a study's targets: it refits every spec on raw rows, slowly. Ask for it by its path.
+# Not part of a study's targets, since it refits every spec on raw rows, slowly. Ask for it by its path.
 rule crosscheck:
     input:
         **STUDY,
@@ -185,7 +184,7 @@ rule estimands:
         **studies.inference_params(config, ["idiosyncrasy", "identifiability"], "assignments"),
         **SAMPLING,
     message:
-        "Hold the biases of {wildcards.study} against ordinary preference, and say which cells identify them."
+        "Compare the biases of {wildcards.study} with ordinary preference, and list the cells that identify them."
     script:
         "../scripts/estimands.py"
 
@@ -212,7 +211,7 @@ rule sensitivity:
         **studies.inference_params(config, ["measurement_error", "sensitivity", "bounds"], "raters", "without_human_scores"),
         confidence=lookup("confidence", within=config),
     message:
-        "Tabulate what errors, omitted variables and missing ratings would make of the biases of {wildcards.study}."
+        "Tabulate what measurement error, omitted variables and missing ratings could do to the biases of {wildcards.study}."
     script:
         "../scripts/sensitivity.py"
 
@@ -237,12 +236,10 @@ rule leaderboard:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        **studies.inference_params(
-            config, ["leaderboard"], "replicates", "ppi", "power", "without_human_scores", also=["main"]
-        ),
+        **studies.inference_params(config, ["leaderboard"], "replicates", "ppi", "power", "without_human_scores", also=["main"]),
         **SAMPLING,
     message:
-        "Rank the models of {wildcards.study} with the biases taken off, and plan studies like it."
+        "Rank the models of {wildcards.study} without the biases, and compute PPI and power."
     script:
         "../scripts/leaderboard.py"
 
@@ -277,6 +274,6 @@ rule conclusions:
         label=lookup("studies/{study}/title", within=config),
         kind=of_study(studies.kind),
     message:
-        "Say which conclusions of {wildcards.study} stand in other checks."
+        "Say which conclusions of {wildcards.study} hold in the robustness checks."
     script:
         "../scripts/conclusions.py"

@@ -1,14 +1,14 @@
-# From tables to figures: one rule for each figure of the catalogue; `{study}` is the only wildcard.
+# From tables to figures: a rule for each figure of the catalogue; `{study}` is the only wildcard.
 from recuse.catalogue.figures import captions_of, figure_params, figures, pictures_of
 from recuse.catalogue.figures import files_of as files_with
 
 FIGURES = figures(config, PROJECT)
 OF_TABLES = {rule.name for rule in workflow.rules}
-files_of = partial(files_with, figures=FIGURES)  # every file of a study that a reader wants
+files_of = partial(files_with, figures=FIGURES)  # every file of a study for a reader
 
 
 def param(figure, name):
-    """A param of a figure, which its caption reads, too."""
+    """A param of a figure, which its caption also reads."""
     params = partial(figure_params, figure=figure)
     return lambda wildcards: answer(params, wildcards.study)[name]
 

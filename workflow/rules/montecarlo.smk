@@ -1,4 +1,4 @@
-# Estimators and tests tried on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job for each world of a grid.
+# Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
 from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.estimators import TABLES as OF_MONTECARLO
 from recuse.montecarlo.estimators import dials_of, estimators_of

@@ -1,9 +1,9 @@
-# What a reader is told of the whole: this study beside the paper, and all of it on one page.
+# A study compared with the paper, and all of it on one page.
 from recuse.catalogue.tables import estimates_of, pages_of, report_params
 
 captions = of_study(partial(captions_of, figures=FIGURES))
 
-# Estimates and mean scores of a user's ratings of HELM-Instruct. The placeholder has the biases that config declares: no evidence.
+# Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as config declares its biases.
 HELM = [f"results/helm_instruct/{path}.csv" for path in ("estimates/main", "tables/mean_scores")]
 
 
@@ -36,7 +36,7 @@ rule compare_with_paper:
         label=lookup("studies/{study}/title", within=config),
         kind=of_study(studies.kind),
     message:
-        "Compare {wildcards.study} with what Play Favorites prints and says."
+        "Compare {wildcards.study} with the values and claims of Play Favorites."
     script:
         "../scripts/compare_with_paper.py"
 
@@ -63,7 +63,7 @@ rule compare_comparisons:
         source=of_study(studies.source_of),
         kind=of_study(studies.kind),
     message:
-        "Compare {wildcards.study} with what its paper prints."
+        "Compare {wildcards.study} with the values in its paper."
     script:
         "../scripts/compare_comparisons.py"
 

@@ -1,4 +1,4 @@
-"""Count how often perturbations win a judge over, and what else single votes tell: position, length, shares."""
+"""Count how often perturbations win a judge over, and tabulate position, length and shares of single votes."""
 
 from collections.abc import Mapping, Sequence
 

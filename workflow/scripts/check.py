@@ -1,4 +1,4 @@
-"""Tabulate what the ratings of a study support, before any fit."""
+"""Tabulate before any fit what the ratings of a study support."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Tabulate what CoBBLEr released: shares of biases, random thresholds, rank-biased overlap, rates of valid verdicts."""
+"""Tabulate CoBBLEr's published files: shares of biases, random thresholds, rank-biased overlap, rates of valid verdicts."""
 
 from collections.abc import Mapping, Sequence
 

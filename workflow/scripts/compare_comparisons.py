@@ -1,4 +1,4 @@
-"""Judge the tables of a study of comparisons by what its paper prints."""
+"""Compare the tables of a study of comparisons with the values in its paper."""
 
 from collections.abc import Mapping, Sequence
 

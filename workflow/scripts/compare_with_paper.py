@@ -1,4 +1,4 @@
-"""Judge a study against the paper: claims, scorecard, and the page that shows both."""
+"""Compare a study with the paper: claims, scorecard, and the page with both."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

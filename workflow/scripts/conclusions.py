@@ -1,4 +1,4 @@
-"""Tabulate which conclusions of the first check stand in the others, and write the page that says it in words."""
+"""Tabulate which conclusions of the first check hold in the others, and write the page on them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

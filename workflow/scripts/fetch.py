@@ -1,4 +1,4 @@
-"""Put published files, each verified by its git blob id, in their places."""
+"""Fetch published files, each verified by its git blob id."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from recuse.base.runner import run
 from recuse.data.fetch import cache_folder, fetch, mirror_location
 
-AT_ONCE = 8  # small files: most of the time is waiting for answers
+AT_ONCE = 8  # small files: most of the time is spent waiting
 
 
 def fetch_files(*, source: Mapping[str, str], files: Sequence[tuple[str, str]], raw: Sequence[str], config: Mapping) -> None:
@@ -24,7 +24,7 @@ def fetch_files(*, source: Mapping[str, str], files: Sequence[tuple[str, str]], 
                 done.result()
                 print(f"{number} of {len(files)} files", file=sys.stderr)
         finally:
-            pool.shutdown(cancel_futures=True)  # after a failure the rest need not be asked for
+            pool.shutdown(cancel_futures=True)  # after a failure the rest are not needed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draw a figure of the catalogue: read its tables, hand them to the function that draws it, save what that returns."""
+"""Draw a figure of the catalogue: read its tables, call the function that draws it, save the result."""
 
 from collections.abc import Mapping
 from importlib import import_module

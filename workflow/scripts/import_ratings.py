@@ -1,4 +1,4 @@
-"""Import the ratings of a study: its raw ratings, its raters if there are any, and the table of what was imported."""
+"""Import a study's raw ratings, its raters if there are any, and the table of what was imported."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Take the estimated biases off the ratings, rank the models, and tabulate how few labels and how many prompts would do."""
+"""Remove the estimated biases from the ratings, rank the models, and tabulate PPI and power."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Gather what the estimators did on all worlds: size, power, bias and coverage."""
+"""Gather size, power, bias and coverage of the estimators on all worlds."""
 
 from collections.abc import Mapping, Sequence
 

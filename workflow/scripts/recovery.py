@@ -1,4 +1,4 @@
-"""Compare what was planted in a simulated study with what the specs recover."""
+"""Compare the planted values of a simulated study with the estimates of the specs."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Compare the biases that were planted in simulated comparisons with what the tables recover."""
+"""Compare the planted biases of simulated comparisons with the tables."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Tabulate what errors of the human scores, omitted variables and missing ratings would make of the estimates."""
+"""Tabulate what measurement error in the human scores, omitted variables and missing ratings could do to the estimates."""
 
 from collections.abc import Mapping, Sequence
 

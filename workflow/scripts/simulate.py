@@ -1,4 +1,4 @@
-"""Simulate a study, of the world that config declares or of the published one: ratings, raters, and what was planted."""
+"""Simulate a study, from the world that config declares or the published one: ratings, raters and planted values."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every figure of a study once: what draws it, from which tables and settings, and which studies have it."""
+"""Every figure: what draws it, from which tables and settings, and which studies have it."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -35,32 +35,31 @@ CAPTIONS = os.path.relpath(WORKFLOW / "report")
 
 
 def subject_of(config: Mapping, study: str) -> dict[str, object]:
-    """What a figure says of the study that it shows: title and kind, and the models and families of its colours."""
-    shown = {"label": settings_of(config, study)["title"], "kind": kind(config, study)}
-    if study in config["comparisons"]:  # its judges are named beside their marks, and have no colours
-        return {"models": {}, "families": {}, **shown}
-    # All families, so that one without a colour of its own has the same in every study.
-    return {"models": models_of(config, study), "families": config["families"], **shown}
+    """What a figure shows: title and kind of the study, and the models and families of its colours."""
+    about = {"label": settings_of(config, study)["title"], "kind": kind(config, study)}
+    if study in config["comparisons"]:  # its judges are named next to their marks, and have no colours
+        return {"models": {}, "families": {}, **about}
+    # All families, so that a family without a colour in config has the same colour in every study.
+    return {"models": models_of(config, study), "families": config["families"], **about}
 
 
 def subject_of_texts(config: Mapping, study: str) -> dict[str, object]:
-    """The same of a figure of the published texts, which are real whatever the votes on them are."""
+    """The subject of a figure of the published texts, which are real even if the votes on them are simulated."""
     repository = config["sources"][source_of(config, study)]["repository"]
     return {"models": {}, "families": {}, "label": f"texts of {repository}", "kind": "published"}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a study: what draws it, from which tables, and which studies have it.
+    """A figure: what draws it, from which tables, and which studies have it.
 
     draw: `module:function` of recuse.plot, imported by the figure's job alone and called with tables, subject and settings.
     title: of the files, before the study's.
-    tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or several in a list.
-    settings: further arguments, which the caption reads, too. ablation: name and words of a user's spec, for its caption.
-    estimand: what the biases in it are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
-    of_study: whose tables and title it shows, if not those of the study that it is made for.
-    published, beside: a file of what papers print, whose path is the argument `published`, for the studies of which `beside` is
-    true.
+    tables: argument of the function -> table of the study, as `tables/rbo` or `estimates/main`, or a list of them.
+    settings: further arguments, which the caption also reads. ablation: name and words of a user's spec, for its caption.
+    estimand: what the biases are gaps to, in words. caption: its template in workflow/report, if not the figure's name.
+    of_study: the study whose tables and title it shows, if not the one it is made for.
+    published: a file of published values, whose path is the argument of that name; beside: which studies it is drawn for.
     """
 
     draw: str
@@ -83,7 +82,7 @@ class Figure:
 
     @property
     def inputs(self) -> dict[str, str | list[str]]:
-        """Paths of the tables, by argument; the study is a wildcard."""
+        """Paths of the tables, with the study as a wildcard, by argument."""
         folder = f"results/{self.of_study}"
         return {
             name: f"{folder}/{tables}.csv" if isinstance(tables, str) else [f"{folder}/{table}.csv" for table in tables]
@@ -92,12 +91,12 @@ class Figure:
 
     @property
     def paths(self) -> list[str]:
-        """The same in one list."""
+        """The paths of `inputs` in one list."""
         return [path for paths in self.inputs.values() for path in ([paths] if isinstance(paths, str) else paths)]
 
 
 def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, object]:
-    """The params of the job of a figure, which its caption reads, too."""
+    """The params of a figure's job, which its caption also reads."""
     subject = figure.subject(config, figure.of_study.format(study=study))
     return {
         "draw": f"recuse.plot.{figure.draw}",
@@ -109,7 +108,7 @@ def figure_params(config: Mapping, study: str, *, figure: Figure) -> dict[str, o
 
 
 def of_table(draw: str, title: str, table: str, settings: Mapping | None = None, **further) -> Figure:
-    """A figure of one table."""
+    """A figure drawn from one table."""
     return Figure(draw, title, {"table": f"tables/{table}"}, settings or {}, **further)
 
 
@@ -125,7 +124,7 @@ def by_equation_1(config: Mapping) -> Figure:
 
 
 def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words: str = "") -> Figure:
-    """Self-bias, a panel for each slice of the specs: `headings`, by spec, stand over their panels, `words` at the foot."""
+    """Self-bias, a panel for each slice of the specs; `headings`, by spec, are above their panels, `words` at the foot."""
     return Figure(
         "slices:slices_of_specs",
         title,
@@ -148,9 +147,9 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
 
 
 def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosyncrasy: str = "") -> Figure:
-    """Self- and family-bias of the specs on one axis; `labels`, by spec, are the words of the legend.
+    """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend.
 
-    idiosyncrasy: with words for it, estimand C of the first spec is another variant, where the table of unrelated cells has it.
+    idiosyncrasy: label of estimand C of the first spec, which is added if the table idiosyncrasy has it.
     """
     variants = [{"spec": spec, "label": label, "covariance": covariance_of(config, spec)} for spec, label in labels.items()]
     with_idiosyncrasy = bool(idiosyncrasy) and next(iter(labels)) in config["inference"]["idiosyncrasy"]
@@ -169,7 +168,7 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosync
 
 
 def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> Figure:
-    """Self- and family-bias of an ordinal spec, a panel for each slice; `words` stand at the foot."""
+    """Self- and family-bias of an ordinal spec, a panel for each slice; `words` are at the foot."""
     return Figure(
         "slices:ordinal",
         title,
@@ -180,7 +179,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
 
 
 def ablation(config: Mapping, spec: str) -> Figure:
-    """The figure of a spec that a user adds: what it changes of Equation 1."""
+    """The figure of a spec that a user adds, compared with Equation 1."""
     settings = config["specs"][spec]
     words = in_words(settings)
     title = f"Ablation {spec}: {words}"
@@ -206,11 +205,8 @@ def interval_of(config: Mapping, spec: str) -> dict[str, object]:
 
 
 def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
-    """What a figure says of the simultaneous intervals of a spec's model; None if there are none.
-
-    They are those of the first spec that fits the same model with a wild bootstrap.
-    """
-    of_errors = {"covariance", "bootstrap", "wild", "tests"}  # what may differ between specs of one model
+    """The simultaneous intervals of a spec's model: those of the first spec that fits it with a wild bootstrap, if any."""
+    of_errors = {"covariance", "bootstrap", "wild", "tests"}  # may differ between specs of one model
 
     def model(settings):
         return {key: value for key, value in settings.items() if key not in of_errors}
@@ -228,13 +224,13 @@ def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
 
 
 def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
-    """What a figure says of the estimands of these specs, and of `further` ones."""
+    """The estimands of these specs, and `further` ones, in words."""
     fitted = Spec.from_config({spec: config["specs"][spec] for spec in specs})
     return estimands_in_words([*map(estimand_of, fitted), *further])
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
-    """Name -> figure of all that there are, in the order of the reports; project: the configuration without a user's specs."""
+    """Name -> figure, all in the order of the reports; project: the configuration without a user's specs."""
     ablations = {f"ablation_{spec}": ablation(config, spec) for spec in config["specs"] if spec not in project["specs"]}
     helm_instruct = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
     of_the_paper = {"fig11_helm_instruct": helm_instruct}
@@ -252,7 +248,7 @@ def pictures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -
 
 
 def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> list[str]:
-    """Every file of a study that a reader wants: estimates, tables, figures, and the page that shows them."""
+    """Every file of a study for a reader: estimates, tables, figures, and the page that shows them."""
     pictures = pictures_of(config, study, figures=figures)
     return [
         *([f"results/{study}/debiased.parquet"] if study in config["studies"] else []),
@@ -264,7 +260,7 @@ def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> l
 
 
 def captions_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
-    """What the report tells of each figure of a study: its caption's template, the tables it draws, and its params."""
+    """For each figure of a study: its caption's template, the tables it is drawn from, and its params."""
     return {
         name: {
             "caption": f"{CAPTIONS}/{figure.caption or name}.rst",
@@ -282,7 +278,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     return {
         "fig01_method": Figure(
             "method:method",
-            "The method on three simulated worlds, whatever the study",
+            "The method on three simulated worlds, the same in every study",
             {},
             {"seed": config["seed"]},
             estimand=measured(config, "main"),
@@ -345,7 +341,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         ),
         "idiosyncrasy": of_table(
             "idiosyncrasy:residuals",
-            "Preference of each judge for each model, beyond what is expected of both",
+            "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
             {"spec": "main", **level},
             estimand=estimands_in_words([C]),
@@ -363,9 +359,9 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=measured(config, *config["inference"]["measurement_error"]),
         ),
         "leaderboard": of_table(
-            "leaderboard:leaderboard", "Models ranked before and after the biases are taken off", "leaderboard", level
+            "leaderboard:leaderboard", "Models ranked before and after the biases are removed", "leaderboard", level
         ),
-        "ppi": of_table("power:ppi", "Human means of models from few labels", "ppi", level),
+        "ppi": of_table("power:ppi", "Human means of models from few human labels", "ppi", level),
         "power": of_table(
             "power:power",
             "Self-bias that studies like this one would detect",
@@ -375,7 +371,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         ),
         "conclusions": Figure(
             "robustness:conclusions",
-            "Which conclusions stand in other checks",
+            "Which conclusions hold in the robustness checks",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
             conclusions_params(config),
             estimand=estimands_in_words([A, B, C]),
@@ -387,7 +383,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
 
 
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
-    """Figures of what is computed of comparisons; and the scorecard, of these or of ratings."""
+    """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
     level, biases = {"confidence": config["confidence"]}, "cognitive_biases"
     of_verbosity = {
         "verbosity_bias": of_table(
@@ -396,7 +392,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             "verbosity",
             level,
             published=f"{DATA}/comparisons_published.csv",
-            # Values of the same judges on other data say nothing beside judges simulated, or a user's.
+            # On other data, published values of the same judges mean nothing for simulated judges or a user's.
             beside=lambda config, study: kind(config, study) == "published",
         ),
         "score_curves": of_table(
@@ -408,7 +404,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             "alignment_curves",
             level,
         ),
-        "position": of_table("verbosity:position", "What the order of the answers does to each judge", "position", level),
+        "position": of_table("verbosity:position", "Effect of the order of the answers on each judge", "position", level),
     }
     of_biases = {
         "bias_jitter": Figure(

@@ -1,7 +1,4 @@
-"""Every table of a study once, and which studies have it; the columns are those of recuse.base.tables.
-
-Also the rest of what the report reads: origin and kind of the data, and the settings that differ.
-"""
+"""Every table and which studies have it, with columns by recuse.base.tables; and what else the report of a study reads."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -23,12 +20,12 @@ Applies = Callable[[Mapping, str], object]  # of a configuration and a study: so
 
 
 def with_analysis(analysis: str) -> Applies:
-    """True of comparisons of which this is computed."""
+    """True of comparisons for which this is computed."""
     return lambda config, study: analysis in analyses(config, study)
 
 
 def from_source(source: str) -> Applies:
-    """True of what is published in this repository."""
+    """True of a study with this published source."""
     return lambda config, study: source_of(config, study) == source
 
 
@@ -67,7 +64,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "recovery": is_simulated,
     "scorecard": source_of,
 }
-# Of comparisons, what is held against what was planted, and against what a paper prints.
+# Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
     "recovery": ("verbosity", "position", "cognitive_biases", "asr"),
     "scorecard": ("verbosity", "agreement", "asr", "ranks", "votes_by_position", "vote_shares", "rbo"),
@@ -75,31 +72,31 @@ READ_BY = {
 
 
 def tables_of(config: Mapping, study: str, *, read_by: str | None = None) -> dict[str, str]:
-    """Name -> path of the tables of a study, or of those that the table `read_by` of comparisons is made from."""
+    """Name -> path of a study's tables, or of those that the table `read_by` of comparisons is made from."""
     tables = TABLES_OF_COMPARISONS if study in config["comparisons"] else TABLES
     names = [name for name, applies in tables.items() if applies(config, study)]
     return {name: f"results/{study}/tables/{name}.csv" for name in names if read_by is None or name in READ_BY[read_by]}
 
 
 def estimates_of(config: Mapping, study: str) -> list[str]:
-    """The estimates of a study, a file for each spec; of comparisons there are none."""
+    """The estimates of a study of ratings, a file for each spec; [] for comparisons."""
     return [f"results/{study}/estimates/{spec}.csv" for spec in config["specs"] if study in config["studies"]]
 
 
 def pages_of(config: Mapping, study: str) -> list[str]:
-    """Pages that say more of a table of ratings."""
+    """Pages that show a table of ratings in full."""
     names = tables_of(config, study) if study in config["studies"] else ()
     return [f"results/{study}/{name}.html" for name in ("conclusions", "scorecard") if name in names]
 
 
 def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:
-    """What recuse.report.page.report is told `about` a study; project: the configuration without what a user adds."""
+    """What `recuse.report.page.report` needs to know about a study; project: the configuration without a user's additions."""
     section, settings = section_of(config, study), settings_of(config, study)
     of_ratings = ("families", "models", "specs", "inference") if section == "studies" else ()
 
     def settings_in(config: Mapping) -> dict:
         shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
-        return {**shared, section: {name: each for name, each in config[section].items() if name == study}}
+        return {**shared, section: {study: config[section][study]} if study in config[section] else {}}
 
     return {
         "subject": {"label": settings["title"], "kind": kind(config, study)},
@@ -116,7 +113,7 @@ def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str,
 
 
 def differences(settings: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield key, with dots between the levels, and value of each setting that is not the project's own."""
+    """Yield the dotted key and the value of each setting that differs from the project's."""
     if not (isinstance(settings, Mapping) and isinstance(project, Mapping)):
         yield key, setting_in_words(settings)
         return

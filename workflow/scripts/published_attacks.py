@@ -1,0 +1,21 @@
+"""Measure how each perturbation changes the lengths of the published answers, and rank the published success rates again."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from recuse.base.runner import run
+from recuse.base.tables import LENGTH_CONFOUND, PUBLISHED_RANKS, read_table, write_table
+from recuse.pairwise.attacks import length_confound
+from recuse.published.attacks import published_ranks
+
+
+def tabulate(*, study: str, folder: str, published: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
+    changes = length_confound(folder, confidence=confidence, seed=seed)
+    write_table(outputs["length_confound"], LENGTH_CONFOUND, changes, study=study)
+    ranks = list(published_ranks(read_table(published)))
+    print(f"verdicts: {dict(Counter(row['verdict'] for row in ranks))}")
+    write_table(outputs["published_ranks"], PUBLISHED_RANKS, ranks)
+
+
+if __name__ == "__main__":
+    run(tabulate, snakemake)

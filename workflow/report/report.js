@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by the button in a heading: upwards, then downwards. Cells without a value stay last; the full value is the title.
+// The button in a heading sorts its table: ascending, then descending. Empty cells stay last; the full value is the title.
 const words = new Intl.Collator("en", { numeric: true });
 
 function valueOf(row, column, numbers) {
@@ -31,7 +31,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     heading.append(button);
   }
 }
-// What is wider than the page says so, and fades where it goes on.
+// A box wider than the page says so, and fades at the edge that hides the rest.
 function cue(box) {
   box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
   box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
@@ -40,7 +40,7 @@ for (const box of document.querySelectorAll(".scroll")) {
   box.addEventListener("scroll", () => cue(box), { passive: true });
   new ResizeObserver(() => cue(box)).observe(box);
 }
-// What is folded up is printed, too.
+// Collapsed parts are printed as well.
 const folded = () => document.querySelectorAll("details:not([open])");
 let opened = [];
 addEventListener("beforeprint", () => { opened = Array.from(folded()); opened.forEach((each) => { each.open = true; }); });

@@ -384,84 +384,82 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
 
 def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     """Figures of comparisons, and the scorecard, of comparisons or of ratings."""
-    level, biases = {"confidence": config["confidence"]}, "cognitive_biases"
-    of_verbosity = {
+    level = {"confidence": config["confidence"]}
+    verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
+    biases = {"applies": with_cognitive_biases}
+    return {
         "verbosity_bias": of_table(
             "verbosity:verbosity_bias",
             "Verbosity bias of each judge",
             "verbosity",
             level,
+            **verbosity,
             published=f"{DATA}/comparisons_published.csv",
             # On other data, published values of the same judges mean nothing for simulated judges or a user's.
             beside=lambda config, study: kind(config, study) == "published",
         ),
         "score_curves": of_table(
-            "length:score_curves", "Score of an answer by its relative length, for each judge", "score_curves"
+            "length:score_curves", "Score of an answer by its relative length, for each judge", "score_curves", **verbosity
         ),
         "alignment_curves": of_table(
             "length:alignment_curves",
             "Agreement of each judge with the humans by relative length",
             "alignment_curves",
             level,
+            **verbosity,
         ),
-        "position": of_table("verbosity:position", "Effect of the order of the answers on each judge", "position", level),
-    }
-    of_biases = {
+        "position": of_table(
+            "verbosity:position", "Effect of the order of the answers on each judge", "position", level, **verbosity
+        ),
         "bias_jitter": Figure(
             "cobbler:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
             {"table": "tables/cognitive_biases", "random": "tables/random_thresholds"},
             {"seed": config["seed"], **level},
+            **biases,
         ),
-        "bias_polygon": of_table("cobbler:bias_polygon", "Profile of cognitive biases by judge", biases),
-        "bias_by_size": of_table("cobbler:bias_by_size", "Average share of biased comparisons by size of the judge", biases),
-    }
-    overlap = Figure(
-        "cobbler:rank_overlap_bars",
-        "Rank-biased overlap of each judge with the annotators",
-        {"table": "tables/rbo", "valid": "tables/valid_rates"},
-        applies=from_source("cobbler"),
-    )
-    of_attacks = {
+        "bias_polygon": of_table("cobbler:bias_polygon", "Profile of cognitive biases by judge", "cognitive_biases", **biases),
+        "bias_by_size": of_table(
+            "cobbler:bias_by_size", "Average share of biased comparisons by size of the judge", "cognitive_biases", **biases
+        ),
+        "rbo": Figure(
+            "cobbler:rank_overlap_bars",
+            "Rank-biased overlap of each judge with the annotators",
+            {"table": "tables/rbo", "valid": "tables/valid_rates"},
+            applies=from_source("cobbler"),
+        ),
         "attack_success": Figure(
             "attacks:attack_success",
             "Attack success rate by perturbation and judge",
             {"rates": "tables/asr", "ranks": "tables/ranks"},
             level,
+            **attacks,
             published=f"{DATA}/judgement_bias_published.csv",
             beside=from_source("judgement_bias"),
         ),
         "votes_by_position": of_table(
-            "attacks:votes_by_position", "Votes by the place of the answers", "votes_by_position", level
+            "attacks:votes_by_position", "Votes by the place of the answers", "votes_by_position", level, **attacks
         ),
         "length_bias_curve": of_table(
-            "length:length_bias_curve", "Preference for the longer answer by difference of length", "length_curve", level
+            "length:length_bias_curve",
+            "Preference for the longer answer by difference of length",
+            "length_curve",
+            level,
+            **attacks,
         ),
-    }
-    texts = of_table(
-        "length:length_confound",
-        "Change of the answers' length by perturbation and Bloom level",
-        "length_confound",
-        level,
-        applies=from_source("judgement_bias"),
-        subject=subject_of_texts,
-    )
-    scorecard = of_table(
-        "scorecard:scorecard",
-        "Published values against this study's",
-        "scorecard",
-        applies=lambda config, study: is_of_the_paper(config, study) or source_of(config, study),
-        estimand=measured(config, "main", "llm_reference_as_coded"),
-    )
-
-    def of(applies: Applies, figures: Mapping[str, Figure]) -> dict[str, Figure]:
-        return {name: replace(figure, applies=applies) for name, figure in figures.items()}
-
-    return {
-        **of(with_analysis("verbosity"), of_verbosity),
-        **of(with_cognitive_biases, of_biases),
-        "rbo": overlap,
-        **of(with_analysis("attacks"), of_attacks),
-        "length_confound": texts,
-        "scorecard": scorecard,
+        "length_confound": of_table(
+            "length:length_confound",
+            "Change of the answers' length by perturbation and Bloom level",
+            "length_confound",
+            level,
+            applies=from_source("judgement_bias"),
+            subject=subject_of_texts,
+        ),
+        "scorecard": of_table(
+            "scorecard:scorecard",
+            "Published values against this study's",
+            "scorecard",
+            applies=lambda config, study: is_of_the_paper(config, study) or source_of(config, study),
+            estimand=measured(config, "main", "llm_reference_as_coded"),
+        ),
     }

@@ -1,7 +1,7 @@
-"""Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is taken off the ratings.
+"""Leaderboards: scores and ranks of models, before and after the estimated self- and family-bias is subtracted.
 
-A model's score is made of the pairs of a judge and a model that are kept, so that no model gains by having mild judges.
-Intervals and sets of ranks that hold all true ones at once come from resamples of prompts, wider where prompts are few.
+Scores compare models over the same judges, so that no model gains by having mild ones. Intervals, and sets that contain all
+true ranks at once, come from resamples of prompts, and are wider where prompts are few.
 """
 
 import math
@@ -29,7 +29,7 @@ HUMAN = "human"
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of a judge and a model, of the rows of one slice: all judges by all models that it has."""
+    """The pairs of a judge and a model in one slice: all its judges by all its models."""
 
     judges: np.ndarray  # (J,) of str
     models: np.ndarray  # (M,) of str
@@ -37,28 +37,28 @@ class Pairs:
 
     @classmethod
     def of(cls, moments: Moments) -> "Pairs":
-        """Number the pairs of the groups of `moments`."""
+        """The pairs of the groups of `moments`."""
         judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
         models, model = np.unique(moments.factors["model"], return_inverse=True)
         return cls(judges, models, judge * len(models) + model)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of judges and models, (J, M)."""
+        """(J, M)."""
         return len(self.judges), len(self.models)
 
     def means(self, moments: Moments) -> np.ndarray:
-        """Means over the rows of each pair, (2, J, M), on the unit scale: rating, then reference; NaN without rows."""
-        sums = moments.tensor[:, 0, 0, 0]
-        totals = [np.bincount(self.pair, sums[:, of], minlength=np.prod(self.shape)) for of in (0, RATING, REFERENCE)]
+        """Means over the rows of each pair, (2, J, M), on the unit scale: ratings, then human scores; NaN without rows."""
+        sums = moments.tensor[:, 0, 0, 0].T
+        totals = [np.bincount(self.pair, sums[place], minlength=np.prod(self.shape)) for place in (0, RATING, REFERENCE)]
         return _quotients(np.concatenate(totals)).reshape(2, *self.shape)
 
 
 class PairTotals(ResampledTotals):
-    """Rows, ratings and references of the pairs of one slice in resamples of its prompts, those of a PromptBootstrap."""
+    """Rows, ratings and human scores of the pairs of one slice in resamples of its prompts, those of a PromptBootstrap."""
 
     def __init__(self, pairs: Pairs, width: int, **resamples: int) -> None:
-        """Start without prompts; width: the rating's place, as in `products`."""
+        """width: the rating's place, as in `products`."""
         super().__init__(3 * int(np.prod(pairs.shape)), **resamples)
         self._summed = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
 
@@ -68,35 +68,34 @@ class PairTotals(ResampledTotals):
 
 
 def resampled_means(spec: Spec, study: Study, *, replicates: int, seed: int) -> list[np.ndarray | None]:
-    """Means of the pairs of each slice of the spec, (replicates, 2, J, M), by one pass over the rows: ratings, then references.
+    """Means of the pairs of each slice of the spec, (replicates, 2, J, M), in one pass over the rows: ratings, human scores.
 
     None for a slice without rows; NaN where a replicate has no row of the pair.
     """
     moments = moments_of(spec, study)
-    width = moments.tensor.shape[1] - 1
-    takers, totals = [], []
+    slices = []
     for _, mask in spec.selection.slices(moments.factors):
         pairs = Pairs.of(moments.select(mask))
-        if mask.any():
-            of_slice = PairTotals(pairs, width, prompts=study.prompts, replicates=replicates, seed=seed)
-            takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, int(np.prod(pairs.shape))), [of_slice]))
-        totals.append((pairs.shape, of_slice if mask.any() else None))
+        draws = {"prompts": study.prompts, "replicates": replicates, "seed": seed}
+        totals = PairTotals(pairs, moments.tensor.shape[1] - 1, **draws) if mask.any() else None
+        slices.append((SliceCells(np.flatnonzero(mask), pairs.pair, int(np.prod(pairs.shape))), pairs.shape, totals))
+    takers = [(cells, [totals]) for cells, _, totals in slices if totals is not None]
     add_prompts(takers, study.row_blocks(spec.selection, moments.factors) if takers else (), len(moments.n))
-    return [None if of_slice is None else _quotients(of_slice.totals()).reshape(-1, 2, *shape) for shape, of_slice in totals]
+    return [None if totals is None else _quotients(totals.totals()).reshape(-1, 2, *shape) for _, shape, totals in slices]
 
 
 def _quotients(totals: np.ndarray) -> np.ndarray:
-    """Means (..., 2, pairs) of totals (..., 3 pairs): rows of all pairs, then ratings, then references; NaN without rows."""
+    """Means (..., 2, pairs) of totals (..., 3 pairs): rows of all pairs, ratings, human scores; NaN without rows."""
     rows, *sums = np.split(totals, 3, axis=-1)
-    return np.stack([np.divide(each, rows, out=np.full_like(each, np.nan), where=rows > 0) for each in sums], axis=-2)
+    return np.stack([np.divide(total, rows, out=np.full_like(total, np.nan), where=rows > 0) for total in sums], axis=-2)
 
 
 def expanded(z: float, prompts: int) -> float:
-    """Return sqrt(P / (P - 1)) t, with t as far out among t with P - 1 degrees of freedom as z among the normal.
+    """Return sqrt(P / (P - 1)) t, with t the quantile of t with P - 1 degrees of freedom at the level of the normal's z.
 
-    Resamples of P prompts vary by (P - 1) / P of what samples do, and say nothing of how unsure that is itself: a quantile
-    that is z of their standard deviations out is to be taken this far out. Source: Hesterberg (2015), "What teachers should
-    know about the bootstrap", The American Statistician 69, section 5.3, expanded percentile intervals.
+    The variance of resamples of P prompts is (P - 1) / P of that of samples, and is itself uncertain: a quantile z standard
+    deviations out should be this far out. Source: Hesterberg (2015), "What teachers should know about the bootstrap", The
+    American Statistician 69, section 5.3, expanded percentile intervals.
     """
     from scipy.stats import norm, t
 
@@ -110,7 +109,7 @@ def tail(confidence: float, prompts: int) -> float:
     return float(norm.sf(expanded(norm.isf((1 - confidence) / 2), prompts)))
 
 
-SAME = 1e-9  # points of the unit scale: scores nearer to one another are equal but for rounding, as ratings are on a grid
+SAME = 1e-9  # points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on a grid
 
 
 def ranks(scores: np.ndarray) -> np.ndarray:
@@ -119,12 +118,12 @@ def ranks(scores: np.ndarray) -> np.ndarray:
 
 
 def rank_sets(scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest number of the set of ranks that the bootstrap leaves each model, (models,) each.
+    """Lowest and highest rank in the set of each model, (models,) each.
 
-    With D_mk the difference of two scores, D*_mk that of a replicate and s_mk the standard deviation (n - 1) of D*_mk, and c
-    the `confidence` quantile over replicates of max over pairs |D*_mk - D_mk| / s_mk, `expanded` for the number of prompts, k
-    is surely above m where D_km > c s_mk. The set of m runs from 1 + (models above it) to models - (models below it); with
-    probability `confidence` every set holds the true rank. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for
+    With D_mk the difference of two scores, D*_mk that of a replicate, s_mk the standard deviation (n - 1) of D*_mk, and c the
+    `confidence` quantile over replicates of max over pairs |D*_mk - D_mk| / s_mk, `expanded` for the number of prompts, k is
+    above m where D_km > c s_mk. The set of m runs from 1 + (models above it) to models - (models below it); with probability
+    `confidence` all sets contain the true ranks. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for
     ranks with applications to mobility across neighbourhoods and academic achievement across countries", section 3.
 
     scores: (models,) without NaN; replicates: (replicates, models), two or more; prompts: two or more.
@@ -132,7 +131,7 @@ def rank_sets(scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confi
     differences = scores[:, None] - scores
     drawn = replicates[:, :, None] - replicates[:, None, :]
     spread = drawn.std(axis=0, ddof=1)
-    varies = spread > SAME  # two models that no resample tells apart, or always by as much
+    varies = spread > SAME  # else the difference is the same in all resamples
     studentised = np.abs(drawn - differences)[:, varies] / spread[varies]
     critical = expanded(np.quantile(studentised.max(axis=1), confidence), prompts) if varies.any() else 0.0
     above = -differences > np.maximum(critical * spread, SAME)  # (m, k): k is above m
@@ -140,11 +139,11 @@ def rank_sets(scores: np.ndarray, replicates: np.ndarray, *, prompts: int, confi
 
 
 def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
-    """Weights w, (M, J, M), that make the scores of the means of pairs, sum of w[m] mean for model m; NaN if it has none.
+    """Weights w, (M, J, M), of the means of pairs in the scores, sum of w[m] mean for model m; NaN if it has none.
 
-    The score is c_m + mean of a_j over the judges that are left, of the least-squares fit mean_jm = a_j + c_m to the kept
-    pairs, each as one observation: otherwise a model whose severe judges are left out would rise. Where all judges are kept for
-    a model, it is their mean. It is not estimable where no chain of kept pairs links the models. kept: (J, M) of bool.
+    The score is c_m + mean of a_j over the remaining judges, of the least-squares fit mean_jm = a_j + c_m to the kept pairs,
+    each as one observation: otherwise a model whose severe judges are left out would rise. Where all judges are kept for a
+    model, it is their mean. It is not estimable where no chain of kept pairs links the models. kept: (J, M) of bool.
     """
     judges, models = kept.shape
     judge, model = np.indices(kept.shape)
@@ -154,39 +153,39 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
     target = np.concatenate([np.tile(mean, (models, 1)), np.eye(models)], axis=1)
     weights = np.zeros((models, judges, models))
     weights[:, kept] = target @ fit.inverse
-    for whole in np.flatnonzero((kept == left[:, None]).all(axis=0)):  # what the fit says, but for rounding
+    for whole in np.flatnonzero((kept == left[:, None]).all(axis=0)):  # equal to the fit, but for rounding
         weights[whole] = np.outer(mean, np.arange(models) == whole)
     weights[~fit.determined(target)] = np.nan
     return weights
 
 
-NO_CHAIN = "not estimable: the judges that are left do not compare this model with the others"
+NO_CHAIN = "not estimable: the remaining judges do not compare this model with the others"
 NO_SPREAD = "no interval: all rows are of one prompt, or too few resamples determine every score"
-SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: intervals and sets of ranks may be too small, also with the t distribution"
+SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: intervals and rank sets may be too small, even with the t distribution"
 
 
 def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the leaderboard table: for each slice of the spec with a term, kind of score and model.
 
     The score of a model is the mean over judges of the mean over rows, on the unit scale, in the pairs of judge and model that
-    the kind keeps (see score_weights_of_pairs for those left out, and so is one whose bias is not determined):
+    the kind keeps (see score_weights_of_pairs; a pair whose bias is not determined is left out):
       raw               rating
       debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F, not the judge], of the spec
-      leave_self_out    rating, without judges' ratings of themselves
+      leave_self_out    rating, without judges' ratings of their own answers
       leave_family_out  rating, without judges' ratings of their families
       human             human score, if the study has any
-    Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so that
-    they hold the uncertainty of the biases; `tail` of the replicates is beyond each end. std_error is their standard deviation
+    Intervals are quantiles over a bootstrap by prompt that refits the spec and takes the means in the same resamples, so they
+    include the uncertainty of the biases; `tail` of the replicates is beyond each end. std_error is their standard deviation
     (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out; `replicates`
-    counts the others. `change` is score - raw score. Ranks and their sets: see rank_sets. What is taken off is all that the
-    spec calls bias: under estimand A also what errors of the human scores put in (see measurement_error).
+    counts the others. `change` is score - raw score. Ranks and their sets: see rank_sets. All that the spec calls bias is
+    subtracted: under estimand A this includes the effect of measurement error in the human scores (see measurement_error).
 
     Raises ConfigError for a spec without terms of bias.
     """
     if spec.model.estimator != "least_squares" or not estimand_of(spec):
         raise ConfigError(
-            f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares that could be taken off the "
-            "ratings; write a spec with the terms self and same_family"
+            f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares to subtract from the ratings; "
+            "write a spec with the terms self and same_family"
         )
     drawing, estimand = spec.changed(bootstrap=replicates), estimand_of(spec)
     errors = prompt_errors(drawing, study, seed=seed)
@@ -217,17 +216,17 @@ def leaderboard(
 ) -> Iterator[dict]:
     """Yield the rows of one slice.
 
-    means: (1 + replicates, J, M) of the ratings, of all rows first; bias: the same shape, what is to be taken off; human: the
-    same of the human scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge).
+    means: (1 + replicates, J, M) of the ratings, first of all rows; bias: to be subtracted, the same shape; human: of the human
+    scores, None without any; family: (J, M) of bool, the model is of the judge's family (or the judge).
     """
-    there = ~np.isnan(means[0])
+    rated = ~np.isnan(means[0])
     is_self = pairs.judges[:, None] == pairs.models
     kinds = {
-        RAW: (means, there),
-        DEBIASED: (means - bias, there & ~np.isnan(bias[0])),
-        WITHOUT_SELF: (means, there & ~is_self),
-        WITHOUT_FAMILY: (means, there & ~is_self & ~family),
-    } | ({} if human is None else {HUMAN: (human, there)})
+        RAW: (means, rated),
+        DEBIASED: (means - bias, rated & ~np.isnan(bias[0])),
+        WITHOUT_SELF: (means, rated & ~is_self),
+        WITHOUT_FAMILY: (means, rated & ~is_self & ~family),
+    } | ({} if human is None else {HUMAN: (human, rated)})
     scores = {}  # of the models, (1 + replicates, M); NaN where they are not determined
     for kind, (values, kept) in kinds.items():
         scores[kind] = np.full(values.shape[::2], np.nan)
@@ -239,24 +238,22 @@ def leaderboard(
 
 
 def _biases(spec: Spec, rows: Moments, pairs: Pairs, coefficients: list[Coefficient], replicates: int) -> np.ndarray:
-    """What the spec's fit takes off each pair, in all rows and in each replicate: (1 + replicates, J, M)."""
+    """The bias of each pair by the spec's fit, in all rows and in each replicate: (1 + replicates, J, M)."""
     bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
-    fitted = {(each.quantity, each.term): each for each in coefficients}
-    for term in estimable_terms(spec, rows.factors):
+    for term, coefficient in zip(estimable_terms(spec, rows.factors), coefficients, strict=True):
         if term.quantity in BIASES:
-            coefficient = fitted[term.quantity, term.term]
             drawn = coefficient.replicates if replicates else np.empty(0)
             bias[:, np.unique(pairs.pair[term.carried])] = np.append(coefficient.estimate, drawn)[:, None]
     return bias.reshape(1 + replicates, *pairs.shape)
 
 
 def _rows(kind: str, scores: np.ndarray, raw: np.ndarray, prompts: int, confidence: float) -> Iterator[dict]:
-    """Yield what is said of the scores of each model, (1 + replicates, models)."""
+    """Yield the columns of each model; scores: (1 + replicates, models)."""
     compared = ~np.isnan(scores[0])
     scores = scores[:, compared]
     changes = scores - raw[:, compared]
     changes[np.abs(changes) < SAME] = 0.0
-    drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1  # raw scores, too, are without a pair that is lost
+    drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1  # raw scores, too, lack a pair without rows
     enough = len(drawn) > 1 and compared.any()
     if enough:
         lowest, highest = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence)
@@ -286,11 +283,10 @@ KEYS = ("dimension", "dataset", "prompt_id", "judge", "model")
 def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], path: str) -> None:
     """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias and debiased_unit = rating_unit - bias.
 
-    bias is the estimate of the judge's self_bias on its own completions, of the family's family_bias on those of the family's
-    other models, 0 on the rest, on the unit scale; NULL, and so the debiased rating, where a term of the row is not determined.
-    A debiased rating may leave the scale. Rows are in the order of the canonical ratings.
-
-    estimates: rows of tables of estimates, of which those of the spec count, of the fit to all rows together (slice "").
+    bias, on the unit scale, is the estimated self_bias of the judge for its own completions, the family_bias for those of its
+    family's other models, and 0 for the rest. It is NULL, and so is the debiased rating, where it is not determined. A debiased
+    rating may leave the scale. Rows are in the order of the canonical ratings.
+    estimates: rows of tables of estimates; those of the spec and of all rows together (slice "") count.
     """
     connection, values = connect(), {quantity: [] for quantity in BIASES}
     for row in estimates:

@@ -1,10 +1,10 @@
-"""Self- and family-bias of a spec, corrected for errors of the human scores, and as a curve over their reliability.
+"""Self- and family-bias of a spec, corrected for measurement error in the human scores, and as a curve over their reliability.
 
 The reference of a least-squares fit is t + u, a completion's score t with an error u that is independent of t, judge and model.
-Slopes on it are too small then, and the self-bias holds what is left of the judge's own quality. The expectation of a row's
-x x' is that without errors plus v b b', with v the error variance and b what the reference is multiplied by in the row's
-regressors, row 1 of B[group]: corrected moments take this away, and SIMEX extrapolates to where it is gone. Either the
-reliability of the scores says what v is, or, where there are scores of single raters, how far these differ.
+Slopes on it are then too flat, and part of the judge's own quality appears as self-bias. The expectation of a row's x x' is
+that without errors plus v b b', with v the error variance and b the vector that the reference multiplies in the row's
+regressors, row 1 of B[group]: corrected moments subtract this, and SIMEX extrapolates to v = 0. v comes from the reliability of
+the scores or, where single raters are known, from how far these differ.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from recuse.model.spec import BIASES, Spec, estimand_of
 # with C the sum of v b b' over rows, as if zeta times the error variance were added to the reference.
 Extrapolation = Sequence[tuple[float, float]]
 UNCORRECTED: Extrapolation = ((0.0, 1.0),)
-MOMENTS: Extrapolation = ((-1.0, 1.0),)  # what the errors add is taken away
+MOMENTS: Extrapolation = ((-1.0, 1.0),)  # the error variance is subtracted
 ZETAS = (0.0, 0.5, 1.0, 1.5, 2.0)
 # A quadratic, fitted by least squares at ZETAS, at -1.
 SIMEX: Extrapolation = tuple(
@@ -41,7 +41,7 @@ SIMEX: Extrapolation = tuple(
 METHODS = {"uncorrected": UNCORRECTED, "moments": MOMENTS, "simex": SIMEX}
 BY_RATERS = "split raters"
 CURVE = tuple(round(0.05 * step, 2) for step in range(20, 5, -1))  # reliabilities from 1 to 0.3
-TOO_NOISY = "not estimable: with this reliability, errors are all that varies of the reference in some judge's rows"
+TOO_NOISY = "not estimable: with this reliability, all variation of the human scores in some judge's rows is error"
 NO_RATERS = "no completion has two raters"
 KEYS = ("spec", "slice", "estimand", "quantity", "term")  # of a curve over reliability
 
@@ -51,27 +51,25 @@ def measurement_error_tables(
 ) -> dict[str, list[dict]]:
     """List the rows of the tables measurement_error, reliability_curve and breakdowns, of all specs.
 
-    Where the reliability of a dimension is not known, or is not in (0, 1], the first says so, and has no estimates but those by
-    split raters; the others ask for none. raters: the canonical raters (parquet), if there are any. Nothing without human
-    scores, which then have no errors.
+    Where the reliability of a dimension is unknown, or not in (0, 1], the first says so, and has estimates by split raters
+    alone; the others need none. raters: the canonical raters (parquet), if there are any. No rows without human scores.
     """
     of_mean = {dimension: each.mean for dimension, each in reliability.items()}
-    corrected_estimates, curve = [], []
+    corrected, curve = [], []
     for spec in specs if study.has_human_scores else ():
-        corrected_estimates += corrected_rows(spec, study, of_mean, confidence=confidence)
+        corrected += corrected_rows(spec, study, of_mean, confidence=confidence)
         for path in raters:
-            corrected_estimates += split_rater_rows(spec, study, path, confidence=confidence)
+            corrected += split_rater_rows(spec, study, path, confidence=confidence)
         curve += curve_rows(spec, study, confidence=confidence)
     biases = [row for row in curve if row.get("quantity") in BIASES]
-    return {"measurement_error": corrected_estimates, "reliability_curve": curve, "breakdowns": list(breakdowns(biases))}
+    return {"measurement_error": corrected, "reliability_curve": curve, "breakdowns": list(breakdowns(biases))}
 
 
 def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *, confidence: float) -> Iterator[dict]:
     """Yield rows of the table of corrected estimates of a least-squares spec with the human score as reference.
 
-    reliability: of the human score, by dimension; where one of the study's is missing, or not in (0, 1], there is one row that
-    says so. Errors are by prompt, and t has P - 1 degrees of freedom. What none of METHODS can estimate has a row without
-    method, with the reason.
+    reliability: of the human score, by dimension; if one is missing, or not in (0, 1], the only row says so. Errors are by
+    prompt, and t has P - 1 degrees of freedom. What none of METHODS can estimate has a row without method, with the reason.
     """
     _check(spec)
     moments = _moments(spec, study)
@@ -84,7 +82,7 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
 
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the same by corrected moments at each reliability of CURVE, which all dimensions have in common."""
+    """Yield the same by corrected moments at each reliability of CURVE, equal in all dimensions."""
     _check(spec)
     moments = _moments(spec, study)
     corrections = []
@@ -95,13 +93,13 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
 
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
-    """Yield the same by split raters, with the rows of completions of two raters or more; raters: canonical (parquet)."""
+    """Yield the same by split raters, on completions with two raters or more; raters: canonical (parquet)."""
     _check(spec)
     if spec.selection.length is not None or spec.selection.absorb is not None:
-        raise ConfigError(f"spec {spec.name}: found length or absorb, which split raters do not have; take another spec")
+        raise ConfigError(f"spec {spec.name}: found length or absorb; split raters need a spec without them")
 
     def rows_of(span: PromptRange) -> str:
-        """SQL for rows with the mean of two raters or more as reference, and with s^2 / k of them."""
+        """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
         return f"""
             select prompt, group_code, 0::utinyint, rating_unit, (score - scale_low) / (scale_high - scale_low),
                    error / (scale_high - scale_low) ** 2
@@ -120,9 +118,9 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
 
 
 def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
-    """Yield a row for each bias of a curve, going down from reliability 1: when its interval begins or ceases to hold 0.
+    """Yield a row for each bias of a curve, down from reliability 1: where its interval begins or ceases to contain 0.
 
-    sign_at_1, sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it holds 0. lowest: the lowest
+    sign_at_1, sign_at_lowest: 1 or -1 where the interval is above or below 0, 0 where it contains 0. lowest: the lowest
     reliability at which the bias is estimable. breakdown: the highest reliability at which this sign changes; reversal: the
     highest at which it is the opposite of that at 1. Both are interpolated linearly between two points of the curve.
     """
@@ -137,15 +135,15 @@ def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
         row |= {"sign_at_1": signs[0], "sign_at_lowest": signs[-1], "lowest": curve[-1]["reliability"]}
         for (one, sign), (other, then) in pairwise(zip(curve, signs, strict=True)):
             if sign != then and "breakdown" not in row:
-                # An interval above 0 is left by its lower end, and one that comes to be above it is entered by this.
-                row["breakdown"] = _meets_0(one, other, "ci_low" if (sign or then) > 0 else "ci_high")
+                # Where an interval begins or ceases to be above 0, its lower end crosses 0; below, its upper end.
+                row["breakdown"] = _crossing(one, other, "ci_low" if (sign or then) > 0 else "ci_high")
             if sign != then == -signs[0] != 0 and "reversal" not in row:
-                row["reversal"] = _meets_0(one, other, "ci_low" if then > 0 else "ci_high")
+                row["reversal"] = _crossing(one, other, "ci_low" if then > 0 else "ci_high")
         yield row
 
 
-def _meets_0(one: Mapping, other: Mapping, end: str) -> float:
-    """The reliability at which the line between the same ends of two intervals meets 0."""
+def _crossing(one: Mapping, other: Mapping, end: str) -> float:
+    """The reliability at which the line between these ends of two intervals crosses 0."""
     share = one[end] / (one[end] - other[end])
     return one["reliability"] + (other["reliability"] - one["reliability"]) * share
 
@@ -154,19 +152,19 @@ def _meets_0(one: Mapping, other: Mapping, end: str) -> float:
 class DesignCells:
     """The design cells of one slice; in each, all groups are of one dimension and have one layout of terms.
 
-    There may be cells of rows that are not the slice's: these say what the variance of a reference is.
+    Cells of rows outside the slice are added, as these count for the variance of the reference.
     """
 
-    layouts: np.ndarray  # (cells, w, terms), 0 in the others' cells
+    layouts: np.ndarray  # (cells, w, terms), 0 outside the slice
     dimension: np.ndarray  # (cells,) of str
-    rows: np.ndarray  # (cells,) of the slice: 0 in the others' cells
+    rows: np.ndarray  # (cells,), 0 outside the slice
 
 
 class KnownReliability:
     """The error variance of a dimension is (1 - reliability) var(reference): the same in all slices and for all judges."""
 
     def __init__(self, moments: Moments, reliability: Mapping[str, float]) -> None:
-        """Take the variances from the rows of a spec, of all its slices; reliability: by dimension, in (0, 1]."""
+        """moments: of the rows of all slices of a spec, for the variances; reliability: by dimension, in (0, 1]."""
         self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)  # (dimensions,), as all below
         sums = moments.tensor[:, 0, 0]
         columns = (sums[:, a, b] for a, b in ((0, 0), (0, REFERENCE_OF_ROW), (REFERENCE_OF_ROW, REFERENCE_OF_ROW)))
@@ -181,11 +179,11 @@ class KnownReliability:
         return moments.n * (self.share * self.variance)[place]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), that make a prompt's part in C @ estimate of its sums.
+        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate.
 
         The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension d, a prompt adds to
-        C = sum of share_d var_d N_d its rows' b b' share_d var_d, and its rows' ((reference - mean_d)^2 - var_d) / n_d share_d
-        N_d, by way of var_d: also where the slice has no row of it.
+        C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through var_d, its rows'
+        ((reference - mean_d)^2 - var_d) / n_d share_d N_d, even where the slice has none of them.
         """
         place = np.searchsorted(self.dimension, cells.dimension)
         row = cells.layouts[:, REFERENCE]  # (cells, terms)
@@ -203,20 +201,20 @@ class KnownReliability:
 
 
 class SplitRaters:
-    """The error variance of each completion is what its k raters say, s^2 / k, with s^2 their variance (k - 1).
+    """The error variance of each completion is s^2 / k, with s^2 the variance (k - 1) of its k raters.
 
-    The fit so corrected is that by instrumental variables in which each rater in turn is the reference, with the mean of the
-    others as its instrument, judge by judge, over all raters: the mean over pairs a != b of r_a r_b is mean(r)^2 - s^2 / k. It
-    asks for errors of raters that are independent of each other, and for no equal variances. No rater goes before another.
-    The rows have s^2 / k in the place of the length, and no term is of it.
+    This equals instrumental variables in which each rater in turn is the reference and the mean of the others its instrument,
+    judge by judge, over all raters: the mean over pairs a != b of r_a r_b is mean(r)^2 - s^2 / k. Errors of raters must be
+    independent of each other, but not of equal variance, and the order of raters does not matter. The rows have s^2 / k in the
+    place of the length, and no term is of it.
     """
 
     def sums(self, moments: Moments) -> np.ndarray:
-        """Sum the error variances of the rows of each group, (groups,); `moments` have them in the place of the length."""
+        """Sum the error variances of the rows of each group, (groups,)."""
         return moments.tensor[:, 0, 0, 0, LENGTH_OF_ROW]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), that make a prompt's part in C @ estimate of its sums."""
+        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate."""
         row = cells.layouts[:, REFERENCE]
         pairs = products(cells.layouts.shape[1])
         weights = np.zeros((len(pairs), *row.shape))
@@ -224,19 +222,18 @@ class SplitRaters:
         return weights
 
 
-Noise = KnownReliability | SplitRaters  # what is known of the error variance of the reference
-# A way to correct a spec: its columns of the table, what is known of the errors, and how it is used.
-Correction = tuple[dict, Noise, Extrapolation]
+Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
+Correction = tuple[dict, Noise, Extrapolation]  # with its columns of the table
 
 
 class CorrectedFit:
     """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a time, each with all its rows.
 
-    MOMENTS is b = (X'X - C)^-1 X'y, consistent where the error variances are right; SIMEX needs no matrix that the errors could
-    make singular, but goes part of the way only where they are large. Where X'X - C is not positive in a direction, the errors
-    would be more than there is, and coefficients with a part in it are not identified.
+    MOMENTS is b = (X'X - C)^-1 X'y, consistent where the error variances are right; SIMEX inverts no matrix that errors can
+    make singular, but removes only a part of large errors. Where X'X - C is not positive in a direction, errors would exceed
+    the variation, and coefficients with a part in it are not identified.
     The influence of a prompt is the sum over (zeta, weight) of weight A (X'(y - X b) - zeta C_p b), A = (X'X + zeta C)^-1, with
-    C_p the prompt's part in C; the covariance is the sum of their squares with the small-sample factor of CR1,
+    C_p the prompt's part of C; the covariance is the sum of their squares with the small-sample factor of CR1,
     P / (P - 1) (n - 1) / (n - rank). Uncorrected, it is that of `covariance.Clusters`.
     Source: Fuller (1987), section 2.2, with known error variance; Cook and Stefanski (1994) for SIMEX, where the moments take
     the place of simulated errors.
@@ -251,7 +248,7 @@ class CorrectedFit:
         noise: Noise,
         extrapolation: Extrapolation,
     ) -> None:
-        """Correct `plain`, the fit of a design to `rows`; no prompts yet. cells: of the sums of prompts."""
+        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts."""
         self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
         cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]  # X'y, and what multiplies the reference
         errors = (row * noise.sums(rows)[:, None]).T @ row
@@ -275,7 +272,7 @@ class CorrectedFit:
         self.prompts += int(sums[:, 0, self._of_slice].any(axis=1).sum())
 
     def result(self) -> LeastSquares:
-        """Put the errors beside the coefficients: NaN with fewer than two prompts, and when n <= rank; t with P - 1 degrees."""
+        """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t has P - 1 degrees."""
         factor = small_sample_factor(self.prompts, self.plain)
         spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
         return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
@@ -285,13 +282,13 @@ def _check(spec: Spec) -> None:
     if spec.model.estimator != "least_squares" or spec.selection.reference is not None:
         raise ConfigError(
             f"spec {spec.name}: found the estimator {spec.model.estimator} and the reference "
-            f"{spec.selection.reference or 'of humans'}; corrected for errors of the human score can be least squares on it; "
-            "take another spec"
+            f"{spec.selection.reference or 'of humans'}; to correct for measurement error, name a spec of least squares on the "
+            "human score"
         )
 
 
 def _moments(spec: Spec, study: Study) -> Moments:
-    """The moments of the rows that some slice has."""
+    """The moments of the rows of all slices."""
     moments = moments_of(spec, study)
     return moments.select(
         np.any([np.zeros_like(moments.n), *(mask for _, mask in spec.selection.slices(moments.factors))], axis=0)
@@ -301,7 +298,7 @@ def _moments(spec: Spec, study: Study) -> Moments:
 def correct(
     spec: Spec, moments: Moments, blocks: Iterable[RowBlock], corrections: Sequence[Correction], *, confidence: float
 ) -> Iterator[dict]:
-    """Yield what no method estimates of any slice, then the estimates by each correction, in one pass over the rows."""
+    """Yield the terms and slices that no method can estimate, then the estimates by each correction, in one pass."""
     takers, fits = [], []
     for label, rows, design in designs_of(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
@@ -323,7 +320,7 @@ def correct(
 
 
 def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:
-    """The cells of a slice, and last one for the other rows of each dimension, which tell of its variance, too."""
+    """The cells of a slice, and a last one for the other rows of each dimension, which count for its variance."""
     dimension = moments.factors["dimension"]
     levels, level = np.unique(dimension, return_inverse=True)
     cell = design.cells + level

@@ -1,7 +1,4 @@
-"""Power of a planned study: the error of a self-bias by design, and the part of it that more prompts do not lower.
-
-An existing study lends its noise, preferences and slopes to plans with other numbers of prompts, raters and models.
-"""
+"""Power of planned studies like an existing one: the error of a self-bias, and the part that more prompts do not lower."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +22,12 @@ EQUATION = ("judge", "judge:reference", "self", "same_family")
 BY_MODEL = B.format("model")
 TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that are a fit to the rows
 NEVER = "never: the floor is above self_bias"
-UNKNOWN_PREFERENCES = "preference of judges for single models is not known, as too few cells are neither self nor family"
+UNKNOWN_PREFERENCES = "judges' preferences for single models are unknown: too few cells are neither self nor same family"
 OVERSIZED = "with so many prompts the study's own test calls unbiased judges biased more than twice as often as its level"
 NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
-EXACT = 1.0, 1.0  # reliability and raters of human scores that are taken to be without error
-TOO_OFTEN = 2.0  # times the level: a test that rejects as often without self-bias is not of the size it claims
-MOST = 20.0  # beyond the critical value, the noncentrality of a power that is as good as 1
+EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
+TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
+MOST = 20.0  # beyond the critical value: a noncentrality of power 1, but for rounding
 
 
 @dataclass(frozen=True)
@@ -38,9 +35,9 @@ class BalancedStudy:
     """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
 
     rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q a
-    completion's quality, normal about quality[m], independent by completion and dimension; reference = q + the mean of so many
-    raters' errors. What the ratings of a judge and prompt share, whatever the model, or those of a dimension, adds nothing:
-    the estimates are gaps between models.
+    completion's quality, normal about quality[m], independent by completion and dimension; the human score is q + the mean of
+    the raters' errors. What a judge's ratings of a prompt, or all ratings of a dimension, share adds nothing: the estimates are
+    gaps between models.
     """
 
     judges: Sequence[str]  # (J,)
@@ -52,7 +49,7 @@ class BalancedStudy:
     dimensions: int
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
-    preference: float  # standard deviation of a judge's preference for a model, beyond what quality says
+    preference: float  # standard deviation of a judge's preference for a model, beyond quality
     shared_preference: float  # the same of a preference that all judges share
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
@@ -78,7 +75,7 @@ class BalancedStudy:
 
 @dataclass(frozen=True)
 class Expected:
-    """What to expect of one judge's self-bias under one estimand; NaN throughout where it is not estimable."""
+    """The distribution of the estimate of one judge's self-bias under one estimand."""
 
     std_error: float  # of the estimate
     floor: float  # its limit as prompts increase
@@ -87,31 +84,31 @@ class Expected:
     df: float  # of its t; infinite for a normal
 
     def with_prompts(self, times: float) -> "Expected":
-        """Return what to expect with so many times the prompts: all of the variance but the floor goes as 1 / prompts."""
+        """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts."""
         error = math.sqrt((self.std_error**2 - self.floor**2) / times + self.floor**2)
-        # Under C the spread that a study sees holds the floor, under A and B it does not.
+        # Under C the spread in a study includes the floor, under A and B it does not.
         nominal = self.nominal / math.sqrt(times) if math.isinf(self.df) else error
         return replace(self, std_error=error, nominal=nominal)
 
 
-def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
-    """Errors in closed form of the self-bias of `judge`.
+def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected | None:
+    """Compute, in closed form, the errors of the self-bias of `judge`; None where it is not estimable.
 
     The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
     row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less the prediction
-    a_j + c_m of the additive fit to the cells that are neither self nor family, of mean ratings less slope within cells times
-    mean reference. With v the variance of the reference within a model, r the reliability and h the mean of k + l reference in
-    the cell:
-      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          what the prompts take away
-                  + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   what they or raters do
+    a_j + c_m of the additive fit to the unrelated cells (neither self nor family), of mean ratings less slope within cells
+    times mean reference. With v the variance of the reference within a model, r the reliability and h the mean of
+    k + l reference in the cell:
+      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          removed by prompts
+                  + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   by prompts or raters
                   + floor^2,  floor^2 = preference^2 sum_jm (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
       bias = n sum_jm slope_j (h quality_m + l v r), which is 0 with r = 1
-    For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit. But for what the slopes add,
-    noise / sqrt(n) has the same factor. t has as many degrees of freedom as the fit leaves.
+    For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit; noise / sqrt(n) has the same
+    factor, apart from the error of the slopes. t has the degrees of freedom of the fit.
     """
-    weights = _of_cells(plan, judge) if estimand == C else _of_rows(plan, judge, TERMS[estimand])
+    weights = _weights_of_cells(plan, judge) if estimand == C else _weights_of_rows(plan, judge, TERMS[estimand])
     if weights is None:
-        return Expected(*[math.nan] * 5)
+        return None
     k, slant, df = weights  # (J, M) each, and the degrees of freedom
     n, quality = plan.prompts * plan.dimensions, np.array(plan.quality)
     slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
@@ -128,7 +125,7 @@ def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected:
     return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
 
 
-def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, float] | None:
+def _weights_of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
     terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
     place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
@@ -145,8 +142,8 @@ def _of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> tuple[np.
     return k, slant, math.inf
 
 
-def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """The same of the own cell less the additive prediction, and what the slopes within cells add."""
+def _weights_of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """The same of the own cell less the additive prediction, and of the slopes within cells."""
     factors, n = plan.factors, plan.prompts * plan.dimensions
     unrelated = factors["judge_family"] != factors["model_family"]
     fit = AdditiveFit(factors["judge"], factors["model"], unrelated)
@@ -157,7 +154,7 @@ def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, 
     contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
     contrast = contrast.reshape(len(plan.judges), -1)
     quality = np.array(plan.quality)
-    moved = contrast @ quality  # (J,) how the estimate moves with each judge's slope
+    moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
     slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
     return contrast / n - slant * quality, slant, float(fit.df)
 
@@ -165,39 +162,38 @@ def _of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, 
 def power_by_judge(
     plan: BalancedStudy, *, judges: Sequence[str], prompts: Sequence[int], self_bias: float, power: float, confidence: float
 ) -> Iterator[dict]:
-    """Yield a row for each estimand, of `judges` each that is a model, and number of prompts.
+    """Yield a row for each estimand, each of `judges` that is a model, and each number of prompts.
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
     self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
     degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed to detect self_bias:
     ceil(prompts (std_error^2 - floor^2) / ((self_bias / delta)^2 - floor^2)), infinite if the floor is above it. size_needed:
-    size with as many prompts as detect self_bias for every judge; NaN if infinite. What is not estimable has no numbers.
+    size with as many prompts as detect self_bias for every judge; NaN if infinite. Not estimable: no numbers.
     """
     for estimand in (*TERMS, C):
         of_judge = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
         deltas, needed = {}, {}
         for judge, each in of_judge.items():
-            if not math.isnan(each.std_error):
+            if each is not None:
                 deltas[judge] = noncentrality(each.df, power=power, confidence=confidence)
                 room = (self_bias / deltas[judge]) ** 2 - each.floor**2
-                of_prompts = plan.prompts * (each.std_error**2 - each.floor**2)
-                needed[judge] = math.ceil(of_prompts / room) if room > 0 else math.inf
+                removable = plan.prompts * (each.std_error**2 - each.floor**2)
+                needed[judge] = math.ceil(removable / room) if room > 0 else math.inf
         most = max(needed.values(), default=math.inf)
         for judge, count in product(of_judge, prompts):
             row, each = {"estimand": estimand, "judge": judge, "prompts": count}, of_judge[judge]
-            if judge in deltas:
-                then = each.with_prompts(count / plan.prompts)
-                row |= {"std_error": then.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
-                row |= {"delta": deltas[judge], "detectable": deltas[judge] * then.std_error}
-                row |= {"size": size(then, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
+            if each is not None:
+                planned = each.with_prompts(count / plan.prompts)
+                row |= {"std_error": planned.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
+                row |= {"delta": deltas[judge], "detectable": deltas[judge] * planned.std_error}
+                row |= {"size": size(planned, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
                 if most < math.inf:
                     row["size_needed"] = size(each.with_prompts(most / plan.prompts), confidence=confidence)
             yield row
 
 
 def repeated(plan: BalancedStudy, times: int) -> BalancedStudy:
-    """Return the plan with every model, and judge, `times` times, of the same family: what more models would do."""
-
+    """Return the plan with every model, and judge, `times` times, in the same family."""
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
     suffixes = ["", *(f" ({copy})" for copy in range(2, times + 1))]
     judges, models = ([f"{name}{suffix}" for suffix in suffixes for name in names] for names in (plan.judges, plan.models))
@@ -217,7 +213,7 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
 
 
 def size(of_judge: Expected, *, confidence: float) -> float:
-    """Probability that |estimate| passes the critical value times the error that the study reports, without self-bias."""
+    """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
     if math.isinf(of_judge.df):
         reach = quantile(confidence) * of_judge.nominal
         law = NormalDist(of_judge.bias, of_judge.std_error)
@@ -243,10 +239,10 @@ def power_rows(
     """Yield the rows of the table of power, for each number of copies of the models, of raters and of prompts, and estimand.
 
     Numbers hold for every judge: detectable, floor, size and prompts_needed are the largest over judges, bias is the one
-    farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is of
-    a test of the right size; the note says where the floor is above it, or the study's own test with so many prompts rejects
+    farthest from 0, detectable_least the smallest. floor is what infinitely many prompts detect. prompts_needed is for a test
+    of the right size; the note says where the floor is above self_bias, or the study's own test with so many prompts rejects
     TOO_OFTEN. Where preferences are unknown, floor, size and prompts_needed are empty, and detectable is a lower limit. No rows
-    where no judge with a slope of its own is rated itself.
+    where no judge with a slope rates itself.
     reliability: rows of the study's table; without any, the human scores are taken as exact, and raters is empty.
     """
     if not study.has_human_scores:
@@ -256,20 +252,20 @@ def power_rows(
     plan = balanced_study_like(spec, moments, *(of_scores or EXACT))
     if plan is None:
         return
-    aim, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
+    target, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
     plan = plan if preferences_known else replace(plan, preference=0.0)
     for times in copies:
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
         for number in raters if of_scores else [0]:
             design = replace(larger, raters=number or 1)
-            # Copies of a judge are as it is.
-            for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **aim):
+            # Copies of a judge have the numbers of the judge.
+            for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **target):
                 by_design.setdefault((row["estimand"], number, row["prompts"]), []).append(row)
         for (estimand, number, count), rows in sorted(by_design.items()):
             design = {"estimand": estimand, "judges": len(larger.judges), "models": len(larger.models)}
             design |= {"dimensions": plan.dimensions, "raters": number or None, "prompts": count}
-            yield design | aim | _of_every_judge(rows, preferences_known, 1 - confidence)
+            yield design | target | _of_every_judge(rows, preferences_known, 1 - confidence)
 
 
 def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: float) -> dict:
@@ -293,8 +289,9 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
     """Take a plan's numbers from the rows behind `moments`; None where no judge with a slope is a model.
 
     noise: residuals of the spec's fit, by judge. preference: the spread of the unrelated cells beyond the noise, NaN where they
-    leave no residual. slope: that of the fit over the reliability, too much where models differ in quality. shared_preference:
-    0, as no data tell it from quality that the human scores miss. reliability: of the human scores, means of so many raters.
+    leave no residual. slope: that of the fit over the reliability, too steep where models differ in quality.
+    shared_preference: 0, as no data separate it from quality that the human scores miss. reliability: of the human scores,
+    means of this number of raters.
     """
     if not len(moments.n):
         return None
@@ -303,7 +300,7 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
     rows, total, squares = (np.bincount(model, sums[:, a, b]) for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE)))
     quality = total / rows
     variance = float((squares - rows * quality**2).sum() / rows.sum())
-    noise, slopes = _of_fit(spec, moments)
+    noise, slopes = _noise_and_slopes(spec, moments)
     judges = [name for name in map(str, models) if name in slopes]
     if not judges or not variance > 0 or not noise:
         return None
@@ -333,14 +330,11 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
 def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
     """Means over dimensions of the reliability and the number of raters; None where no reliability is known."""
     usable = [(float(row["mean"]), float(row["raters"])) for row in reliability if 0 < float(row["mean"]) <= 1]
-    if not usable:
-        return None
-    mean, raters = (float(np.mean(values)) for values in zip(*usable, strict=True))
-    return mean, raters
+    return tuple(np.mean(usable, axis=0).tolist()) if usable else None
 
 
-def _of_fit(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, float]]:
-    """Standard deviations of the residuals by judge, none where there is no residual, and slopes that are identified."""
+def _noise_and_slopes(spec: Spec, moments: Moments) -> tuple[dict[str, float], dict[str, float]]:
+    """Standard deviations of the residuals by judge, empty where there is no residual, and slopes that are identified."""
     terms = estimable_terms(spec, moments.factors)
     layout = layout_of(spec, terms, moments)
     solution = solve(moments, layout)

@@ -188,7 +188,7 @@ def test_placeholders_take_the_places_of_specs_that_need_human_scores(study):
 
 @pytest.mark.parametrize(
     ("substitute", "said"),
-    [("clustered", "needs human scores, too"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
+    [("clustered", "needs human scores"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
 )
 def test_a_substitute_that_is_of_no_use_is_refused(substitute, said):
     config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}}}
@@ -197,7 +197,7 @@ def test_a_substitute_that_is_of_no_use_is_refused(substitute, said):
     check(CONFIG)
 
 
-def test_the_doctor_says_what_is_left(rows, tmp_path):
+def test_the_check_says_what_is_left(rows, tmp_path):
     findings, facts = findings_of(tmp_path, rows)
     found = by_subject(findings)
     assert found["human scores", ""].level == WARNING

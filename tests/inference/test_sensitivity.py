@@ -109,5 +109,5 @@ def test_a_spec_without_length_has_no_benchmark(twin):
     rows = list(sensitivity_rows(Spec.of("main"), twin, confidence=0.9))
     assert rows
     assert not any("length_with_term" in row for row in rows)
-    with pytest.raises(ConfigError, match="spec o: found absorb or another estimator"):
+    with pytest.raises(ConfigError, match="spec o: found absorb or an estimator other than least_squares"):
         list(sensitivity_rows(Spec.of("o", estimator="gam"), twin, confidence=0.9))

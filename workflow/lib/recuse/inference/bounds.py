@@ -1,6 +1,6 @@
-"""Worst-case bounds on biases: every missing rating at the end of the scale that makes the bias extreme.
+"""Bounds on biases: every missing rating at the end of the scale that makes the bias extreme.
 
-A rating is missing where a judge did not rate a completion that another judge rated, in a dimension of which it rated others.
+A rating is missing if a judge did not rate a completion that another judge rated, in a dimension in which it rated others.
 Completions that no judge rated leave no trace. Moments by judges (recuse.data.moments) show who rated what.
 """
 
@@ -18,10 +18,10 @@ from recuse.model.prompt_sums import mapped, score_weights, sum_by_prompt
 from recuse.model.spec import BIASES, Spec, estimand_of
 
 ALL_ROWS, COMPLETE = "all rows", "complete blocks"
-OWN = ("lowest by own missing", "highest by own missing")  # what judges' missing ratings of themselves can make of a self-bias
-ANY = ("lowest by any missing", "highest by any missing")  # what all missing ratings can make of a bias
+OWN = ("lowest by own missing", "highest by own missing")  # self-biases, by judges' missing ratings of their own answers
+ANY = ("lowest by any missing", "highest by any missing")  # all biases, by all missing ratings
 ROUNDING = 1e-9  # of the root of the sum of squared weights: a smaller weight is 0
-Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows with their groups numbered as in these factors
+Blocks = Callable[[Mapping[str, np.ndarray]], Iterable[RowBlock]]  # the rows, with groups numbered as in these factors
 
 
 def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
@@ -40,8 +40,8 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
 def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
     """Yield the refits of a spec to all rows and to complete blocks, and the bounds on its biases, by slice.
 
-    Complete blocks correct for ratings that are missing because of the completion, not because of the rating itself. Whatever
-    the missing ratings were, the bias lies between the bounds: by OWN missing ratings for self-biases, by ANY for all biases.
+    Complete blocks correct for ratings that are missing because of the completion, not because of the rating itself. The bias
+    lies between the bounds whatever the missing ratings were: OWN for self-biases, ANY for all biases.
     """
     yield from ((ALL_ROWS, each) for each in refit(spec, apart, blocks(apart.factors)))
     whole = complete_blocks(apart, judges)
@@ -53,22 +53,22 @@ def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blo
 
 
 def complete_blocks(apart: Moments, judges: np.ndarray) -> Moments:
-    """Keep the completions of which no rating is missing.
+    """Keep the completions without a missing rating.
 
-    apart: as by `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str.
+    apart: from `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str.
     """
     return apart.select(~_missing(apart, judges).any(axis=1))
 
 
 def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
-    """Find the lowest and highest self-biases by missing ratings of judges' own, or biases by all missing ones, by slice.
+    """Find the lowest and highest biases by slice: self-biases by missing `own` ratings, or all biases by all missing ones.
 
-    With A = (X'X)^-1 over all rows, the missing ones too, a coefficient is the sum over rows of w y, w = A_k x. Its lowest
-    value has the missing ratings at 1 where w < 0 and else at 0, its highest at 1 where w > 0. Each bound thus has ratings of
-    its own, with the error CR1 of the fit to them, and no covariance with others. Slices without rows or terms are left out.
+    With A = (X'X)^-1 over all rows, the missing ones included, a coefficient is the sum over rows of w y, w = A_k x. Its lowest
+    value has the missing ratings at 1 where w < 0 and else at 0, its highest at 1 where w > 0. Each bound thus has its own
+    ratings, with the error CR1 of the fit to them, and no covariance with others. Slices without rows or terms are left out.
     Source: Manski (1990), for a coefficient that is linear in the ratings.
 
-    apart, judges: as of `complete_blocks`. blocks: the rows behind, read twice.
+    apart, judges: as for `complete_blocks`. blocks: read twice.
     """
     rows, quantities = Filled(apart, judges, own=own), ["self_bias"] if own else BIASES
     designs = designs_of(spec, rows.moments)
@@ -81,12 +81,12 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
 
 
 class Filled:
-    """Rows with missing ratings put in, at 0: `moments` of the groups before, then of those that are put in."""
+    """Rows with missing ratings filled in, at 0: `moments` of the observed groups, then of the filled ones."""
 
     def __init__(self, apart: Moments, judges: np.ndarray, *, own: bool) -> None:
-        """Put in the missing ratings, or those of judges of themselves alone; arguments as of `complete_blocks`."""
+        """own: fill in judges' ratings of their own answers alone; other arguments as for `complete_blocks`."""
         factors = apart.factors
-        # The first judge that rated a completion lends the others its covariates.
+        # Missing ratings take their covariates from the first judge that rated the completion.
         lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
         wanted = lends[:, None] & _missing(apart, judges)
         if own:
@@ -98,12 +98,12 @@ class Filled:
         names = lent.factors | {"judge": judges[judge], "judge_family": families[judge]}
         factors = {name: np.concatenate([values, names[name]]) for name, values in factors.items()}
         self.moments = Moments(factors, np.concatenate([apart.tensor, lent.tensor]))
-        # (groups before, judges) the group that takes the covariates of a group's rows, -1 if there is none.
+        # (observed groups, judges) the filled group with the covariates of a group's rows, -1 if there is none.
         self.added = np.full(wanted.shape, -1)
         self.added[lender, judge] = len(lends) + np.arange(len(lender))
 
     def blocks(self, blocks: Iterable[RowBlock]) -> Iterator[RowBlock]:
-        """Add the rows to blocks whose groups are numbered as before."""
+        """Add the filled rows to blocks of the observed ones."""
         for block in blocks:
             added = self.added[block.group]
             lent, judge = np.nonzero(added >= 0)
@@ -136,12 +136,12 @@ class _Bounds:
         cell = self._cell[block.group[rows]]
         values = np.stack([np.ones(len(rows)), *(covariate[rows] for covariate in block.covariates)], axis=1)
         weights = np.einsum("rw,rwk->rk", values, (self._design.layouts @ self._inverse)[cell])
-        # The squares of all weights of a term sum up to its A_kk: what is nothing to that is 0, not a sign.
+        # The squares of all weights of a term sum to its A_kk: a weight negligible against that is 0.
         weights[np.abs(weights) < ROUNDING * np.sqrt(self._inverse[self._places, range(len(self._places))])] = 0.0
         return block.prompt[rows], cell, values, weights
 
     def add(self, block: RowBlock) -> None:
-        """Add what the missing rows of a block add to X'y at each bound."""
+        """Add the missing rows of a block to X'y at each bound."""
         _, cell, values, weights = self._missing(block)
         for sums, at_1 in zip(self._sums, (weights < 0, weights > 0), strict=True):
             np.add.at(sums, cell, values[:, :, None] * at_1[:, None])
@@ -151,7 +151,7 @@ class _Bounds:
         return self._solution.estimate + np.einsum("ecwk,cwt->ekt", self._sums, self._design.layouts) @ self._solution.inverse
 
     def _weights_of_scores(self) -> np.ndarray:
-        """Weights, (products, cells, 2 K), that make of a prompt's sums what it adds to each bound, but for missing ratings."""
+        """Weights, (products, cells, 2 K), of a prompt's sums in its contribution to each bound, without missing ratings."""
         layouts = self._design.layouts
         weights = [score_weights(layouts, self._solution.estimate)[:, :, :0]]
         for estimates in self._estimates():
@@ -160,7 +160,7 @@ class _Bounds:
         return np.concatenate(weights, axis=2)
 
     def add_squares(self, block: RowBlock) -> None:
-        """Add the squares of what the prompts of a block add to each bound, when all blocks have been added."""
+        """Add the squared contributions of the prompts of a block to each bound, after `add` has had all blocks."""
         if self._weights is None:
             self._weights = self._weights_of_scores()
         prompt, _, _, weights = self._missing(block)
@@ -173,7 +173,7 @@ class _Bounds:
             self._prompts += len(prompts)
 
     def refits(self) -> tuple[Refit, Refit]:
-        """Lay out the lowest and the highest values."""
+        """The lowest and the highest values."""
         solution, places = self._solution, self._places
         terms = [self._design.terms[place] for place in places]
         factor, identified = small_sample_factor(self._prompts, solution), solution.identified[places]
@@ -187,7 +187,7 @@ class _Bounds:
 
 
 def _missing(apart: Moments, judges: np.ndarray) -> np.ndarray:
-    """Of which judges the ratings of each group's completions are missing, (groups, judges) of bool."""
+    """Judges whose ratings of each group's completions are missing, (groups, judges) of bool."""
     dimension, missing = apart.factors["dimension"], ~_bits(apart)
     for level in np.unique(dimension):
         inside = dimension == level
@@ -196,5 +196,5 @@ def _missing(apart: Moments, judges: np.ndarray) -> np.ndarray:
 
 
 def _bits(apart: Moments) -> np.ndarray:
-    """Which judges rated the completions of each group, (groups, judges) of bool."""
+    """Judges who rated the completions of each group, (groups, judges) of bool."""
     return np.array([[bit == "1" for bit in pattern] for pattern in apart.factors[JUDGED_BY]])

@@ -1,4 +1,4 @@
-"""Which judge x model cells carry each coefficient, and against which others they identify it, in words."""
+"""Which judge x model cells identify each coefficient, and against which others, in words."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from recuse.model.estimable import slices_of
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
 from recuse.model.spec import BIASES, Spec, estimand_of
 
-FEW = 2  # judges and models up to so many are named
+FEW = 2  # judges and models up to this number are named
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class CellWords:
     kin: np.ndarray  # (cells,) of bool: the model is the judge or of its family
 
     def listed(self, chosen: np.ndarray, *, named: bool) -> str:
-        """Some of the cells, `chosen` (cells,) of bool, as in `A: all 9 models but B; the other 8 judges: all 9 models`.
+        """The cells `chosen`, (cells,) of bool, as in `A: all 9 models but B; the other 8 judges: all 9 models`.
 
         All models are those that the judge rates. If not `named`, judges and models are counted: `8 judges: 3 of 9 models`.
         """
         phrases = {str(judge): self._models(self.judge == judge, chosen, named) for judge in np.unique(self.judge[chosen])}
         sizes = Counter(phrases.values())
-        # The largest group comes last, so that it can be `the other judges`.
+        # The largest group comes last, as `the other judges`.
         order = sorted(sizes, key=lambda phrase: named and sizes[phrase] > FEW and sizes[phrase] == max(sizes.values()))
         parts = []
         for phrase in order:
@@ -62,7 +62,7 @@ class CellWords:
         return ", ".join(rated[taken])
 
 
-NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell has hardly a part in it
+NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell does not count
 TIED = "not estimable: other terms account for it, see tied_to"
 
 
@@ -70,10 +70,10 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
     """Yield the rows of the identifiability table of a least-squares spec: of each coefficient of each slice.
 
     A coefficient is a weighted sum of the ratings, with the weights l = x A e_k of the rows, A = (X'X)^-1. The cells that carry
-    it hold the rows of the term; those that identify it `against` are the others with a weight. The sum of l^2 is shared by the
-    cells that carry it, by others of their judges (same judge), by others of their models (same model), and by all others.
-    rank_deficiency: directions of the slice's design without information; tied_to: terms that a coefficient shares one with.
-    Cells are named where they carry or identify a self- or family-bias, and counted elsewhere: see CellWords.
+    it hold the rows of the term; those that identify it `against` are the others with a weight. The sum of l^2 is divided
+    between the cells that carry it, others of their judges (same judge), others of their models (same model), and all others.
+    rank_deficiency: directions of the slice's design without information; tied_to: terms that share one with a coefficient.
+    Cells are named for self- and family-biases, and counted for other coefficients: see CellWords.
     """
     for label, moments in slices_of(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
@@ -90,7 +90,7 @@ def identifiability(spec: Spec, study: Study) -> Iterator[dict]:
 
 
 def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
-    """Yield the same of estimand C on the slices of a spec; the weights are of cells, which all count alike."""
+    """Yield the same for estimand C on the slices of a spec; the weights are of cells, each as one observation."""
     for where, design in idiosyncrasy_designs(spec, study):
         if design is None:
             yield {**where, "words": NO_SLICE}
@@ -102,7 +102,7 @@ def identifiability_of_idiosyncrasy(spec: Spec, study: Study) -> Iterator[dict]:
             if target.reason:
                 yield row | {"words": target.reason, "cells": target.cells}
                 continue
-            carried = target.contrast > 0  # of the unrelated cells, some have a weight above 0 too
+            carried = target.contrast > 0  # some unrelated cells have a weight above 0, too
             carried &= cells.is_self if target.quantity == "self_bias" else cells.is_family
             row |= {"n": round(cells.n.sum()), "n_term": round(cells.n[carried].sum())}
             yield row | _described(words, carried, target.contrast**2, cells.n, named=True)
@@ -132,7 +132,7 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
 
 
 def _tied(terms: list[Term], solution: Solution, place: int) -> str:
-    """The other terms in the directions without information that a term has a part in, by quantity where all are tied."""
+    """The other terms in a term's directions without information; a quantity, where all its terms are tied."""
     shared = np.abs(solution.null @ solution.null[place]) > IDENTIFIED
     shared[place] = False
     names = []

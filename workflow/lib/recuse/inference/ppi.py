@@ -1,7 +1,4 @@
-"""Prediction-powered inference: the mean human score of a model from few human scores and the ratings of all judges.
-
-How few human labels would do is tried out on the labels that there are: those of some prompts are read, and the ratings of all.
-"""
+"""Prediction-powered inference: the mean human score of a model from the human scores of few prompts and all ratings."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,23 +14,23 @@ from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import products, sum_by_prompt
 from recuse.model.spec import Spec
 
-HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # ways of estimating a human mean
-FEW_LABELLED = 30  # labelled prompts: what fewer say is not to be relied on
+HUMANS, JUDGES, STRATA = "humans alone", "judges", "judges by dimension and relation"  # methods of estimating a human mean
+FEW_LABELLED = 30  # labelled prompts: results of fewer are unreliable
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What humans and judges say of one model's completions, by prompt.
+    """Scores of one model's completions by humans and judges, by prompt.
 
-    A part is a set of dimensions whose completions are taken together; a stratum is a set of ratings within a part, such as
-    those of its own family's judges.
+    A part is a set of dimensions whose completions are pooled; a stratum is a set of ratings within a part, such as those of
+    the judges of the model's family.
     """
 
     human: np.ndarray  # (prompts, parts) mean human score of the prompt's completions; NaN without
     judged: np.ndarray  # (prompts, strata) mean rating; NaN without
-    completions: np.ndarray  # (prompts, parts) how many the prompt has: known without any human score
+    completions: np.ndarray  # (prompts, parts) number of completions, with or without human scores
     part: np.ndarray  # (strata,) place of each stratum's part
-    ratings: np.ndarray  # (strata,) how many there are in all
+    ratings: np.ndarray  # (strata,) number of ratings
 
     @property
     def shares(self) -> np.ndarray:
@@ -54,31 +51,31 @@ class PoweredMean:
     std_error: float
     ci_low: float
     ci_high: float
-    tuning: np.ndarray  # (strata,) how far each stratum is believed, on average over the labelled prompts
+    tuning: np.ndarray  # (strata,) lambda of each stratum, mean over the labelled prompts
 
 
 def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, folds: int = 1) -> PoweredMean:
-    """Estimate the mean human score over all completions, where only the `labelled` prompts' are read.
+    """Estimate the mean human score over all completions from those of the `labelled` prompts.
 
     With w_d the share of part d in the completions, ybar_d its mean over labelled prompts and f_s the mean rating of stratum s,
     of part d(s), over labelled (L) or unlabelled (U) prompts:
       estimate  sum_d w_d ybar_d + sum_s lambda_s w_d(s) (f_s,U - f_s,L)
-    Prompts are the units: with a_p, g_ps and c_ps what prompt p adds to sum_d w_d ybar_d, w_d(s) f_s,L and w_d(s) f_s,U beyond
-    their means,
+    Prompts are the units: with a_p, g_ps and c_ps the centred contributions of prompt p to sum_d w_d ybar_d, w_d(s) f_s,L and
+    w_d(s) f_s,U,
       std_error^2  sum over L of (a_p - sum_s lambda_s g_ps)^2 + sum over U of (sum_s lambda_s c_ps)^2
     and the interval is estimate -+ z std_error. Power tuning: lambda_s = kappa r_s max(0, b_s), cut to 0..1, with r_s the share
-    of the stratum in its part's ratings, b_s what is best for its part if it is alone, and kappa the factor that is then best
-    for the whole, as the strata of a prompt vary together. To fit all lambda_s jointly takes more labels than the strata save.
+    of the stratum in its part's ratings, b_s the best value for its part alone, and kappa the factor that is then best for the
+    whole, as the strata of a prompt are correlated. Fitting all lambda_s jointly takes more labels than the strata save.
     With one part and one stratum these are the numbers of ppi_mean_ci of ppi-python. Source: Angelopoulos, Duchi and Zrnic
     (2023), PPI++ (arXiv 2311.01453), section 6; strata: Fisch et al. (2024), Stratified PPI (arXiv 2406.04291).
 
-    So tuned, lambda makes the squares of these very prompts small, and std_error too small where labels are few. With two
-    `folds` or more it is cross-fitted: lambda of a labelled prompt comes from the labelled prompts of the other folds, and its
-    mean is that of the unlabelled ones. Then each sum of squares over n prompts is times n / (n - 1), and z is a quantile of t
-    with one degree of freedom less than there are labelled prompts. Source: Zrnic and Candes (2024), Cross-prediction-powered
+    So tuned, lambda minimises the squares of these same prompts, and std_error is too small where labels are few. With two
+    `folds` or more it is cross-fitted: lambda of a labelled prompt comes from the labelled prompts of the other folds, and that
+    of the unlabelled ones is its mean. Each sum of squares over n prompts is then multiplied by n / (n - 1), and z is a
+    quantile of t with (labelled prompts - 1) degrees of freedom. Source: Zrnic and Candes (2024), Cross-prediction-powered
     inference (arXiv 2309.16598), for the folds.
 
-    labelled: (prompts,) of bool. A stratum that fewer than two labelled or two unlabelled prompts have is not believed.
+    labelled: (prompts,) of bool. lambda is 0 for a stratum of fewer than two labelled or two unlabelled prompts.
     """
     part, shares = scores.part, scores.shares
     size = scores.completions.astype(float)
@@ -86,22 +83,20 @@ def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, fol
     judged, shown, others = (_Weighed(scores.judged[rows], size[rows][:, part]) for rows in (slice(None), labelled, ~labelled))
     if (labels.count < 2).any():
         return PoweredMean(*[np.nan] * 4, np.full(len(part), np.nan))
-    # The variance of f_U - f_L from all prompts, as they vary alike: they are more than those with labels.
+    # The variance of f_U - f_L comes from all prompts, labelled or not.
     factor = (shown.count / shown.total**2 + others.count / others.total**2) / np.maximum(judged.count - 1, 1)
-    moved = np.where((shown.count > 1) & (others.count > 1), judged.beyond * shares[part] * np.sqrt(factor), 0.0)
+    moved = np.where((shown.count > 1) & (others.count > 1), judged.centred * shares[part] * np.sqrt(factor), 0.0)
     tuning = _cross_fitted(scores, np.flatnonzero(labelled), moved, folds)  # (labelled, strata)
-    believed = (shown.share * tuning).sum(axis=0)
-    estimate = shares @ labels.mean + shares[part] @ (
-        believed * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0)
-    )
+    tuned = (shown.share * tuning).sum(axis=0)
+    estimate = shares @ labels.mean + shares[part] @ (tuned * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0))
     of_labels, of_shown, of_others = (
         each.added * (np.sqrt(each.count / np.maximum(each.count - 1, 1)) if folds > 1 else 1.0)
         for each in (labels, shown, others)
     )
-    of_labelled, of_rest = of_labels @ shares - (of_shown * tuning) @ shares[part], of_others @ (shares[part] * believed)
+    of_labelled, of_rest = of_labels @ shares - (of_shown * tuning) @ shares[part], of_others @ (shares[part] * tuned)
     error = np.sqrt(of_labelled @ of_labelled + of_rest @ of_rest)
     reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
-    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), believed)
+    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), tuned)
 
 
 class _Weighed:
@@ -113,23 +108,23 @@ class _Weighed:
         self.count = (weight > 0).sum(axis=0)
         self.total = np.where(self.count > 0, weight.sum(axis=0), 1.0)
         self.mean = (weight * values).sum(axis=0) / self.total
-        self.beyond = weight * (values - self.mean)  # (rows, columns)
-        self.added = self.beyond / self.total  # what each row adds to the mean, beyond it
+        self.centred = weight * (values - self.mean)  # (rows, columns)
+        self.added = self.centred / self.total  # centred contribution of each row to the mean
         self.share = weight / self.total  # of each row in the mean
 
 
 def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds: int) -> np.ndarray:
     """Tune the strata for each labelled prompt by the labels of the other folds, (labelled, strata); with one fold, by all.
 
-    A fold is every so many-th of the labelled prompts, so that it has some of each stretch of the data. moved: (prompts,
-    strata), whose sums of squares and products are the variance of f_U - f_L.
+    Folds take the labelled prompts in turn. moved: (prompts, strata), whose sums of squares and products are the variance of
+    f_U - f_L.
     """
     fold, part = np.arange(len(labelled)) % folds, scores.part
     tuning, alone = np.empty((len(labelled), len(part))), (moved**2).sum(axis=0)
     for number in range(folds) if len(part) else ():
         others = labelled[fold != number] if folds > 1 else labelled
         size = scores.completions[others].astype(float)
-        # What these prompts add to the means, as if they were all labelled ones.
+        # Contributions to the means, as if all labelled prompts were in these folds.
         human = _Weighed(scores.human[others], size).added * scores.shares
         shown = _Weighed(scores.judged[others], size[:, part]).added * scores.shares[part] * len(others) / len(labelled)
         explained = (shown * human[:, part]).sum(axis=0)
@@ -142,8 +137,8 @@ def _cross_fitted(scores: Scores, labelled: np.ndarray, moved: np.ndarray, folds
     return tuning
 
 
-SELF, FAMILY, OTHERS = range(3)  # whose ratings of a model: its own, those of its family's other judges, the rest
-FOLDS = 5  # of the labelled prompts: the others say how far to believe the judges
+SELF, FAMILY, OTHERS = range(3)  # ratings of a model by itself, by its family's other judges, by the rest
+FOLDS = 5  # of the labelled prompts
 SMALL_SAMPLE = f"fewer than {FEW_LABELLED} labelled prompts"
 NO_DRAW = "no draw has two labelled prompts in each dimension"
 NO_SPREAD = "nothing to save: the human scores of the labelled prompts are all equal"
@@ -159,7 +154,7 @@ class PromptScores:
     rating: np.ndarray  # the same shape: sum of the ratings
 
     def of(self, model: int) -> Mapping[str, Scores]:
-        """Lay out the scores of a model for each way of using the judges."""
+        """The scores of a model by method."""
         dimensions = self.n[:, model].any(axis=(0, 2))
         n, human, rating = (sums[:, model][:, dimensions] for sums in (self.n, self.human, self.rating))  # (prompts, D, 3)
         completions = n.any(axis=2)
@@ -179,7 +174,7 @@ class PromptScores:
 
 
 def prompt_scores(spec: Spec, study: Study) -> PromptScores:
-    """Sum the rows of the spec's subset by prompt, in one pass; holds 9 numbers for each prompt, model and dimension."""
+    """Sum the rows of the spec's subset by prompt, in one pass: 9 numbers for each prompt, model and dimension."""
     moments = moments_of(spec, study)
     ((_, mask),) = Selection(subset=spec.selection.subset).slices(moments.factors)
     factors = {factor: values[mask] for factor, values in moments.factors.items()}
@@ -203,51 +198,54 @@ def prompt_scores(spec: Spec, study: Study) -> PromptScores:
 
 
 def ppi_rows(scores: PromptScores, *, labelled: Sequence[int], draws: int, confidence: float, seed: int) -> Iterator[dict]:
-    """Yield the rows of the table of few labels: for each model, way of using the judges and number of labelled prompts.
+    """Yield the rows of the table of prediction-powered estimates: for each model, number of labelled prompts and method.
 
-    Prompts are drawn at random, `draws` times, the same for all models and ways; a larger set holds the smaller ones. Estimates
-    are cross-fitted, with FOLDS. draws: those in which every way determines an estimate. labels, width: means over draws of the
-    completions that humans score and of the interval's width. std_error, rmse: root mean squares. covered: share of draws whose
-    interval holds the truth. saved: share of labels that the judges save, 1 - (std_error / that of humans alone)^2, below 0
-    where they cost some. Errors of draws are known about the mean of the study's own prompts, full_mean, while intervals are
-    for the population mean: rmse^2 has the variance of full_mean added, and `covered` has it taken from std_error^2. Numbers of
-    prompts beyond half of all are left out.
+    Prompts are drawn at random, `draws` times, the same for all models and methods; a larger set contains the smaller ones.
+    Estimates are cross-fitted, with FOLDS. draws: those in which all methods have an estimate. labels, width: means over draws
+    of the completions that humans score and of the interval's width. std_error, rmse: root mean squares. covered: share of
+    draws whose interval contains the truth. saved: share of labels that the judges save, 1 - (std_error / that of humans
+    alone)^2, below 0 where they cost some. Draws deviate from the mean of the study's own prompts, full_mean, while intervals
+    are for the population mean: rmse^2 has the variance of full_mean added, and for `covered` it is subtracted from
+    std_error^2. Numbers of prompts beyond half of all are left out.
     """
-    prompts, how = len(scores.n), {"confidence": confidence, "folds": FOLDS}
+    prompts, settings = len(scores.n), {"confidence": confidence, "folds": FOLDS}
     generator = np.random.default_rng(seed)
     orders = [generator.permutation(prompts) for _ in range(draws)]
     for place, model in enumerate(scores.models):
-        ways = scores.of(place)
-        full = powered_mean(ways[HUMANS], np.ones(prompts, dtype=bool), **how)
+        by_method = scores.of(place)
+        full = powered_mean(by_method[HUMANS], np.ones(prompts, dtype=bool), **settings)
         for count in (count for count in labelled if count <= prompts // 2):
             sets = [np.isin(np.arange(prompts), order[:count]) for order in orders]
-            means = {way: [powered_mean(each, chosen, **how) for chosen in sets] for way, each in ways.items()}
-            determined = [not any(np.isnan(mean.estimate) for mean in of_draw) for of_draw in zip(*means.values(), strict=True)]
-            labels = [ways[HUMANS].completions[chosen].sum() for chosen in compress(sets, determined)]
-            of_count = {"model": str(model), "prompts": count, "draws": len(labels), "full_mean": full.estimate}
+            draws_of = [
+                {method: powered_mean(each, chosen, **settings) for method, each in by_method.items()} for chosen in sets
+            ]
+            determined = [not any(np.isnan(mean.estimate) for mean in means.values()) for means in draws_of]
+            labels = [by_method[HUMANS].completions[chosen].sum() for chosen in compress(sets, determined)]
+            about = {"model": str(model), "prompts": count, "draws": len(labels), "full_mean": full.estimate}
             if not labels:
-                yield from ({**of_count, "method": way, "note": NO_DRAW} for way in ways)
+                yield from ({**about, "method": method, "note": NO_DRAW} for method in by_method)
                 continue
-            rows = {way: _over_draws(list(compress(of_way, determined)), full) for way, of_way in means.items()}
+            rows = {
+                method: _over_draws([each[method] for each in compress(draws_of, determined)], full) for method in by_method
+            }
             alone = rows[HUMANS]["std_error"]
             notes = [*([] if alone > 0 else [NO_SPREAD]), *([SMALL_SAMPLE] if count < FEW_LABELLED else [])]
-            for way, row in rows.items():
+            about |= {"labels": float(np.mean(labels)), "note": "; ".join(notes)}
+            for method, row in rows.items():
                 saved = {"saved": 1 - (row["std_error"] / alone) ** 2} if alone > 0 else {}
-                about = {**of_count, "method": way, "labels": float(np.mean(labels)), "note": "; ".join(notes)}
-                yield about | saved | row
+                yield about | {"method": method} | saved | row
 
 
 def _over_draws(means: Sequence[PoweredMean], full: PoweredMean) -> dict[str, float]:
-    """What estimates say together."""
     estimate, error, width = np.array([(mean.estimate, mean.std_error, mean.ci_high - mean.ci_low) for mean in means]).T
-    beyond = estimate - full.estimate
+    deviation = estimate - full.estimate
     reach = np.divide(width / 2, error, out=np.zeros(len(error)), where=error > 0)  # in standard errors
-    covered = np.abs(beyond) <= reach * np.sqrt(np.maximum(error**2 - full.std_error**2, 0.0))
+    covered = np.abs(deviation) <= reach * np.sqrt(np.maximum(error**2 - full.std_error**2, 0.0))
     return {
         "std_error": float(np.sqrt((error**2).mean())),
         "width": float(width.mean()),
         "covered": float(covered.mean()),
-        "rmse": float(np.sqrt((beyond**2).mean() + full.std_error**2)),
+        "rmse": float(np.sqrt((deviation**2).mean() + full.std_error**2)),
     }
 
 

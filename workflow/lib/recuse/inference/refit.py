@@ -1,4 +1,4 @@
-"""Least squares of a spec on given rows, slice by slice, with errors by prompt, and the columns of a table that say so."""
+"""Least squares of a spec on any rows, slice by slice, with errors by prompt, and its columns in a table."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Refit:
 
     label: str
     terms: Sequence[Term]
-    n_terms: Sequence[int]  # rows that carry each
+    n_terms: Sequence[int]  # rows that carry each term
     solution: Solution
     result: LeastSquares
     prompts: int
@@ -47,7 +47,7 @@ def refit(spec: Spec, moments: Moments, blocks: Iterable[RowBlock]) -> list[Refi
 def coefficient_rows(
     terms: Sequence[Term], result: LeastSquares, prompts: int, *, confidence: float, reasons: Iterable[str] = repeat(COLLINEAR)
 ) -> Iterator[dict]:
-    """Yield the columns of each coefficient by `columns_by_prompt`; reasons: by term, where it is not identified."""
+    """Yield the columns of each coefficient by `columns_by_prompt`; reasons: of each term, if it is not identified."""
     for term, estimate, error, identified, reason in zip(
         terms, result.estimate, result.std_error, result.identified, reasons, strict=False
     ):
@@ -57,7 +57,7 @@ def coefficient_rows(
 
 
 def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidence: float) -> dict:
-    """Columns as by `wald_columns` of an estimate with an error CR1; `reason` where there is none, `note` of few prompts.
+    """Columns by `wald_columns` of an estimate with an error CR1; `reason` if it has none, `note` of few prompts.
 
     df: P - 1, of P prompts.
     """

@@ -1,4 +1,4 @@
-"""Reliability of the human scores: the share of their variance that is of the completions, and not of who rated them."""
+"""Reliability of the human scores: the share of their variance between completions, not between raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from recuse.base.tables import read_table
 from recuse.data.registry import RATERS
 from recuse.data.study import Study
 
-OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # where a reliability is from
-UNKNOWN = "not corrected: how reliable the human scores are is not known in {dimensions}"
+OF_RATERS, OF_ALPHA = "raters", "Krippendorff's alpha"  # sources of a reliability
+UNKNOWN = "not corrected: the reliability of the human scores is unknown in {dimensions}"
 UNUSABLE = "not corrected: the reliability of the human scores is not in (0, 1] in {dimensions}"
 ALPHA = "krippendorff_alpha"  # the fact, in the table of facts
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Reliability of one rater, and of the mean of so many, in one dimension."""
+    """Reliability of one rater, and of the mean of all, in one dimension."""
 
     single: float
     raters: float  # their harmonic mean over completions
@@ -27,7 +27,7 @@ class Reliability:
 
 
 def spearman_brown(single: float, raters: float) -> float:
-    """Compute the reliability k r / (1 + (k - 1) r) of the mean of k raters, of that of one, r.
+    """Compute the reliability k r / (1 + (k - 1) r) of the mean of k raters from that of one, r.
 
     Source: Spearman (1910) and Brown (1910), British Journal of Psychology 3.
 
@@ -42,7 +42,7 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
 
     single = (MSB - MSW) / (MSB + (k0 - 1) MSW) with the mean squares between and within completions, and
     k0 = (N - sum k^2 / N) / (completions - 1) of N scores. Negative where completions differ less than raters do by chance.
-    None where no completion has two raters, there is one completion only, or all scores are equal.
+    None where no completion has two raters, there is only one completion, or all scores are equal.
     count, total, squares: (completions,) scores of each completion, their sum and their sum of squares.
     Source: Shrout and Fleiss (1979), case 1; Donner (1986) for unequal numbers of raters.
     """
@@ -73,10 +73,7 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
 
 
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
-    """Compute the reliability by dimension from the canonical raters (parquet), without the gold team.
-
-    A dimension that does not allow it, as by `one_way`, is left out.
-    """
+    """Compute the reliability by dimension from the canonical raters (parquet), without the gold team, where `one_way` can."""
     query = f"""
         select dimension, prompt_id, model, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
         from {files([path])} where team = {text(RATERS)} group by all order by all"""
@@ -88,9 +85,9 @@ def reliability_of_raters(path: str) -> dict[str, Reliability]:
 
 
 def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
-    """Take Krippendorff's alpha, at the interval level, for the reliability of one rater, by dimension.
+    """Use Krippendorff's alpha, at the interval level, as the reliability of one rater, by dimension.
 
-    Both are 1 - (variance within completions) / (variance of all scores), but for terms of the order 1 / scores.
+    Both are 1 - (variance within completions) / (variance of all scores), up to terms of the order 1 / scores.
     path: the table of facts on the published ratings (CSV).
     """
     alphas = {row["dimension"]: float(row["value"]) for row in read_table(path) if row["fact"] == ALPHA}
@@ -98,7 +95,7 @@ def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
 
 
 def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:
-    """Why these reliabilities do not serve for a correction in all of `dimensions`, or ""."""
+    """Why these reliabilities cannot correct all of `dimensions`, or ""."""
     names = list(map(str, np.unique(dimensions)))
     if unknown := [name for name in names if name not in reliability]:
         return UNKNOWN.format(dimensions=", ".join(unknown))

@@ -1,4 +1,4 @@
-"""How strong what a fit leaves out must be to explain a bias away, beside how strong the length of completions is."""
+"""How strong an omitted variable must be to explain a bias away, compared with the length of completions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ from recuse.model.least_squares import Solution, inverted, quantile, residuals_s
 from recuse.model.spec import BIASES, Spec, estimand_of
 
 NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
-LENGTH_IS_HALF = "no bias as by length: this explains half of the term or more, and nothing else can explain as much"
+LENGTH_IS_HALF = "no comparison with length: it explains half of the term or more, and nothing else can explain as much"
 
 
 class Strength(NamedTuple):
-    """Partial R2 of something left out with a term, given the others, and with the rating, given the term and the others."""
+    """Partial R2 of a variable with a term, given the other terms, and with the rating, given all terms."""
 
     with_term: float
     with_rating: float
@@ -29,15 +29,15 @@ class Strength(NamedTuple):
 def robustness_value(f: float) -> float:
     """Compute RV = (sqrt(f^4 + 4 f^2) - f^2) / 2, with f the partial Cohen's f of a term and the rating, |t| / sqrt(df).
 
-    What is left out must explain this share of the residual variance of both the term and the rating to bring the estimate to
-    0, or by less than f sqrt(df) standard errors. t is the classical one: f is a partial correlation, whatever the errors are.
+    An omitted variable must explain this share of the residual variance of both the term and the rating to move the estimate
+    by f sqrt(df) = |t| standard errors, to 0. t is the classical one: f is a partial correlation, whatever the errors are.
     Source: Cinelli and Hazlett (2020), J. R. Stat. Soc. B 82, equation 18.
     """
     return (math.sqrt(f**4 + 4 * f**2) - f**2) / 2 if f > 0 else 0.0
 
 
 def bias_in_errors(strength: Strength, df: float) -> float:
-    """Compute the bias by what is left out, in classical standard errors: sqrt(df R2_rating R2_term / (1 - R2_term)).
+    """Compute the omitted-variable bias in classical standard errors: sqrt(df R2_rating R2_term / (1 - R2_term)).
 
     Source: Cinelli and Hazlett (2020), equation 12.
     """
@@ -45,7 +45,7 @@ def bias_in_errors(strength: Strength, df: float) -> float:
 
 
 def as_strong_as(covariates: Strength) -> Strength | None:
-    """Bound the strength of what is left out, and is as strong as known covariates that the fit has; R2 at most 1.
+    """Bound the strength of an omitted variable that is as strong as some covariates of the fit; R2 at most 1.
 
     As strong means that it explains as much of the term and of the rating as these do, given all other covariates. None where
     these explain half of the term or more: nothing else can explain as much.
@@ -54,7 +54,7 @@ def as_strong_as(covariates: Strength) -> Strength | None:
     ratio = covariates.with_term / (1 - covariates.with_term)
     if ratio >= 1:
         return None
-    # The R2 of what is left out with these covariates, given the term, is ratio^2.
+    # The R2 of the omitted variable with these covariates, given the term, is ratio^2.
     excess = (1 + ratio) / math.sqrt(1 - ratio**2)
     return Strength(ratio, min(1.0, excess**2 * covariates.with_rating / (1 - covariates.with_rating)))
 
@@ -63,12 +63,12 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     """Yield the rows of the sensitivity table of a least-squares spec: of each bias of each slice.
 
     robustness_value: to bring the estimate to 0. robustness_value_significance: to bring it within its interval's half width,
-    t times the error CR1, of 0. Of a spec with length, length_with_term and length_with_rating are the partial R2 of the length
-    of the judges that carry the bias, and bias_as_length is how far what is left out can move the estimate if it is as strong;
-    the interval of errors CR1, wider by that on both sides, is from as_length_ci_low to as_length_ci_high.
+    t times the error CR1, of 0. With length in the spec, length_with_term and length_with_rating are the partial R2 of the
+    length of the judges that carry the bias, and bias_as_length is how far an omitted variable as strong can move the estimate;
+    the interval of errors CR1, wider by that on both sides, runs from as_length_ci_low to as_length_ci_high.
     """
     if spec.selection.absorb is not None or spec.model.estimator != "least_squares":
-        raise ConfigError(f"spec {spec.name}: found absorb or another estimator than least_squares; take another spec")
+        raise ConfigError(f"spec {spec.name}: found absorb or an estimator other than least_squares; name a spec without them")
     moments, slices = moments_of(spec, study), dict(slices_of(spec, study))
     for each in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
         where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
@@ -105,7 +105,7 @@ def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iter
 
 
 def _as_length(length: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
-    """Columns of what is left out and is as strong as length; half the width of the interval may be NaN."""
+    """Columns of an omitted variable as strong as length; half: of the width of the interval, may be NaN."""
     row = {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
     if (strength := as_strong_as(length)) is None:
         return row | {"reason": LENGTH_IS_HALF}

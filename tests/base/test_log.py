@@ -16,7 +16,7 @@ def lines(capsys, seconds, items, **settings):
 
 
 def test_line_tells_what_is_done_and_left(capsys):
-    said = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, each=1_000)
+    said = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, size=lambda _: 1_000)
     assert said == ["bootstrap: 5,000 of 9,999 draws, about 5 s left"]
     assert lines(capsys, 2 * EVERY, [3, 4, 5], size=lambda item: item, total=12) == [
         "bootstrap: 3 of 12 draws, about 30 s left",
@@ -56,7 +56,7 @@ def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     monkeypatch.setenv("COLUMNS", "100")
-    assert list(steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, each=100)) == list(range(0, 999, 100))
+    assert list(steps(range(0, 999, 100), "bootstrap", unit="draws", total=999, size=lambda _: 100)) == list(range(0, 999, 100))
     written = sys.stderr.getvalue()
     assert "bootstrap:   0%" in written
     assert "0.00/999" in written

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from recuse.base.rules import GROWTH, LINES, MOST, asks, asks_by_size, code_of, failures_in_short, megabytes_of
+from recuse.base.rules import GROWTH, LINES, MOST, asks, code_of, failures_in_short, megabytes_of
 
 LIBRARY = "workflow/lib/recuse"
 
@@ -71,7 +71,7 @@ def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
 
 
 def test_larger_raw_files_ask_for_more_up_to_a_limit():
-    asked = asks_by_size(mem_mb=1000, runtime=20, megabytes=lambda wildcards: wildcards.megabytes)
+    asked = asks(mem_mb=1000, runtime=20, megabytes=lambda wildcards: wildcards.megabytes)
 
     def amount(resource, megabytes, attempt=1):
         return asked[resource](SimpleNamespace(megabytes=megabytes), attempt)

@@ -7,7 +7,7 @@ from functools import cache, partial
 sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
 
 from recuse.base.errors import ConfigError
-from recuse.base.rules import asks, asks_by_size, code_of
+from recuse.base.rules import asks, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
 from recuse.config.studies import DATA, with_placeholders
@@ -96,4 +96,4 @@ HUMANS = {
 }
 SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
 # Resources of a job that reads every row of its study.
-asks_by_rows = partial(asks_by_size, megabytes=of_study(studies.raw_megabytes))
+asks_by_rows = partial(asks, megabytes=of_study(studies.raw_megabytes))

@@ -190,7 +190,7 @@ rule check_part:
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
+        **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.raw_megabytes, "part")),
     params:
         **OF_RATINGS,
         dimensions=of_study(studies.raw_dimensions, "part"),
@@ -245,7 +245,7 @@ rule shard:
     conda:
         "../../envs/recuse.yaml"
     resources:
-        **asks_by_size(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
+        **asks(mem_mb=1000, runtime=20, megabytes=of_study(studies.shard_megabytes)),
     params:
         **OF_RATINGS,
         dimensions=of_study(studies.raw_dimensions),

@@ -1,4 +1,4 @@
-"""What Snakemake needs to know of rules: their code, what their jobs ask of a cluster, and which jobs failed."""
+"""What Snakemake needs of rules: their code, the resources of their jobs, and which jobs failed."""
 
 import os
 import re
@@ -10,16 +10,16 @@ from pathlib import Path
 WORKFLOW = Path(__file__).parents[3]
 IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)  # the one form of import that the project uses
 
-# A megabyte of raw CSV asks for so many megabytes and minutes more, up to so much at the first attempt.
+# Megabytes and minutes more for a megabyte of raw CSV, and the most at the first attempt.
 GROWTH = {"mem_mb": 8, "runtime": 0.02}
 MOST = {"mem_mb": 32_000, "runtime": 720}
-COMPRESSION = 8  # as CSV, parquet or gzip is about so many times its size
+COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 
 Resources = Mapping[str, Callable[[object, int], int]]  # of a job, by its wildcards and the number of the attempt
 
 
 def code_of(script: str, *modules: str) -> list[str]:
-    """A script and the library modules that it uses, directly or through others: inputs of its rule, compared by content.
+    """A script and the library modules that it uses, directly or indirectly: inputs of its rule, compared by content.
 
     modules: those that the script imports by name, such as recuse.plot.scores.
     """
@@ -41,16 +41,8 @@ def _path(name: str) -> Path:
     return WORKFLOW.joinpath("lib", "recuse", *name.split(".")).with_suffix(".py")
 
 
-def asks(*, mem_mb: int, runtime: int) -> Resources:
-    """Megabytes and minutes of a job at its first attempt, and as much again at each further one; no limit on one machine."""
-    return {
-        "mem_mb": lambda wildcards, attempt: attempt * mem_mb,
-        "runtime": lambda wildcards, attempt: attempt * runtime,
-    }
-
-
-def asks_by_size(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float]) -> Resources:
-    """The same for a job that reads every row of a study: more where its raw files are large."""
+def asks(*, mem_mb: int, runtime: int, megabytes: Callable[[object], float] = lambda wildcards: 0) -> Resources:
+    """Megabytes and minutes of a job at its first attempt, more if its raw files are large, and as much again at each retry."""
 
     def of(resource, least):
         def amount(wildcards, attempt):
@@ -63,7 +55,7 @@ def asks_by_size(*, mem_mb: int, runtime: int, megabytes: Callable[[object], flo
 
 
 def megabytes_of(paths: Iterable[str]) -> float:
-    """Megabytes that files, and folders of files, would take as CSV; nothing for one that is still to be made."""
+    """Megabytes that files, and folders of files, would take as CSV; 0 for one not yet made."""
     files = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     return sum(file.stat().st_size * (1 if file.suffix == ".csv" else COMPRESSION) for file in files) / 1e6
 
@@ -84,35 +76,33 @@ class Failure:
 
 
 def failures_in_short(output: str) -> Iterator[str]:
-    """Lines on what failed for good in a run, from its `output`: rule, path of the log, and the log's last lines.
+    """Lines on each job of a run that failed for good, from its `output`: rule, path of the log, and the log's last lines.
 
-    Of a group of rules in one cluster job Snakemake blames every rule. The log of that job tells which one failed; where it
-    names none, as after a kill, its own errors are given.
+    If a group of rules in one cluster job fails, Snakemake blames every rule. The log of that job says which one failed; if it
+    names none, as after a kill, the job's own errors are listed.
     """
     failures = {(failure.name, frozenset(failure.outputs)): failure for failure in _failures(output.splitlines())}
-    for failure in failures.values():  # their last attempts
-        mended = bool(failure.outputs) and all(Path(path).exists() for path in failure.outputs)
-        if not mended:
+    for failure in failures.values():  # the last attempts
+        if not failure.outputs or not all(Path(path).exists() for path in failure.outputs):
             yield from _lines_on(failure)
 
 
 def _lines_on(failure: Failure) -> Iterator[str]:
-    of_job = [path for path in failure.logs if "slurm_logs" in path]
-    rules = [rule for path in of_job for rule in _failures(_lines(path)) if rule.logs]
+    job_logs = [path for path in failure.logs if "slurm_logs" in path]
+    rules = [rule for path in job_logs for rule in _failures(_lines(path)) if rule.logs]
     for rule in rules:
         yield from _lines_on(rule)
-    logs = [] if rules else of_job or failure.logs or list(filter(_lines, failure.logs_of_rules))
+    logs = [] if rules else job_logs or failure.logs or list(filter(_lines, failure.logs_of_rules))
     if not rules and not logs:
         yield f"Failed: {failure.name}, before any of its rules wrote a log"
     for path in logs:
         lines = _lines(path)
-        errors = [line for line in lines if "error:" in line] if of_job else []
+        errors = [line for line in lines if "error:" in line] if job_logs else []
         yield f"Failed: {failure.name}, log {path}"
         yield from (f"    {line}" for line in (errors or lines)[-LINES:] or ["(empty)"])
 
 
 def _failures(lines: list[str]) -> list[Failure]:
-    """Every failure that a run names, in its order."""
     failures, failure = [], None
     for line in lines:
         if heading := HEADING.match(line):
@@ -121,13 +111,8 @@ def _failures(lines: list[str]) -> list[Failure]:
         elif not line.startswith(" "):
             failure = None
         elif failure is not None and (entry := ENTRY.match(line)):
-            indent, kind, paths = entry[1], entry[2], entry[3].split(", ")
-            if kind == "output":
-                failure.outputs += paths
-            elif len(indent) == 4:
-                failure.logs += paths
-            else:
-                failure.logs_of_rules += paths
+            logs = failure.logs if len(entry[1]) == 4 else failure.logs_of_rules
+            (failure.outputs if entry[2] == "output" else logs).extend(entry[3].split(", "))
     return failures
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recuse.model import prompt_sums
+from recuse.model import resampling
 from recuse.model.design import terms_of
 from recuse.model.resampling import Resamples
 
@@ -19,5 +19,5 @@ def design_on_rows(frame, spec):
 def times_drawn(prompts, replicates, seed=7):
     """How often each replicate draws each prompt, (replicates, prompts)."""
     drawn = Resamples(prompts, replicates=replicates, seed=seed)
-    pieces = range(-(-prompts // prompt_sums.PROMPTS))
+    pieces = range(-(-prompts // resampling.PROMPTS))
     return np.concatenate([np.concatenate(list(drawn.of_piece(piece))) for piece in pieces], axis=1)

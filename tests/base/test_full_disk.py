@@ -64,7 +64,7 @@ def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
     status, said = fit(*options)
     assert status == 1
     assert said.startswith(f"error: {folder}/")
-    assert f": {FULL}, or set TMPDIR to another folder, and run it again\n" in said
+    assert f": {FULL}, or set TMPDIR to another folder, and run again\n" in said
     assert said.count("\n") == 1
     assert os.listdir(folder) == []
     assert not output.exists()
@@ -92,7 +92,7 @@ def test_output_of_fit(disk, fit, tmp_path):
 def test_rows_that_memory_does_not_hold(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
     rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
-    said = f"{folder}: no room on the disk for what 20MB of memory do not hold .*make room there"
+    said = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
     with pytest.raises(DiskError, match=said), bounded_memory("20MB", folder):
         connect().execute(rows)
     assert not folder.exists()
@@ -129,7 +129,7 @@ def test_job_whose_log_is_on_the_full_disk_too(disk, tmp_path, capsys, write):
     said = capsys.readouterr().err
     assert ended.value.code == 1
     assert said.startswith(f"error: {folder}")
-    assert said.endswith(f": {FULL}, or set TMPDIR to another folder, and run it again\n")
+    assert said.endswith(f": {FULL}, or set TMPDIR to another folder, and run again\n")
     assert said.count("\n") == 1
     assert "Traceback" not in (folder / "job.log").read_text("utf-8")
 
@@ -145,7 +145,7 @@ def test_jobs_of_the_workflow(project, disk, tmp_path):
         assert f"\nFailed: {rule}, log results/mine/logs/{rule}.log\n" in result.stderr
         (said,) = {line for line in result.stderr.splitlines() if line.startswith("error: ")}
         assert said.startswith("error: results/mine/")
-        assert said.endswith(f": {FULL}, and run it again")
+        assert said.endswith(f": {FULL}, and run again")
         assert not any("Traceback" in path.read_text("utf-8") for path in (results / "mine" / "logs").iterdir())
         ours, theirs = products(project), products(folder)
         assert [path for path in theirs if theirs[path] != ours.get(path)] == []  # whole, or not there

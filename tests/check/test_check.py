@@ -53,7 +53,7 @@ def test_judges_that_are_models_and_families(check):
     assert found["estimable", "A: family-bias of GPT"].value == 1
     alone = found["estimable", "A: self-bias of Cohere Command XLarge"]
     assert (alone.value, alone.level) == (0, NOTE)
-    assert "no row of this judge rates itself" in alone.words
+    assert "this judge did not rate its own answers" in alone.words
 
 
 def test_a_judge_by_another_spelling_is_told_of(check):

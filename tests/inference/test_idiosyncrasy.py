@@ -211,7 +211,7 @@ def test_what_the_cells_do_not_identify_is_said():
         name: {row.term: row.reason for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(preference(1, cells))}
         for name, cells in of.items()
     }
-    assert reasons["no own"]["m1"] == "no row of this judge rates itself"
+    assert reasons["no own"]["m1"] == "this judge did not rate its own answers"
     assert reasons["judge"]["m1"] == "not estimable: no cell that is neither self nor family is of judge m1"
     assert reasons["model"]["m1"] == "not estimable: no cell that is neither self nor family is of model m1"
     assert reasons["judge"]["m0"] == reasons["model"]["m0"] == reasons["no own"][ALL_JUDGES] == ""
@@ -223,7 +223,7 @@ def test_what_the_cells_do_not_identify_is_said():
 def test_table_of_a_study(twin):
     rows = list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
     assert len(rows) == 7 * 14
-    assert {row["estimand"] for row in rows} == {"C: gap beyond ordinary preference of a judge for a model"}
+    assert {row["estimand"] for row in rows} == {"C: gap beyond a judge's ordinary preference for a model"}
     for row in rows:
         assert row["reason"] == ""
         assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df

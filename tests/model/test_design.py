@@ -59,8 +59,8 @@ def test_effects_of_models_are_against_the_first_model_of_the_dimension():
         ("model", "c", [False, False, False, True]),
     ]
     factors = FACTORS | {"dimension": np.array(["D", "D", "E", "E"])}
-    found = terms_of(factors, names=["model:dimension"])
-    assert [(term.quantity, term.term, term.carried.tolist()) for term in found] == [
+    terms = terms_of(factors, names=["model:dimension"])
+    assert [(term.quantity, term.term, term.carried.tolist()) for term in terms] == [
         ("model_dimension", "b, D", [False, True, False, False]),
         ("model_dimension", "c, E", [False, False, False, True]),
     ]
@@ -86,8 +86,8 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     quantities |= {"self": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
     quantities |= {"model": "model", "model:dimension": "model_dimension"}
     assert quantities.keys() == TERMS.keys()
-    found = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
-    assert found == {quantities[term] for term in terms}
+    listed = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
+    assert listed == {quantities[term] for term in terms}
 
 
 NEWS = {"dataset": ["cnn", "xsum"]}
@@ -136,8 +136,8 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     spec = ABSORBING.changed(subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]})
     condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
     factors, reference, rating, completion, prompt = columns_of(twin, condition)
-    found = table(twin, spec)
-    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.quantity, term.term) in found]
+    by_term = table(twin, spec)
+    terms = [term for term in terms_of(factors, names=spec.model.terms) if (term.quantity, term.term) in by_term]
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
     fitted = OLS(rating, np.hstack([x, dummies])).fit(
@@ -146,7 +146,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     assert dummies.shape[1] > 100
     prompts, n, k = len(np.unique(prompt)), *x.shape
     factor = prompts / (prompts - 1) * (n - 1) / (n - k)  # completions are not counted: they are nested in prompts
-    rows = [found[term.quantity, term.term] for term in terms]
+    rows = [by_term[term.quantity, term.term] for term in terms]
     np.testing.assert_allclose([row["estimate"] for row in rows], fitted.params[:k], rtol=0, atol=1e-9)
     errors = fitted.bse[:k] * np.sqrt(factor)
     np.testing.assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
@@ -162,7 +162,7 @@ def test_what_completions_account_for_is_said(twin):
 def test_blocks_may_be_of_any_size(twin, monkeypatch):
     spec = ABSORBING.changed(bootstrap=100)
     whole = table(twin, spec)
-    ranges = [PromptRange(twin.ratings[0], first, first + 6) for first in range(0, 40, 7)]
+    ranges = [PromptRange(twin.ratings[0], first, min(first + 6, 39)) for first in range(0, 40, 7)]
     for module in ("data.moments", "data.study"):
         monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
     for key, row in table(replace(twin, _read={}), spec).items():
@@ -178,9 +178,9 @@ def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
         assert max(row["largest_difference"] for row in compared([spec], study, confidence=0.9)) < 1e-9
-        found = table(study, spec.changed(bootstrap=100, wild=99))
-        assert {key for key, row in found.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
-        assert {key for key, row in found.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
+        rows = table(study, spec.changed(bootstrap=100, wild=99))
+        assert {key for key, row in rows.items() if row["note"] == COLLINEAR} == {("self_bias", "GPT-4o")}
+        assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
 
 
 def test_bootstrap_by_prompt_is_near_the_clustered_errors(twin):
@@ -212,7 +212,7 @@ def test_a_study_of_more_judges_than_a_word_holds():
     ("spec", "words"),
     [
         (Spec.of("s"), "A: gap to the human scale"),
-        (Spec.of("s", reference="family"), "A: gap to the scale of the judges that are the reference"),
+        (Spec.of("s", reference="family"), "A: gap to the scale of the reference judges"),
         (Spec.of("s", terms=("judge", "self", "model")), B.format("model")),
         (Spec.of("s", terms=("judge", "self", "model:dimension")), B.format("model and dimension")),
         (ABSORBING, B.format("completion")),
@@ -226,17 +226,17 @@ def test_words_of_the_estimand(spec, words):
 def test_effects_of_models_remove_what_judges_share():
     """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it bias, B does not."""
     _, moments = rows_and_moments(judges=5)
-    own, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))
-    moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * own, np.full(len(own), 0.5)], axis=1))
-    found = {}
+    self_rows, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))
+    moments = moments.with_rating(np.stack([0.1 + 0.2 * liked + 0.05 * self_rows, np.full(len(self_rows), 0.5)], axis=1))
+    estimates = {}
     for effects in ("", "model", "model:dimension"):
         spec = Spec.of("s", terms=(*EQUATION_1, effects))
-        found[effects] = {
+        estimates[effects] = {
             (row.quantity, row.term): row.estimate for row in fit_slice(spec, "", moments).coefficients if not row.note
         }
     for effects in ("model", "model:dimension"):
-        assert found[effects]["self_bias", "m1"] == pytest.approx(0.05, abs=1e-9)
-        assert found[effects]["self_bias", "m2"] == pytest.approx(0.05, abs=1e-9)
-    assert found["model"]["model", "m1"] == pytest.approx(0.2, abs=1e-9)
-    assert found["model:dimension"]["model_dimension", "m1, b"] == pytest.approx(0.2, abs=1e-9)
-    assert found[""]["self_bias", "m1"] > 0.15
+        assert estimates[effects]["self_bias", "m1"] == pytest.approx(0.05, abs=1e-9)
+        assert estimates[effects]["self_bias", "m2"] == pytest.approx(0.05, abs=1e-9)
+    assert estimates["model"]["model", "m1"] == pytest.approx(0.2, abs=1e-9)
+    assert estimates["model:dimension"]["model_dimension", "m1, b"] == pytest.approx(0.2, abs=1e-9)
+    assert estimates[""]["self_bias", "m1"] > 0.15

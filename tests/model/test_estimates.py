@@ -63,8 +63,8 @@ def test_quantities_and_rows_of_each_term(twin):
     assert sorted({key[1] for key in rows}) == ["dimension", "family_bias", "intercept", "self_bias", "slope"]
     assert {key[2] for key in rows if key[1] == "family_bias"} == set(FAMILIES)
     assert ("", "dimension", "Completeness") not in rows  # the first in alphabetical order is the reference
-    own = duckdb.sql(f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
-    assert rows["", "self_bias", "GPT-4o"]["n_term"] == own
+    count = duckdb.sql(f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'").fetchall()[0][0]
+    assert rows["", "self_bias", "GPT-4o"]["n_term"] == count
     assert rows["", "self_bias", "GPT-4o"]["n"] == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
 
 
@@ -75,7 +75,7 @@ def test_dropped_models_leave_as_judge_and_as_model(twin):
     # Two families have one model left: their terms are absent, not zero, and that is said.
     assert {(gap["quantity"], gap["term"]) for gap in left_out} == {("family_bias", "Llama 3"), ("family_bias", "Mistral")}
     assert not any(key[1] == "family_bias" and key[2] in ("Llama 3", "Mistral") for key in rows)
-    assert all("another model of the family" in gap["reason"] for gap in left_out)
+    assert all("another of its models" in gap["reason"] for gap in left_out)
 
 
 def test_one_model_dropped_has_a_slice_for_each_model(twin):
@@ -130,8 +130,8 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
     rows, left_out = table(study, Spec.of("main"))
     assert ("", "self_bias", "GPT-3.5 Turbo") not in rows
     assert [(gap["quantity"], gap["term"], gap["reason"]) for gap in left_out] == [
-        ("self_bias", "GPT-3.5 Turbo", "no row of this judge rates itself"),
-        ("family_bias", "Claude", "no row of this family's judges rates another model of the family"),
+        ("self_bias", "GPT-3.5 Turbo", "this judge did not rate its own answers"),
+        ("family_bias", "Claude", "no judge of this family rated another of its models"),
     ]
 
 
@@ -139,11 +139,11 @@ def test_judge_that_always_gives_one_rating(tmp_path):
     """Its coefficients are exact and have no standard error: that is said, not called significant."""
     study = small_study(tmp_path, lambda row: row | ({"rating": 4} if row["judge"] == "Claude v2" else {}))
     rows, _ = table(study, Spec.of("main"))
-    own = rows["", "self_bias", "Claude v2"]
-    assert own["estimate"] == pytest.approx(0, abs=1e-12)
-    assert own["std_error"] == 0
-    assert not {"ci_low", "ci_high", "p_value"} & set(own)
-    assert own["note"].startswith("no standard error")
+    row = rows["", "self_bias", "Claude v2"]
+    assert row["estimate"] == pytest.approx(0, abs=1e-12)
+    assert row["std_error"] == 0
+    assert not {"ci_low", "ci_high", "p_value"} & set(row)
+    assert row["note"].startswith("no standard error")
     assert rows["", "self_bias", "GPT-4o"]["note"] == ""
 
 
@@ -250,8 +250,11 @@ def wild(estimate, error, drawn):
 
 def test_holm_and_benjamini_hochberg_by_hand():
     """Four p-values; a fifth coefficient is of another quantity, and a sixth has no error."""
-    found = [coefficient(p) for p in (0.01, 0.04, 0.03, 0.005)]
-    fitted = [Fitted("a", 9, found[:2]), Fitted("b", 9, [*found[2:], coefficient(0.5, "slope"), coefficient(0.5, error=0.0)])]
+    coefficients = [coefficient(p) for p in (0.01, 0.04, 0.03, 0.005)]
+    fitted = [
+        Fitted("a", 9, coefficients[:2]),
+        Fitted("b", 9, [*coefficients[2:], coefficient(0.5, "slope"), coefficient(0.5, error=0.0)]),
+    ]
     rows = adjusted(Spec.of("s"), fitted, confidence=0.9)
     assert [row["slice"] for row in rows] == ["a", "a", "b", "b"]
     assert [row["tests"] for row in rows] == [4] * 4
@@ -275,8 +278,10 @@ def test_max_t_by_hand():
 
 def test_no_adjusted_p_value_is_below_that_of_the_test_alone():
     """Draws that are all small reject at once; t with 5 degrees of freedom, or the normal distribution, do not."""
-    found = [replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99)) for df in (5, np.inf)]
-    few, many = adjusted(Spec.of("s", wild=99), [Fitted("", 9, found)], confidence=0.9)
+    coefficients = [
+        replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99)) for df in (5, np.inf)
+    ]
+    few, many = adjusted(Spec.of("s", wild=99), [Fitted("", 9, coefficients)], confidence=0.9)
     for row, critical in ((few, 2.015048), (many, 1.644854)):
         assert row["max_t_p_value"] == row["p_value"] > 0.1
         assert row["estimate"] - row["simultaneous_ci_low"] == pytest.approx(critical, abs=1e-6)
@@ -292,13 +297,13 @@ def test_table_of_a_study(twin, tmp_path):
     assert len(rows) == 3 * (9 + 4) == rows[0]["tests"]
     p_values = np.array([row["p_value"] for row in rows])
     for row in rows:
-        own = estimates[row["slice"], row["quantity"], row["term"]]
-        assert all(row[key] == own[key] for key in ("estimate", "std_error", "p_value", "estimand"))
+        alone = estimates[row["slice"], row["quantity"], row["term"]]
+        assert all(row[key] == alone[key] for key in ("estimate", "std_error", "p_value", "estimand"))
         assert row["replicates"] == 999
         assert p_values.min() <= row["p_value"] <= row["bh_p_value"] <= row["holm_p_value"]
         assert row["p_value"] <= row["max_t_p_value"]
         low, high = row["simultaneous_ci_low"], row["simultaneous_ci_high"]
-        assert low < own["ci_low"] < own["ci_high"] < high
+        assert low < alone["ci_low"] < alone["ci_high"] < high
         assert (low <= 0 <= high) == (row["max_t_p_value"] > 0.1)
     order = np.argsort([abs(row["estimate"] / row["std_error"]) for row in rows])[::-1]
     assert (np.diff(np.array([row["max_t_p_value"] for row in rows])[order]) >= 0).all()
@@ -325,16 +330,16 @@ def test_slices_have_the_draws_of_their_prompts_in_common(twin, tmp_path):
     spec = Spec.of("slices", slice="dimension", covariance="CR1", bootstrap=500, wild=500)
     one, two = fits(spec, study, seed=2)
     alike = []
-    for own, other in zip(one.coefficients, two.coefficients, strict=True):
-        alike.append(np.corrcoef(own.replicates, other.replicates)[0, 1])
-        if own.wild is not None:
-            alike.append(np.corrcoef(own.wild.statistics(), other.wild.statistics())[0, 1])
+    for first, second in zip(one.coefficients, two.coefficients, strict=True):
+        alike.append(np.corrcoef(first.replicates, second.replicates)[0, 1])
+        if first.wild is not None:
+            alike.append(np.corrcoef(first.wild.statistics(), second.wild.statistics())[0, 1])
     assert np.median(alike) > 0.9
     assert min(alike) > 0.5
 
 
 def test_without_draws_of_every_coefficient_there_is_no_max_t():
-    found = [replace(coefficient(0.1), wild=wild(1.0, 1.0, [1.0] * 9)), coefficient(0.1)]
-    rows = adjusted(Spec.of("s", wild=9), [Fitted("", 9, found)], confidence=0.5)
+    coefficients = [replace(coefficient(0.1), wild=wild(1.0, 1.0, [1.0] * 9)), coefficient(0.1)]
+    rows = adjusted(Spec.of("s", wild=9), [Fitted("", 9, coefficients)], confidence=0.5)
     assert len(rows) == 2
     assert "max_t_p_value" not in rows[0]

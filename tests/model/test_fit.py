@@ -32,11 +32,11 @@ def rows_of(table, quantity, label=HELPFULNESS):
 
 
 def test_ordinal_rows_are_the_fits_numbers(twin, helpfulness):
-    found = estimate(SPECS["ordinal"], twin, confidence=0.9)
-    assert {row["slice"] for row in found.estimates} == set(CONFIG["studies"]["twin"]["scales"])
+    tables = estimate(SPECS["ordinal"], twin, confidence=0.9)
+    assert {row["slice"] for row in tables.estimates} == set(CONFIG["studies"]["twin"]["scales"])
     fit = fit_ordinal(*helpfulness, covariance="HC0")
     place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
-    for judge, row in rows_of(found.estimates, "self_bias").items():
+    for judge, row in rows_of(tables.estimates, "self_bias").items():
         number = place["self_bias", judge]
         assert row["estimate"] == fit.estimate[number]
         assert row["std_error"] == fit.std_error[number]
@@ -44,13 +44,13 @@ def test_ordinal_rows_are_the_fits_numbers(twin, helpfulness):
         half = 1.6448536269514722 * fit.effect_std_error[number]
         assert row["effect_ci_high"] - row["effect"] == pytest.approx(half, rel=1e-9)
         assert row["n_term"] < row["n"] == fit.n
-    thresholds = rows_of(found.estimates, "threshold")
+    thresholds = rows_of(tables.estimates, "threshold")
     assert list(thresholds) == list(fit.threshold_labels)
     assert [row["estimate"] for row in thresholds.values()] == list(fit.threshold_estimate)
     # The first judge's intercept is no parameter; the others' are differences from it.
     judges = sorted(JUDGES)
-    assert list(rows_of(found.estimates, "intercept")) == judges[1:]
-    assert not any("effect" in row for row in rows_of(found.estimates, "slope").values())
+    assert list(rows_of(tables.estimates, "intercept")) == judges[1:]
+    assert not any("effect" in row for row in rows_of(tables.estimates, "slope").values())
 
 
 def test_covariance_of_the_ordinal_specs(twin):
@@ -93,15 +93,15 @@ def test_crosscheck_goes_on_where_a_spec_cannot_be_fitted(twin):
 
 def test_models_that_a_study_lacks_in_part_are_remarked(twin):
     spec = Spec.of("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
-    found = estimate(spec, twin, confidence=0.9)
-    assert "GPT-4o" not in {row["term"] for row in found.estimates}
-    assert [row["remark"] for row in found.remarks] == ["the study has no model named GPT-5"]
+    tables = estimate(spec, twin, confidence=0.9)
+    assert "GPT-4o" not in {row["term"] for row in tables.estimates}
+    assert [row["remark"] for row in tables.remarks] == ["the study has no model named GPT-5"]
 
 
 def test_ordinal_fit_over_several_scales_is_said(twin):
-    found = estimate(Spec.of("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
-    assert found.estimates == []
-    assert [gap["reason"].startswith("an ordinal fit needs rows of one rating scale") for gap in found.not_estimable] == [True]
+    tables = estimate(Spec.of("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
+    assert tables.estimates == []
+    assert [gap["reason"].startswith("an ordinal fit needs rows of one rating scale") for gap in tables.not_estimable] == [True]
 
 
 def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
@@ -112,17 +112,17 @@ def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
 
 
 def test_gam_rows_are_the_fits_numbers_and_its_curves_placeholder_smooths(twin, helpfulness):
-    found = estimate(SPECS["gam"], twin, confidence=0.9)
-    assert {row["slice"] for row in found.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
+    tables = estimate(SPECS["gam"], twin, confidence=0.9)
+    assert {row["slice"] for row in tables.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
     fit = fit_gam(*helpfulness, covariance="HC0")
     place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
     for quantity in ("self_bias", "family_bias"):
-        for term, row in rows_of(found.estimates, quantity).items():
+        for term, row in rows_of(tables.estimates, quantity).items():
             assert row["estimate"] == fit.estimate[place[quantity, term]]
             assert row["std_error"] == fit.std_error[place[quantity, term]]
-    assert rows_of(found.estimates, "slope") == {}
+    assert rows_of(tables.estimates, "slope") == {}
     for curve in fit.curves:
-        rows = [row for row in found.smooths if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)]
+        rows = [row for row in tables.smooths if (row["slice"], row["judge"]) == (HELPFULNESS, curve.judge)]
         np.testing.assert_array_equal([row["reference"] for row in rows], curve.reference)
         np.testing.assert_array_equal([row["value"] for row in rows], curve.value)
         half = [row["ci_high"] - row["value"] for row in rows]

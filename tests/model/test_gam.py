@@ -146,7 +146,9 @@ def test_what_the_rows_do_not_determine_is_said_and_touches_nothing_else():
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="HC0")
     unknown = [
-        (t.quantity, t.term) for t, known in zip(terms, result.identified, strict=True) if not known and t.quantity != "slope"
+        (t.quantity, t.term)
+        for t, identified in zip(terms, result.identified, strict=True)
+        if not identified and t.quantity != "slope"
     ]
     assert unknown == [("intercept", "b1"), ("self_bias", "b1")]
     assert [curve.judge for curve in result.curves] == ["a1", "a2"]

@@ -94,7 +94,7 @@ def test_unidentified_coefficients_are_nan_and_the_others_are_not_touched():
     terms = [term for term in terms_of(moments.factors) if term.carried.any()]
     layout = regressors_of(terms, len(rows), 2)
     result = fit(moments, layout)
-    unknown = [(t.quantity, t.term) for t, known in zip(terms, result.identified, strict=True) if not known]
+    unknown = [(t.quantity, t.term) for t, identified in zip(terms, result.identified, strict=True) if not identified]
     assert unknown == [("intercept", "m0"), ("slope", "m0")]
     assert np.isnan(result.estimate[~result.identified]).all()
     assert np.isnan(np.diag(result.covariance)[~result.identified]).all()
@@ -157,6 +157,6 @@ def test_a_variance_that_is_rounding_is_0():
         score = np.linalg.solve(inverse, [0.02, shift * 0.02, -0.01, 0.03])
         meat = np.outer(score, score) + np.outer(-score, -score)
         solution = Solution(np.zeros(4), inverse, np.zeros((4, 0)), 40, x.T @ x)
-        found = solution.sandwich(meat, 2.0)
-        assert found.std_error[[0, 2, 3]] == pytest.approx([0.04, 0.02, 0.06], rel=1e-9)
-        assert found.std_error[1] == (pytest.approx(0.04 * shift, rel=1e-4) if shift else 0.0)
+        result = solution.sandwich(meat, 2.0)
+        assert result.std_error[[0, 2, 3]] == pytest.approx([0.04, 0.02, 0.06], rel=1e-9)
+        assert result.std_error[1] == (pytest.approx(0.04 * shift, rel=1e-4) if shift else 0.0)

@@ -247,10 +247,10 @@ def test_marginal_effect_is_the_mean_difference_over_the_rows():
         if term.quantity not in ("self_bias", "family_bias"):
             assert np.isnan(fit.effect[place])
             continue
-        own = design[design[:, place] == 1]
+        self_rows = design[design[:, place] == 1]
 
-        def effect(point, own=own, place=place):
-            eta = own @ point[:k]
+        def effect(point, self_rows=self_rows, place=place):
+            eta = self_rows @ point[:k]
             return (expected_rating(point, eta) - expected_rating(point, eta - point[place])).mean()
 
         assert fit.effect[place] == pytest.approx(effect(fit.point), abs=1e-12)
@@ -328,21 +328,21 @@ def dropped(cells, rows):
 @pytest.mark.parametrize(("rating", "end"), [(3, "highest"), (0, "lowest")])
 def test_self_bias_of_rows_at_one_end_is_infinite(rating, end):
     cells, _ = simulated(1)
-    own = own_rows(cells, "b")
-    cells = with_ratings(cells, own, rating)
+    self_rows = own_rows(cells, "b")
+    cells = with_ratings(cells, self_rows, rating)
     places, fit = fitted(cells)
     reason = f"no finite estimate: all 30 of its rows have the rating {rating}, the {end} in use"
     assert without_numbers(places, fit) == {("self_bias", "b"): reason}
     assert len(fit.remarks) == 1
-    # Its own rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
-    assert_same((places, fit), fitted(dropped(cells, own)))
+    # Its self_rows rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
+    assert_same((places, fit), fitted(dropped(cells, self_rows)))
 
 
 def test_nearly_separated_self_bias_has_its_numbers():
     cells, _ = simulated(1)
-    own = np.flatnonzero(own_rows(cells, "b"))
-    cells = with_ratings(cells, own, 3)
-    cells.counts[own[0], 2:] = [1, cells.n[own[0]] - 1]
+    self_rows = np.flatnonzero(own_rows(cells, "b"))
+    cells = with_ratings(cells, self_rows, 3)
+    cells.counts[self_rows[0], 2:] = [1, cells.n[self_rows[0]] - 1]
     places, fit = fitted(cells)
     assert without_numbers(places, fit) == {}
     assert fit.remarks == ()
@@ -401,11 +401,11 @@ def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
 def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it():
     """The rating 3 is given by b to itself alone, always: in the limit a 2 elsewhere says no more than 'at least 2'."""
     cells, _ = simulated(4)
-    own = own_rows(cells, "b")
-    cells = with_ratings(cells, own, 3)
+    self_rows = own_rows(cells, "b")
+    cells = with_ratings(cells, self_rows, 3)
     elsewhere = cells.counts.copy()
-    elsewhere[~own, 2] += elsewhere[~own, 3]
-    elsewhere[~own, 3] = 0
+    elsewhere[~self_rows, 2] += elsewhere[~self_rows, 3]
+    elsewhere[~self_rows, 3] = 0
     cells = replace(cells, counts=elsewhere)
     places, fit = fitted(cells)
     assert set(without_numbers(places, fit)) == {("self_bias", "b")}
@@ -413,9 +413,9 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
     assert fit.threshold_notes == (
         "",
         "",
-        "no finite estimate: together with self_bias of b it tells some ratings without error",
+        "no finite estimate: together with self_bias of b it predicts some ratings without error",
     )
-    others, reduced = fitted(dropped(cells, own))
+    others, reduced = fitted(dropped(cells, self_rows))
     assert reduced.threshold_labels == ("0|1", "1|2")
     np.testing.assert_allclose(fit.threshold_estimate[:2], reduced.threshold_estimate, rtol=1e-8)
     for key in set(others) - {("intercept", "a")}:
@@ -455,8 +455,8 @@ def test_whatever_is_not_determined_is_found_in_tiny_studies():
         terms = terms_for(cells)
         fit = fit_ordinal(cells, terms, covariance="HC0")
         moved = recession_by_rows(cells, terms, fit.reference)
-        known = np.concatenate([fit.identified, ~np.isnan(fit.threshold_estimate)])
-        assert (known == ~moved).all(), seed
+        finite = np.concatenate([fit.identified, ~np.isnan(fit.threshold_estimate)])
+        assert (finite == ~moved).all(), seed
         # At the limit nothing rises any more.
         point = fit.point
         assert log_probabilities(cells, terms, point).sum() == pytest.approx(fit.log_likelihood, abs=1e-8)
@@ -467,7 +467,7 @@ def test_whatever_is_not_determined_is_found_in_tiny_studies():
 
 
 def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch):
-    """Ratings 0 to 100, each row with a human score of its own: no cell has two ratings, but a judge's rows overlap."""
+    """Ratings 0 to 100, each row with a human score of its self_rows: no cell has two ratings, but a judge's rows overlap."""
     programs = []
 
     def spied(gains):
@@ -476,12 +476,12 @@ def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch)
 
     monkeypatch.setattr("recuse.model.ordinal.recession", spied)
     cells = on_a_scale_of_hundred(3, per_cell=30)
-    own = own_rows(cells, "b")
-    highest = with_ratings(cells, own, 100)
+    self_rows = own_rows(cells, "b")
+    highest = with_ratings(cells, self_rows, 100)
     places, fit = fitted(highest)
     assert [free for _, free in programs] == [1]
     assert set(without_numbers(places, fit)) == {("self_bias", "b")}
-    assert_same((places, fit), fitted(dropped(highest, own)))
+    assert_same((places, fit), fitted(dropped(highest, self_rows)))
 
 
 def test_the_check_takes_a_separated_fit():
@@ -500,7 +500,7 @@ def test_unused_rating_is_left_out_with_its_threshold():
     counts[:, 2] = 0
     _, fit = fitted(replace(cells, counts=counts))
     assert fit.threshold_labels == ("0|1", "1|3")
-    assert fit.remarks == ("no row has the rating 2: thresholds stand between the ratings in use",)
+    assert fit.remarks == ("no row has the rating 2: thresholds are between the ratings in use",)
     counts = counts[:, [0, 1, 3]]
     scale = np.tile([0, 2], (len(counts), 1))
     _, same = fitted(replace(cells, counts=counts, ratings=np.arange(3), scale=scale))
@@ -515,7 +515,7 @@ def test_unused_ratings_are_one_remark_of_ranges():
     for rating in (0, 3, 7, 8, 9, 12):
         cells.counts[:, rating] = 0
     _, fit = fitted(cells)
-    assert fit.remarks == ("no row has the ratings 0, 3, 7 to 9, 12: thresholds stand between the ratings in use",)
+    assert fit.remarks == ("no row has the ratings 0, 3, 7 to 9, 12: thresholds are between the ratings in use",)
     assert fit.threshold_labels == ("1|2", "2|4", "4|5", "5|6", "6|10", "10|11")
 
 
@@ -544,7 +544,7 @@ def test_collinear_terms_are_not_identified_and_the_others_are_not_touched():
     reference = np.where(cells.factor("judge") == "c", 0.5, cells.reference)
     cells = replace(cells, reference=reference)
     places, fit = fitted(cells)
-    reason = "not estimable: other terms of the design account for it in every row"
+    reason = "not estimable: collinear with other terms"
     assert without_numbers(places, fit) == {("intercept", "c"): reason, ("slope", "c"): reason}
     assert fit.remarks == ()
     terms = [term for term in terms_for(cells) if (term.quantity, term.term) != ("slope", "c")]

@@ -12,9 +12,7 @@ from recuse.base.tables import ESTIMATES, read_table, write_table
 from recuse.data.cells import levels_of
 from recuse.data.files import RatingsFile
 from recuse.data.selection import with_family_references, with_normalised_length
-from recuse.model import prompt_sums as prompt_pieces
-from recuse.model import resampling as prompt_bootstrap
-from recuse.model import resampling as wild_bootstrap
+from recuse.model import resampling
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import estimate
 from recuse.model.fit import fits, prompt_errors
@@ -45,11 +43,11 @@ def refits(spec, study, replicates):
         y = part["rating_unit"].to_numpy()
         prompt = part["prompt"].to_numpy()
         drawn = times_drawn(study.prompts, spec.errors.bootstrap)[:replicates]
-        found = []
+        estimates = []
         for times in drawn:
             resampled = np.repeat(np.arange(len(y)), times.astype(int)[prompt])
-            found.append(np.linalg.lstsq(x[resampled], y[resampled], rcond=None)[0])
-        yield label, np.array(found)
+            estimates.append(np.linalg.lstsq(x[resampled], y[resampled], rcond=None)[0])
+        yield label, np.array(estimates)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -65,8 +63,8 @@ def test_replicates_equal_refits_to_the_same_resamples(twin, name):
 
 def test_columns_are_of_the_replicates_and_leave_the_others_alone(twin, tmp_path):
     rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
-    (each,) = fits(SPECS["main"], twin, seed=SEED)
-    for row, coefficient in zip(rows, each.coefficients, strict=True):
+    (fitted,) = fits(SPECS["main"], twin, seed=SEED)
+    for row, coefficient in zip(rows, fitted.coefficients, strict=True):
         assert row["boot_std_error"] == pytest.approx(np.std(coefficient.replicates, ddof=1), rel=1e-12)
         assert row["boot_ci_low"] == pytest.approx(np.percentile(coefficient.replicates, 5), rel=1e-12)
         assert row["boot_ci_high"] == pytest.approx(np.percentile(coefficient.replicates, 95), rel=1e-12)
@@ -94,20 +92,18 @@ def test_the_seed_makes_the_draws(twin):
 @pytest.mark.parametrize("piece", [1024, 7])
 def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
     """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P, covariance -1/P."""
-    monkeypatch.setattr(prompt_pieces, "PROMPTS", piece)
+    monkeypatch.setattr(resampling, "PROMPTS", piece)
     drawn = times_drawn(20, 40_000)
     assert drawn.shape == (40_000, 20)
     assert (drawn.sum(axis=1) == 20).all()
     np.testing.assert_allclose(drawn.mean(axis=0), 1, atol=0.03)
     np.testing.assert_allclose(np.cov(drawn.T), np.eye(20) - 1 / 20, atol=0.04)
-    assert not (
-        drawn[: prompt_bootstrap.REPLICATES] == drawn[prompt_bootstrap.REPLICATES : 2 * prompt_bootstrap.REPLICATES]
-    ).all()
+    assert not (drawn[: resampling.REPLICATES] == drawn[resampling.REPLICATES : 2 * resampling.REPLICATES]).all()
 
 
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
     """Pieces of 16 of 40 prompts, from blocks of 5: what is left of a block waits for the next."""
-    monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
+    monkeypatch.setattr(resampling, "PROMPTS", 16)
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
     ((_, naive),) = refits(SPECS["main"], twin, 3)
@@ -139,14 +135,14 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     lost = times_drawn(40, 100)[:, :2].sum(axis=1) == 0
     assert 5 < lost.sum() < 30
     for place, row in enumerate(fitted.coefficients):
-        known = np.ones(100, dtype=bool)
+        determined = np.ones(100, dtype=bool)
         if (row.quantity, row.term) in fragile:
-            known = ~lost
+            determined = ~lost
             assert f"{row.quantity} of {row.term} in {lost.sum()}" in fitted.remarks[0]
         if row.note:  # the whole of the rows does not determine it
-            known[:] = False
-        np.testing.assert_array_equal(np.isnan(row.replicates), ~known)
-        np.testing.assert_allclose(row.replicates[:20][known[:20]], naive[known[:20], place], rtol=0, atol=1e-10)
+            determined[:] = False
+        np.testing.assert_array_equal(np.isnan(row.replicates), ~determined)
+        np.testing.assert_allclose(row.replicates[:20][determined[:20]], naive[determined[:20], place], rtol=0, atol=1e-10)
     assert len(fitted.remarks) == bool(fragile)
     assert {row.term for row in fitted.coefficients if row.note} == ({"GPT-4o"} if change == "never determined" else set())
 
@@ -225,16 +221,16 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
         for null in (0.0, 0.07):
             test = tests["self_bias", term]
             np.testing.assert_allclose(test.statistics(null)[:5], naive(x, y, prompt, place, null, weights), rtol=1e-10)
-            own = (test.estimate - null) / test.std_error
-            assert own == pytest.approx(t_of(x, y, prompt, place, null), rel=1e-10)
-            more = (np.abs(test.statistics(null)) >= abs(own)).sum()
+            observed = (test.estimate - null) / test.std_error
+            assert observed == pytest.approx(t_of(x, y, prompt, place, null), rel=1e-10)
+            more = (np.abs(test.statistics(null)) >= abs(observed)).sum()
             assert test.p_value(null) == (1 + more) / 100
 
 
 def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     """Pieces of 16 of the prompts, drawn 30 at a time, from blocks of 5: the draws of a piece are those of its key."""
-    monkeypatch.setattr(prompt_pieces, "PROMPTS", 16)
-    monkeypatch.setattr(wild_bootstrap, "DRAWS", 30)
+    monkeypatch.setattr(resampling, "PROMPTS", 16)
+    monkeypatch.setattr(resampling, "DRAWS", 30)
     spec = MAIN.changed(subset={"dimension": ["Helpfulness"]})
     x, terms, y, prompt = rows_of(twin, spec)
     sizes = np.diff([*range(0, twin.prompts, 16), twin.prompts])

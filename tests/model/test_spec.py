@@ -118,5 +118,5 @@ def test_settings_are_read_into_their_parts_and_no_other_is_taken():
     assert (spec.selection.slice, spec.model.terms, spec.errors.wild) == ("dimension", ("judge",), 99)
     changed = spec.changed(slice=None, covariance="CR1")
     assert (changed.selection.slice, changed.errors.covariance, changed.errors.wild) == (None, "CR1", 99)
-    with pytest.raises(TypeError, match="spec s: found engine, of which it has none"):
+    with pytest.raises(TypeError, match="spec s: unknown settings engine"):
         Spec.of("s", engine="cells")

@@ -1,7 +1,4 @@
-"""One way to open DuckDB, so that every step in SQL gives the same bytes on any machine.
-
-Products of numpy, as in the fits by prompt, are the same bytes only with the same number of threads: in a rule, one.
-"""
+"""One way to open DuckDB, so that every step in SQL gives the same bytes on any machine."""
 
 import json
 import re
@@ -22,13 +19,13 @@ SETTINGS = {
     "threads": 1,  # sums of floating-point numbers then have one order, hence one result
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
-    # It merges parts of a query that look alike but are not, such as two left joins of one table on different columns in the
-    # arms of a union, and gives wrong rows without an error, in DuckDB 2.0.0 (duckdb#25819).
+    # In DuckDB 2.0.0 it merges parts of a query that only look alike, such as left joins of one table on different columns in a
+    # union, and gives wrong rows without an error (duckdb#25819).
     "disabled_optimizers": "common_subplan",
     "TimeZone": "UTC",  # times are the same text on every machine
 }
-SHARE = 0.6  # of the memory of a job that is DuckDB's; the rest is Python's and the arrays of the fits
-_databases: list[duckdb.DuckDBPyConnection] = []  # this process's, the one in use last
+SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
+_databases: list[duckdb.DuckDBPyConnection] = []  # of this process; the last is in use
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -40,10 +37,10 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None) -> Iterator[None]:
-    """Hold DuckDB to `limit` of memory, such as 4GB, and let it write the rest to `folder`, which is removed afterwards.
+    """Limit DuckDB's memory to `limit`, such as 4GB; it writes the rest to `folder`, which is removed afterwards.
 
-    of_job: megabytes that the job asks for, if any; a cluster kills a job that takes more, so that DuckDB gets no more than its
-    SHARE of them. Raises ConfigError where the work cannot be done in so little.
+    of_job: megabytes that the job asks for, of which DuckDB gets at most its SHARE, as a cluster kills a job that takes more.
+    Raises ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
@@ -55,26 +52,26 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
         try:
             yield
         except duckdb.OutOfMemoryException as error:
-            problem = str(error).splitlines()[0]  # advice of DuckDB that settings here do not follow comes after it
+            problem = str(error).splitlines()[0]  # without DuckDB's advice, which does not apply here
             if "offload" in problem:
                 raise DiskError(
-                    f"{folder}: no room on the disk for what {bound} of memory do not hold ({problem}); make room there, or "
+                    f"{folder}: no room on the disk for data that exceed {bound} of memory ({problem}); make room there, or "
                     "write a larger `memory_limit:` in config"
                 ) from error
-            raise ConfigError(f"{setting}: too little for this study ({problem}); write more") from error
+            raise ConfigError(f"{setting}: too little for this study ({problem}); write a larger value") from error
         finally:
             _databases.pop().close()
 
 
 def bytes_of(limit: str) -> float:
-    """Bytes of a limit in the form of DuckDB, such as 4GB or 512 MiB."""
+    """Bytes of a limit as DuckDB writes it, such as 4GB or 512 MiB."""
     number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
     return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))
 
 
 @contextmanager
 def empty_folder(path: str | Path) -> Iterator[str]:
-    """Create an empty folder for a step's own files, even if a killed process left some in it; remove it afterwards."""
+    """Create an empty folder, even if a killed process left files in it; remove it afterwards."""
     shutil.rmtree(path, ignore_errors=True)
     Path(path).mkdir(parents=True)
     try:
@@ -89,7 +86,7 @@ def create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: str
     if rows := list(rows):
         values = [value for row in rows for value in row]
         marks = f"({', '.join('?' * len(rows[0]))})"
-        connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)  # in one go: faster
+        connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)  # at once: faster
 
 
 def text(value: str) -> str:
@@ -98,7 +95,7 @@ def text(value: str) -> str:
 
 
 def literal_path(path: str) -> str:
-    """Quote the path of a file to be read as an SQL string, in which *, ? and [ are no pattern."""
+    """Quote the path of a file as an SQL string, in which *, ? and [ are no pattern."""
     return text(re.sub(r"[*?[]", r"[\g<0>]", path))
 
 
@@ -113,12 +110,12 @@ def name(value: str) -> str:
 
 
 def footer(key: str, value: object) -> str:
-    """SQL for the option of `copy` that keeps a value, as JSON, in the footer of a parquet file."""
+    """SQL for the option of `copy` that stores a value, as JSON, in the footer of a parquet file."""
     return f"kv_metadata {{{key}: {text(json.dumps(value, ensure_ascii=False))}}}"
 
 
 def read_footer(path: str, key: str):
-    """The value that `footer` kept in a parquet file under a key, or None."""
+    """The value that `footer` stored in a parquet file under a key, or None."""
     query = f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) = {text(key)}"
     row = connect().execute(query).fetchone()
     return row and json.loads(row[0])

@@ -1,4 +1,4 @@
-"""The errors of this project: each says what was found, where, and what to write instead; a full disk is one of them."""
+"""The errors of this project: each says what was found, where, and what to write instead."""
 
 import difflib
 import errno
@@ -10,7 +10,7 @@ from tempfile import gettempdir
 
 
 class RecuseError(Exception):
-    """Base of every error that a user can cause and mend."""
+    """Base of every error that a user can correct."""
 
 
 class ConfigError(RecuseError):
@@ -18,7 +18,7 @@ class ConfigError(RecuseError):
 
 
 class DataError(RecuseError):
-    """An input file does not hold what it should; names file, row and column."""
+    """An input file has wrong contents; names file, row and column."""
 
 
 class FetchError(RecuseError):
@@ -41,7 +41,7 @@ def check_known(where: str, names: Iterable[str], known: Collection[str], place:
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
-    """The end of a message about a name that is not known: the one most like it, or all that there are."""
+    """The end of a message about an unknown name: the known name most like it, or all of them."""
     names = sorted(map(str, known))  # a key of YAML may be a number
     close = difflib.get_close_matches(str(name), names, n=1)
     return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"
@@ -53,21 +53,21 @@ FULL_IN_WORDS = ("No space left on device", "Disk quota exceeded")
 
 @contextmanager
 def full_disk_named(*folders: str | Path) -> Iterator[None]:
-    """Turn whatever says that a disk is full into DiskError, with the file, or, where none is named, with these `folders`."""
+    """Turn any error about a full disk into DiskError, with its file, or, if it names none, with these `folders`."""
     try:
         yield
-    except BaseException as error:  # of DuckDB, too, which is not imported for it
+    except BaseException as error:  # also of DuckDB, which is not imported for it
         if not says_full(error):
             raise
         quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
         file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
         place = file or " or ".join(map(str, folders))
         other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
-        raise DiskError(f"{place}: no space left on the disk; make room there{other}, and run it again") from error
+        raise DiskError(f"{place}: no space left on the disk; make room there{other}, and run again") from error
 
 
 def says_full(error: BaseException) -> bool:
-    """Whether an error that is not the project's own says that a disk is full."""
+    """Whether an error other than the project's own is about a full disk."""
     if isinstance(error, OSError):
         return error.errno in FULL
     return not isinstance(error, RecuseError) and any(words in str(error) for words in FULL_IN_WORDS)
@@ -75,7 +75,7 @@ def says_full(error: BaseException) -> bool:
 
 @contextmanager
 def named(path: str | Path | int) -> Iterator[None]:
-    """Add the path to an error in writing to an open file, which the system leaves out."""
+    """Add the path to an error in writing to an open file, which the system omits."""
     try:
         yield
     except OSError as error:

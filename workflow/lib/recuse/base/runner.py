@@ -1,4 +1,4 @@
-"""A rule's script as a plain function: its arguments, its log and its memory, from what Snakemake hands to the script."""
+"""A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
 import sys
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from recuse.base.log import logged
 def run(function: Callable[..., None], snakemake: Any) -> None:
     """Call `function` with the arguments of a rule, within the rule's log and memory.
 
-    Each parameter of `function` gets the wildcard, input, output or param of its name, a path or a list of paths where it is a
-    file or a list of files. The parameters `inputs`, `outputs`, `params` and `config` get all of these, by name; `inputs`
-    without the code. A parameter with a default may be missing from the rule. Messages go to the log, as by
-    recuse.base.log.logged. DuckDB is held to `memory_limit` of config and to the rule's `mem_mb`, and spills beside the log.
-    Raises TypeError where a parameter is none of the rule's names, or two of them.
+    Each parameter of `function` gets the wildcard, input, output or param of its name; files are a path or a list of paths. The
+    parameters `inputs` (without the code), `outputs`, `params` and `config` get all of these, by name. A parameter with a
+    default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is limited by config's
+    `memory_limit` and the rule's `mem_mb`, and spills next to the log. Raises TypeError if a parameter is none of the rule's
+    names, or several.
     """
     database, log = sys.modules.get("recuse.base.database"), snakemake.log[0]
     with logged(log):

@@ -1,4 +1,4 @@
-"""Tidy CSV tables: one schema per kind of table, fixed column order, floats that read back equal; the columns of each."""
+"""Tidy CSV tables: fixed columns for each kind of table, and floats that read back equal."""
 
 import csv
 import math
@@ -11,8 +11,8 @@ from recuse.base.errors import named
 def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping], *, study: str | None = None) -> None:
     """Write `rows` as CSV under `columns`, to a path or to an open file by its number.
 
-    A missing key, None or NaN is an empty field, a float its `repr`. study: of the rows that have none. Raises ValueError about
-    a key that is not one of `columns`, so that no fact is lost unseen.
+    A missing key, None or NaN is an empty field, a float its `repr`. study: of rows without one. Raises ValueError about a key
+    not in `columns`.
     """
     with named(path), open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
@@ -22,7 +22,7 @@ def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[M
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:
-    """Read a CSV table as one dict of texts per row; numbers are for the caller to convert."""
+    """Read a CSV table as one dict of texts per row."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -114,7 +114,7 @@ LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers
 WORSENING = ("factual_error",)  # perturbations that make an answer worse, unless the configuration names others
-# One row per verdict. `favoured` is the answer that an added statement speaks for; `vote` tells repeated verdicts apart.
+# One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts.
 COMPARISONS = columns("judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote")
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
 VERBOSITY = columns(

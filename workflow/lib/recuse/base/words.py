@@ -1,4 +1,4 @@
-"""Words: lists, counts, numbers and intervals as sentences hold them, and marks of simulated data."""
+"""Lists, counts, numbers and intervals in words, and the marks of simulated data."""
 
 import math
 import re
@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
-WORDS_ALONE = "words_alone"  # id of a drawing that has nothing but words to show
-# What no text of a study may hold: in no table (NUL, surrogates) or in no drawing (XML 1.0).
+WORDS_ALONE = "words_alone"  # id of a drawing that shows only words
+# Characters that no text of a study may contain: tables lack NUL and surrogates, drawings what XML 1.0 forbids.
 UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def enumerated(names: Sequence[str], most: int | None = None) -> str:
-    """`names` as in `a, b and c`; of more than `most`, the first and how many others, as in `a, b and 3 more`."""
+    """`names` as in `a, b and c`, or, if there are more than `most`, `a, b and 3 more`."""
     if most is not None and len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """As in `1 judge` or `1,200 rows`; `many` is the plural, if it is not `one` with an s."""
+    """As in `1 judge` or `1,200 rows`; many: the plural, by default `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -38,7 +38,7 @@ def capitalised(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, with one decimal below 10 %; 0 and 100 only where they are exact."""
+    """A share in percent, with one decimal below 10 %; 0 and 100 only if exact."""
     if share in (0, 1):
         return f"{100 * share:.0f} %"
     if abs(share) < 0.001:
@@ -47,22 +47,22 @@ def percent(share: float) -> str:
 
 
 def level(confidence: float) -> str:
-    """A level as in `90 %`, which no line breaks."""
+    """A level as in `90 %`, with a no-break space."""
     return f"{100 * confidence:g}\N{NO-BREAK SPACE}%"
 
 
 def is_known(value: float | None) -> bool:
-    """True for a number that a row has."""
+    """Whether a row has the number."""
     return value is not None and math.isfinite(value)
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """`value` with so many decimals and a true minus sign; a dash where there is none."""
+    """`value` with a true minus sign; a dash if there is none."""
     return f"{value:.{digits}f}".replace("-", "−") if is_known(value) else "–"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """The same with a sign in front; what rounds to 0 has none."""
+    """The same with a sign, unless it rounds to 0."""
     if not is_known(value):
         return number(value)
     rounded = round(value, digits) or 0.0
@@ -70,7 +70,7 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 DIGITS = 3
-MOST_DIGITS = 12  # smaller is rounding
+MOST_DIGITS = 12  # smaller values are rounding
 
 
 def end(value: float) -> str:
@@ -79,14 +79,14 @@ def end(value: float) -> str:
 
 
 def p_value_text(p_value: float, alpha: float) -> str:
-    """A p-value with two digits, or as many as show on which side of the level alpha it is: p 0.03, p 0.1004."""
+    """A p-value with two digits, or as many as show on which side of the level alpha it is: 0.03, 0.1004."""
     limit = alpha * (1 + 1e-12)
     texts = (f"{p_value:.{digits}g}" for digits in range(2, 18))
     return next(text for text in texts if (float(text) <= limit) == (p_value <= limit))
 
 
 def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
-    """An estimate and its interval, or its p-value where it has none, as in `+0.031 [+0.023, +0.039]`."""
+    """An estimate and its interval, or else its p-value, as in `+0.031 [+0.023, +0.039]`."""
     value, ends = signed(row[prefix.removesuffix("_") or "estimate"]), [row[f"{prefix}ci_low"], row[f"{prefix}ci_high"]]
     if is_known(ends[0]):
         return f"{value} [{', '.join(map(end, ends))}]"
@@ -94,12 +94,12 @@ def with_interval(row: Mapping, *, confidence: float, prefix: str = "") -> str:
 
 
 def span(sizes: Sequence[float]) -> str:
-    """From the smallest to the largest size, as in `0.023 to 0.034`."""
+    """Smallest to largest size, as in `0.023 to 0.034`."""
     return " to ".join(dict.fromkeys(f"{size:.{DIGITS}f}" for size in (min(sizes), max(sizes))))
 
 
 def setting_in_words(setting: object) -> str:
-    """A setting as one reads it in config.yaml, in one line; of a path that holds on one machine alone, the name."""
+    """A setting as in config.yaml, in one line; of an absolute path, the name."""
     if isinstance(setting, Mapping):
         return "{" + ", ".join(f"{name}: {setting_in_words(value)}" for name, value in setting.items()) + "}"
     if isinstance(setting, (list, tuple)):

@@ -1,7 +1,8 @@
-"""The fast way against statsmodels and pygam on raw rows: the largest difference, fit by fit."""
+"""The library's fits against statsmodels and pygam on raw rows: the largest difference, fit by fit."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,18 +22,17 @@ from recuse.model.spec import Spec, estimand_of
 
 COMPARED = ("estimate", "std_error", "ci_low", "ci_high")
 ESTIMATES, LIKELIHOOD, CURVES = "estimates and intervals", "log-likelihood", "estimates and curves"
-# Of CURVES: forty times what rounding in pygam has been seen to do.
+# Of CURVES: forty times the largest rounding seen in pygam.
 TOLERANCES = {ESTIMATES: 1e-9, LIKELIHOOD: 1e-6, CURVES: 1e-7}
 WHAT = {"least_squares": ESTIMATES, "ordinal_logit": LIKELIHOOD, "gam": CURVES}
 
 
 def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield, for each slice of each spec, the largest difference that statsmodels or pygam makes on the raw rows.
+    """Yield, for each slice of each spec, the largest difference from statsmodels or pygam on the raw rows.
 
-    For least squares that is the largest absolute difference of any estimate, standard error or limit; it is infinite where one
-    side has a number that the other has not, and DesignError is raised where they differ in their terms. For an ordinal
-    fit it is what OrderedModel, started there, changes of the log-likelihood. For a GAM it is the largest absolute difference
-    from pygam of any estimate, point of a curve or standard error, or infinite.
+    For least squares: the largest absolute difference of any estimate, standard error or limit; infinite where only one side
+    has a number; DesignError if the terms differ. For an ordinal fit: the change of the log-likelihood by OrderedModel, started
+    at the fit. For a GAM: the largest absolute difference from pygam of any estimate, point of a curve or standard error.
     """
     likelihoods = set()  # ordinal fits that differ in nothing but their covariance have one likelihood
     for spec in specs:
@@ -41,8 +41,10 @@ def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Itera
             continue
         if spec.model.estimator == "ordinal_logit":
             likelihoods.add(likelihood)
-        linear, what = spec.model.estimator == "least_squares", WHAT[spec.model.estimator]
-        for label, terms, largest in _beside_ols(spec, study, confidence) if linear else _beside_on_cells(spec, study):
+        what = WHAT[spec.model.estimator]
+        for label, terms, largest in (
+            _beside_ols(spec, study, confidence) if what == ESTIMATES else _beside_on_cells(spec, study)
+        ):
             row = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec), "slice": label, "compared": what}
             yield row | {"terms": terms, "largest_difference": largest, "tolerance": TOLERANCES[what]}
 
@@ -59,42 +61,37 @@ def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[s
         for slices in (fits(spec, study, seed=None), fits_by_formula(spec, study))
     )
     if ours.keys() != theirs.keys():
-        raise DesignError(f"spec {spec.name}: one side only has {sorted(ours.keys() ^ theirs.keys())}")
+        raise DesignError(f"spec {spec.name}: only one side has {sorted(ours.keys() ^ theirs.keys())}")
     for label in sorted({key[0] for key in ours}):
         keys = [key for key in ours if key[0] == label]
         yield label, len(keys), max(_difference(ours[key], theirs[key]) for key in keys)
 
 
 def _beside_on_cells(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
-    """The same of an ordinal fit or a GAM."""
+    """The same for an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
-        if not len(cells.n):
-            continue
         terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
-        if spec.model.estimator == "gam":
+        if len(cells.n) and spec.model.estimator == "gam":
             fit = fit_gam(cells, terms, covariance=covariance)
             yield label, len(terms), _largest(*beside_pygam(cells, terms, fit, covariance=covariance))
-            continue
-        try:
-            fit = fit_ordinal(cells, terms)
-        except DesignError:  # not estimable, as the study's table says: there is nothing to compare
-            continue
-        yield label, len(terms), abs(improve(cells, terms, fit)[0])
+        elif len(cells.n):
+            with suppress(DesignError):  # not estimable, as the study's table says
+                yield label, len(terms), abs(improve(cells, terms, fit_ordinal(cells, terms))[0])
 
 
 def raise_disagreement(rows: Iterable[dict]) -> None:
-    """Raise DesignError naming the first fit of a cross-check's rows that exceeds its tolerance, if one does."""
+    """Raise DesignError about the first fit of a cross-check that exceeds its tolerance."""
     for row in rows:
         if not row["largest_difference"] <= row["tolerance"]:
             raise DesignError(
-                f"spec {row['spec']}, slice '{row['slice']}': the fit on cells and that on raw rows differ in their "
+                f"spec {row['spec']}, slice '{row['slice']}': the fits on cells and on raw rows differ in their "
                 f"{row['compared']} by {row['largest_difference']:.3g}, more than {row['tolerance']:g}"
             )
 
 
 def _difference(one: dict, other: dict) -> float:
     if ("estimate" in one) != ("estimate" in other):
-        raise DesignError(f"{one['quantity']} of {one['term']}: one side calls it not estimable, the other does not")
+        raise DesignError(f"{one['quantity']} of {one['term']}: only one side has an estimate")
     return _largest(*(np.array([row.get(key, math.nan) for key in COMPARED]) for row in (one, other)))
 
 
@@ -105,8 +102,8 @@ def _largest(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.nanmax(np.abs(ours - theirs), initial=0.0))
 
 
-# pygam adds this to the diagonal of the penalty, to have its root, or, where a strong penalty drowns it in rounding, 9e-3, and
-# does not say so. The strongest does where the rows weigh more than 1.7e4 together; half of that keeps it away.
+# pygam adds this to the diagonal of the penalty, or, where a strong penalty drowns it in rounding, 9e-3, and does not say so.
+# The strongest penalty does that if all rows together weigh more than 1.7e4; they get half of that.
 RIDGE = np.sqrt(np.finfo(float).eps)
 WEIGHT = 2.0**13
 
@@ -116,23 +113,23 @@ class _Rows:
     """One row per rating."""
 
     rating: np.ndarray  # (rows,) on the unit scale
-    features: np.ndarray  # (rows, features): the reference, and 0 or 1 for each judge and each term that is no spline
+    features: np.ndarray  # (rows, features): the reference, and 0 or 1 for each judge and each linear term
     judges: list[str]
-    shown: np.ndarray  # (features,) of bool: those that a curve is averaged over, which are the judges and the dimensions
+    averaged: np.ndarray  # (features,) of bool: judges and dimensions, which a curve is averaged over
 
     def of(self, place: int) -> np.ndarray:
-        """The features of a judge's rows, (rows of the judge, features)."""
+        """Features of a judge's rows, (rows of the judge, features)."""
         return self.features[self.features[:, 1 + place] > 0]
 
 
 def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `fit` says, and what pygam says of one row per rating: (numbers, 2) each, value and standard error.
+    """Values and standard errors, (numbers, 2), of `fit`, by gam.fit_gam, and of pygam on one row per rating.
 
-    The numbers are the terms but slopes and the points of the judges' curves, NaN where there is none. The values are those of
-    pygam's LinearGAM with s(reference, by=judge) for each judge and l() for each other term, less what pygam's own ridge moves.
-    The smoothing is that of `fit`, or, for a judge without a curve there, that of cross-validation on its rows. pygam's own
-    covariance, A X'X A sum e^2 / (n - edof), is none of ours: the errors are by the formulas of gam.penalised_fit, row by row,
-    from pygam's columns, penalties and residuals. `fit` is that of gam.fit_gam for the same cells, terms and covariance.
+    The numbers are the terms except slopes and the points of the judges' curves; NaN where there is none. pygam's LinearGAM has
+    s(reference, by=judge) for each judge and l() for each other term; the effect of its own ridge is subtracted. The smoothing
+    is that of `fit`, or, for a judge without a curve there, of cross-validation on its rows. As pygam's covariance,
+    A X'X A sum e^2 / (n - edof), is none of ours, the errors follow gam.penalised_fit, row by row, with pygam's columns,
+    penalties and residuals.
     """
     rows = _rows(cells, terms)
     by_judge = {curve.judge: curve for curve in fit.curves}
@@ -140,12 +137,15 @@ def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance
     gam, weight = _pygam_fit(rows, curves)
     kept = [place for place, term in enumerate(terms) if term.quantity != "slope"]
     ours = [np.stack([fit.estimate, fit.std_error], axis=1)[kept]]
-    asked = [direction[None] for direction in _directions(gam, rows)]
+    splines = np.arange(rows.features.shape[1]) <= len(curves)
+    means = [_columns(gam, rows.of(place) * splines).mean(axis=0) for place in range(len(curves))]
+    lines = np.eye(len(gam.coef_))[len(gam.coef_) - np.count_nonzero(~splines) :]
+    asked = [direction[None] for direction in (*means, *lines)]  # intercepts and linear terms
     for place, curve in enumerate(curves):
         points = np.unique(rows.of(place)[:, 0]) if curve is None else curve.reference
         nothing = np.full((len(points), 2), np.nan)
         ours.append(nothing if curve is None else np.stack([curve.value, curve.std_error], axis=1))
-        level = np.where(rows.shown, rows.of(place).mean(axis=0), 0.0)
+        level = np.where(rows.averaged, rows.of(place).mean(axis=0), 0.0)
         asked.append(_columns(gam, np.column_stack([points, np.tile(level[1:], (len(points), 1))])))
     return np.concatenate(ours), _answers(gam, weight, rows, asked, covariance)
 
@@ -159,22 +159,22 @@ def _rows(cells: Cells, terms: Sequence[Term]) -> _Rows:
         rating=np.repeat(cells.ratings_unit.ravel(), cells.counts.ravel()),
         features=np.column_stack([cells.reference[cell], *carried]).astype(float),
         judges=[slope.term for slope in slopes],
-        shown=np.array([False, *(True for _ in slopes), *(term.quantity == "dimension" for term in linear)]),
+        averaged=np.array([False, *(True for _ in slopes), *(term.quantity == "dimension" for term in linear)]),
     )
 
 
 def _pygam_fit(rows: _Rows, curves: Sequence[Curve | None]):
-    """Fit pygam's LinearGAM: splines of the judges, then the linear terms. Return it, and what a row weighs in it."""
+    """Fit pygam's LinearGAM: splines of the judges, then the linear terms. Return it, and the weight of a row."""
     from pygam import LinearGAM, l
     from pygam.terms import TermList
 
     lines = [l(place, lam=0.0, penalties=None) for place in range(1 + len(curves), rows.features.shape[1])]
-    # With fewer rows than coefficients, pygam leaves out directions: each row is given more than once then.
+    # With fewer rows than coefficients, pygam leaves out directions: each row is then repeated.
     most = SPLINES * len(curves) + len(lines)
     copies = -(-most // len(rows.rating))
     weight = float(np.float32(WEIGHT / copies / len(rows.rating)))  # to which pygam rounds it
     splines = [_spline(rows, place, curve, weight * copies) for place, curve in enumerate(curves)]
-    # The first step solves a linear model, the second shows it; where every rating is 0, pygam would go on to a hundred.
+    # The first step solves a linear model, the second shows it; where every rating is 0, pygam would take a hundred.
     gam = LinearGAM(TermList(*splines, *lines), fit_intercept=False, scale=1.0, max_iter=2)
     rating = np.tile(rows.rating, copies)
     gam.fit(np.tile(rows.features, (copies, 1)), rating, weights=np.full(len(rating), weight))
@@ -200,17 +200,10 @@ def _columns(gam, features: np.ndarray) -> np.ndarray:
     return gam.terms.build_columns(features).toarray()
 
 
-def _directions(gam, rows: _Rows) -> np.ndarray:
-    """Intercepts and linear terms as combinations of the coefficients, (terms but slopes, columns)."""
-    splines = np.arange(rows.features.shape[1]) <= len(rows.judges)
-    means = [_columns(gam, rows.of(place) * splines).mean(axis=0) for place in range(len(rows.judges))]
-    return np.vstack([*means, np.eye(len(gam.coef_))[len(gam.coef_) - np.count_nonzero(~splines) :]])
-
-
 def _answers(gam, weight: float, rows: _Rows, asked: Sequence[np.ndarray], covariance: str) -> np.ndarray:
     """Value and error, (numbers, 2), of combinations of the coefficients, a block (numbers, columns) for each term or curve.
 
-    A block is NaN where the rows and the penalty do not determine all of it.
+    A block that rows and penalty do not fully determine is NaN.
     """
     columns, penalty = gam.terms.build_columns(rows.features), gam.terms.build_penalties().toarray() / weight
     gram = (columns.T @ columns).toarray()

@@ -1,7 +1,6 @@
-"""The same fits by statsmodels on raw rows: slow, independent, there to check the fast way."""
+"""The same fits by statsmodels on raw rows: slow and independent."""
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -22,34 +21,24 @@ FORMULA = {  # a spec's term -> the same in the formula, in the order in which f
     "judge": "judge",
     "reference": "gt_unit",
     "judge:reference": "judge:gt_unit",
-    "self": "own",
-    "same_family": "same_family",
+    "self": "self_bias",
+    "same_family": "family_bias",
     "dimension": "dimension",
     "model": "model",
     "model:dimension": "model_dimension",
 }
-FACTOR_COLUMNS = ("own", "same_family", "dimension", "model", "model_dimension")  # left out where they have one level
-QUANTITIES = {
-    ("judge", None): "intercept",
-    ("judge", "gt_unit"): "slope",
-    ("judge", "x"): "length",
-    ("own", None): "self_bias",
-    ("same_family", None): "family_bias",
-    ("dimension", None): "dimension",
-    ("model", None): "model",
-    ("model_dimension", None): "model_dimension",
-    ("Intercept", None): "intercept",
-    ("gt_unit", None): "slope",
-}
-# statsmodels has no jackknife by prompt: CR3 is made here, of whatever it fits.
+FACTOR_COLUMNS = ("self_bias", "family_bias", "dimension", "model", "model_dimension")  # left out where they have one level
+SHARED = {"intercept": "Intercept", "slope": "gt_unit"}  # quantity of all judges -> its column in the design
+BY_JUDGE = {"intercept": "", "slope": ":gt_unit", "length": ":x"}  # quantity of one judge -> what follows judge[code]
+# statsmodels has no jackknife by prompt: CR3 is made here, from its fit.
 COV_TYPES = {"classical": "nonrobust", "CR1": "cluster", "two_way": "cluster", "CR3": "nonrobust"}
 
 
 def fits_by_formula(spec: Spec, study: Study) -> Iterator[Fitted]:
     """Fit each slice of the spec with `statsmodels.formula.api.ols` on the rows of the canonical ratings.
 
-    Equation 1 reads: rating_unit ~ 0 + judge + judge:gt_unit + own + same_family + dimension (+ judge:x for length control),
-    with own the judge's name on its own completions and same_family the family's name on those of its siblings.
+    Equation 1 reads rating_unit ~ 0 + judge + judge:gt_unit + self_bias + family_bias + dimension (+ judge:x);
+    self_bias is the judge's name on its own completions, family_bias the family's name on those of its siblings.
     """
     selection, factors = spec.selection, FACTORS
     rows = selection.rows(study.ratings)
@@ -74,15 +63,14 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     terms, absent = estimable_terms(spec, factors), absent_terms(spec, factors)
     if not terms:
         return without_terms(label, len(frame), absent)
-    coded, names = _coded(factors)
-    named, length = spec.model.terms, ["x"] if spec.selection.length else []
-    parts = [code for name, code in FORMULA.items() if name in named and (code in coded or code not in FACTOR_COLUMNS)]
-    parts = [*([] if "intercept" in named else ["0"]), *parts, *(f"judge:{covariate}" for covariate in length)]
+    coded, codes = _coded(factors)
+    listed, length = spec.model.terms, ["x"] if spec.selection.length else []
+    parts = [code for name, code in FORMULA.items() if name in listed and (code in coded or code not in FACTOR_COLUMNS)]
+    parts = [*([] if "intercept" in listed else ["0"]), *parts, *(f"judge:{covariate}" for covariate in length)]
     data = frame[["rating_unit", "gt_unit", *length]].assign(**coded)
     model = ols(f"rating_unit ~ {' + '.join(parts)}", data)
-    # Not all columns are terms: without intercept, a formula has one for the reference level of its first factor.
-    place = {_coefficient(name, names): place for place, name in enumerate(model.exog_names)}
-    x, y = model.exog[:, [place[term.quantity, term.term] for term in terms]], model.endog
+    columns = [name.replace("[T.", "[") for name in model.exog_names]  # T. marks a factor that has a reference level
+    x, y = model.exog[:, [columns.index(_column(term, codes)) for term in terms]], model.endog
     if spec.selection.absorb is not None:
         x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
     groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
@@ -93,16 +81,23 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
 
 
+def _column(term: Term, codes: dict[str, dict[str, str]]) -> str:
+    if term.term == ALL_JUDGES:
+        return SHARED[term.quantity]
+    factor = "judge" if term.quantity in BY_JUDGE else term.quantity
+    return f"{factor}[{codes[factor][term.term]}]{BY_JUDGE.get(term.quantity, '')}"
+
+
 def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
     """Fit with errors of a kind; groups: (rows,) number of the prompt, or (rows, 2), of the prompt and of the judge."""
     kind, by_prompt = COV_TYPES.get(covariance, covariance), COVARIANCES[covariance].of_prompts is not None
-    df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # of as many clusters less one
+    df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # clusters less one
     clusters = {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
     fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
     spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
     if clusters:  # statsmodels takes the number of columns for the rank
         spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
-    # statsmodels divides by what is 0 then; the errors are unknown
+    # Without residual degrees of freedom statsmodels divides by 0.
     unknown = df == 0 or (fitted.df_resid <= 0 and covariance not in ("HC0", "HC2", "HC3", "CR3"))
     if unknown or (covariance == "two_way" and refused(spread[np.ix_(identified, identified)])):
         spread = np.full_like(spread, np.nan)
@@ -111,7 +106,7 @@ def _least_squares(model, covariance: str, groups: np.ndarray) -> LeastSquares:
 
 
 def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
-    """Covariance CR3, from fits to the rows without each prompt in turn; NaN of what one of them does not determine."""
+    """Covariance CR3, from fits without each prompt in turn; NaN where one of them does not determine a coefficient."""
     x, y = fitted.model.exog, fitted.model.endog
     changes = np.empty((prompt.max() + 1, x.shape[1]))
     for left_out in range(len(changes)):
@@ -130,51 +125,41 @@ def _within(columns: np.ndarray, frame) -> np.ndarray:
     return (columns - columns.groupby([frame[name].to_numpy() for name in names]).transform("mean")).to_numpy()
 
 
-def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[tuple[str, str], str]]:
-    """Categorical columns of the formula, and the name behind each (column, code).
+def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, str]]]:
+    """Categorical columns of the formula, without those of one level, and by column the code of each name.
 
-    Codes l0, l1, ... stand for names, which may hold what the syntax of formulas uses. The reference level of `own`,
-    `same_family` and `model_dimension` is `none`, in all other rows. A column of one level is left out.
+    Codes l0, l1, ... replace names, which may contain the syntax of formulas. The reference level of self_bias, family_bias and
+    model_dimension, in all other rows, is `none`.
     """
     import pandas as pd
 
     judge, family, model, dimension = (factors[name] for name in ("judge", "judge_family", "model", "dimension"))
     first = {level: np.unique(model[dimension == level])[0] for level in np.unique(dimension)}
     own, every = judge == model, np.ones(len(judge), dtype=bool)
+    model_dimension = np.strings.add(np.strings.add(model, ", "), dimension)
     columns = {
         "judge": (judge, every),
-        "own": (judge, own),
-        "same_family": (family, (family == factors["model_family"]) & ~own),
+        "self_bias": (judge, own),
+        "family_bias": (family, (family == factors["model_family"]) & ~own),
         "dimension": (dimension, every),
         "model": (model, every),
-        "model_dimension": (
-            np.strings.add(np.strings.add(model, ", "), dimension),
-            model != np.array([first[level] for level in dimension]),
-        ),
+        "model_dimension": (model_dimension, model != np.array([first[level] for level in dimension])),
     }
-    coded, names = {}, {}
+    coded, codes = {}, {}
     for column, (values, rows) in columns.items():
-        present, place = np.unique(values[rows], return_inverse=True)
+        names, place = np.unique(values[rows], return_inverse=True)
         reference = [] if rows is every else ["none"]
-        levels = [*reference, *(f"l{number}" for number in range(len(present)))]
+        levels = [*reference, *(f"l{number}" for number in range(len(names)))]
         if len(levels) > 1 or column == "judge":
             code = np.zeros(len(values), dtype=int)
             code[rows] = place + len(reference)
             coded[column] = pd.Categorical.from_codes(code, levels)
-            names |= {(column, f"l{number}"): str(name) for number, name in enumerate(present)}
-    return coded, names
-
-
-def _coefficient(name: str, names: dict[tuple[str, str], str]) -> tuple[str, str] | None:
-    """Quantity and term of a column of the design; None for a reference level without name."""
-    column, code, covariate = re.fullmatch(r"(\w+)(?:\[(?:T\.)?(\w+)\])?(?::(\w+))?", name).groups()
-    if code and (column, code) not in names:
-        return None
-    return QUANTITIES[column, covariate], names[column, code] if code else ALL_JUDGES
+            codes[column] = {name: f"l{number}" for number, name in enumerate(names.tolist())}
+    return coded, codes
 
 
 def _identified(design: np.ndarray) -> np.ndarray:
-    """Coefficients with no part in the null space of the design, from its singular vectors."""
+    """Which coefficients have no part in the null space of the design, from its singular vectors."""
     size = np.linalg.norm(design, axis=0)  # 0 where the only rows of a term are left out
     _, values, vectors = np.linalg.svd(np.linalg.qr(design / np.where(size > 0, size, 1.0), mode="r"))
     null = vectors[(values > 1e-9 * values.max(initial=0.0)).sum() :]  # also those beyond the number of rows
@@ -186,11 +171,11 @@ GRADIENT = 1e-8  # of the mean log-likelihood, at which it stops
 
 
 def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float, float]:
-    """Let statsmodels' OrderedModel go on from `fit`, one row per rating: the gain, and how far an estimate moves.
+    """Let statsmodels' OrderedModel go on from `fit`, by fit_ordinal, on one row per rating: the gain and the movement.
 
     The gain is its log-likelihood after at most 20 steps of BFGS minus that of `fit`: about 0 at an optimum, positive if there
     is a better point, negative if `fit` claims too much. The movement is the largest absolute change of a coefficient or
-    threshold that has a number. `fit` is that of fit_ordinal for the same cells and terms. (0, 0) where all have one rating.
+    threshold that has a number. (0, 0) if all rows have one rating.
     """
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 

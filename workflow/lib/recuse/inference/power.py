@@ -15,7 +15,7 @@ from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import determined, inverted, quantile, residuals_squared, solve
+from recuse.model.least_squares import determined, inverted, quantile, solve, weighted_squares
 from recuse.model.spec import A, B, C, Spec
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
@@ -339,7 +339,7 @@ def _noise_and_slopes(spec: Spec, moments: Moments) -> tuple[dict[str, float], d
     layout = layout_of(spec, terms, moments)
     solution = solve(moments, layout)
     judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
-    left, rows = np.bincount(judge, residuals_squared(moments, layout, solution)), np.bincount(judge, moments.n)
+    left, rows = np.bincount(judge, weighted_squares(moments, layout, solution)[:, 0, 0]), np.bincount(judge, moments.n)
     df = solution.n - solution.rank
     noise = np.sqrt(left / rows * solution.n / df) if df > 0 and left.any() else ()
     numbers = zip(terms, solution.estimate, solution.identified, strict=True)

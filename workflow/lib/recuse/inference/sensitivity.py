@@ -12,7 +12,7 @@ from recuse.data.study import Study
 from recuse.inference.refit import Refit, columns_by_prompt, refit
 from recuse.model.design import COLLINEAR, Term, layout_of
 from recuse.model.estimable import moments_of, slices_of
-from recuse.model.least_squares import Solution, inverted, quantile, residuals_squared
+from recuse.model.least_squares import Solution, inverted, quantile, weighted_squares
 from recuse.model.spec import BIASES, Spec, estimand_of
 
 NO_RESIDUAL = "no classical error to compare with: the rows leave no residual, or there are no more of them than terms"
@@ -78,7 +78,7 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
 def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iterator[dict]:
     solution, result = each.solution, each.result
     df = solution.n - solution.rank
-    residual = float(residuals_squared(rows, layout_of(spec, each.terms, rows), solution).sum())
+    residual = float(weighted_squares(rows, layout_of(spec, each.terms, rows), solution)[:, 0, 0].sum())
     for place, term in enumerate(each.terms):
         if term.quantity not in BIASES:
             continue

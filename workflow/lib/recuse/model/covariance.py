@@ -1,7 +1,7 @@
-"""Covariances of least-squares coefficients, one entry of COVARIANCES each: how it is computed, its needs, its words.
+"""Covariances of least-squares coefficients: COVARIANCES says how each is computed, what it needs and what it is called.
 
-Group moments are enough for White's errors, those by leverage and the classical ones. Errors clustered by prompt need the rows
-of each prompt, which share its difficulty and its human scores and so may vary together.
+Errors clustered by prompt need the rows of each prompt, which share its difficulty and its human scores; for the others, group
+moments are enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,25 +19,24 @@ from recuse.model.least_squares import (
     Solution,
     determined,
     others_than_rating,
-    residuals_squared,
     small_sample_factor,
     solve,
     weighted_squares,
 )
 from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, score_weights, shifts_of
 
-FEW = 30  # clusters: errors of fewer are too small, all the more where the clusters differ in size
+FEW = 30  # clusters: errors of fewer are too small, more so where clusters differ in size
 FEW_CLUSTERS = "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t distribution"
-NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is no rounding
-LEFT = 1e-10  # share of a term's squares that is left without a prompt: below it, what is left is rounding of 0
-AT_ONCE = 250  # prompts that the jackknife leaves out, each by itself
+NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is not rounding
+LEFT = 1e-10  # share of a term's squares left without a prompt: below it, only rounding is left
+AT_ONCE = 250  # prompts of the jackknife, which bounds memory
 
 
 def fit(moments: Moments, regressors: np.ndarray, *, covariance: str = "HC0", solution: Solution | None = None) -> LeastSquares:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`, with standard errors.
 
-    Arguments as of `solve`; covariance: one of COVARIANCES that needs no rows of prompts; solution: that of `solve`, where it
-    is there already. Coefficients that no combination of rows determines are NaN.
+    Arguments as of `solve`; covariance: one of COVARIANCES with `of_moments`; solution: that of `solve`, if at hand.
+    Coefficients that the rows do not determine are NaN.
     """
     return COVARIANCES[covariance].of_moments(moments, regressors, solution or solve(moments, regressors))
 
@@ -54,7 +53,7 @@ def white(moments: Moments, regressors: np.ndarray, solution: Solution, *, corre
 
 def classical(moments: Moments, regressors: np.ndarray, solution: Solution) -> LeastSquares:
     """One error variance: A * sum e^2 / (n - rank); NaN when n <= rank."""
-    total = residuals_squared(moments, regressors, solution).sum()
+    total = weighted_squares(moments, regressors, solution)[:, 0, 0].sum()
     n, rank = solution.n, solution.rank
     return solution.with_covariance(solution.inverse * (total / (n - rank) if n > rank else np.nan))
 
@@ -89,22 +88,18 @@ def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:
 
 
 class ByPrompt:
-    """Errors of one slice that are clustered by prompt: prompts come a few at a time, each with all its rows."""
+    """Errors of one slice, clustered by prompt; prompts come a few at a time, each with all its rows."""
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice."""
-        self.prompts = 0  # with rows in the slice, even if these carry no term
+        self.prompts = 0  # with rows in the slice, even without a term
         self._layouts, self._solution = layouts, solution
         self._meat = np.zeros(solution.gram.shape)
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
         self.prompts += len(prompts)
         self._take(sums)
-
-    def result(self) -> LeastSquares:
-        """The errors, after the last prompt."""
-        return replace(self._result(), df=self.prompts - 1)
 
 
 class Clusters(ByPrompt):
@@ -123,17 +118,18 @@ class Clusters(ByPrompt):
         scores = mapped(sums, self._weights)
         self._meat += scores.T @ scores
 
-    def _result(self) -> LeastSquares:
-        return self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution))
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
+        result = self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution))
+        return replace(result, df=self.prompts - 1)
 
 
 class Jackknife(ByPrompt):
     """Errors CR3: (P - 1) / P sum over prompts of (b_(-p) - b)(b_(-p) - b)', of P prompts; t with P - 1 degrees of freedom.
 
     b_(-p) = b - (G - G_p)^-1 s_p is the fit without prompt p: G = X'X, and of the rows of p G_p = X'X and s_p = X'(y - X b).
-    NaN with fewer than two prompts, and of coefficients that the rows do not determine without some prompt. Source: Bell and
-    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), Fast and reliable jackknife and bootstrap methods for cluster-robust
-    inference, CV3J centred at b.
+    NaN with fewer than two prompts, and for coefficients that the rows without some prompt do not determine. Source: Bell and
+    McCaffrey (2002); MacKinnon, Nielsen and Webb (2023), cluster-robust jackknife CV3J, centred at b.
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution) -> None:
@@ -149,7 +145,7 @@ class Jackknife(ByPrompt):
             self._meat += changes.T @ changes
 
     def _changes(self, values: np.ndarray) -> np.ndarray:
-        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p; NaN where b_(-p) is not known."""
+        """b - b_(-p) of some prompts, (prompts, terms), from the entries of G_p and s_p; NaN where not determined."""
         row, column = self._places
         entries, scores = np.split(values, [len(row)], axis=1)
         entries = self._solution.gram[self._places] - entries
@@ -157,44 +153,44 @@ class Jackknife(ByPrompt):
         entries *= left[:, row] & left[:, column]
         return shifts_of(np.concatenate([entries, scores], axis=1), self._places, self._solution.null)
 
-    def _result(self) -> LeastSquares:
+    def result(self) -> LeastSquares:
+        """The errors, after the last prompt."""
         factor = (self.prompts - 1) / self.prompts if self.prompts > 1 else np.nan
-        return self._solution.with_covariance(self._meat * factor)
+        return replace(self._solution.with_covariance(self._meat * factor), df=self.prompts - 1)
 
 
 class TwoWay(ByPrompt):
     """Errors clustered by prompt and judge: V_prompt + V_judge - V_pair, each CR1 with the factor of its own clusters.
 
-    t with min(prompts, judges) - 1 degrees of freedom. The difference need not be positive semidefinite; where it is not, by
-    `refused`, the covariance is NaN altogether. So it is under Equation 1: a judge's own intercept takes up its score, V_judge
-    is 0 for the terms by judge. It is of use for terms that all judges share.
-    Source: Cameron, Gelbach and Miller (2011), equation 2.7.
+    t with min(prompts, judges) - 1 degrees of freedom. All NaN where the difference is not positive semidefinite, by `refused`,
+    as under Equation 1: a judge's intercept absorbs its score, V_judge is 0 for the terms by judge. Useful for terms that all
+    judges share. Source: Cameron, Gelbach and Miller (2011), equation 2.7.
     """
 
     def __init__(self, layouts: np.ndarray, solution: Solution, judge: np.ndarray) -> None:
-        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str, the one of each cell."""
+        """Start without prompts; layouts: (cells, w, terms), of the slice; judge: (cells,) of str."""
         super().__init__(layouts, solution)
         weights = score_weights(layouts, solution.estimate)
-        cells = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge = [(of_judge, weights[:, of_judge]) for of_judge in cells]
-        self._scores = np.zeros((len(cells), len(solution.gram)))  # of each judge
-        self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)  # judges in prompts, with rows in the slice
+        cells_of_judges = [np.flatnonzero(judge == name) for name in np.unique(judge)]
+        self._by_judge = [(cells, weights[:, cells]) for cells in cells_of_judges]
+        self._scores = np.zeros((len(cells_of_judges), len(solution.gram)))
+        self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)  # prompts x judges with rows in the slice
 
     def _take(self, sums: np.ndarray) -> None:
         total = np.zeros((len(sums), self._scores.shape[1]))
         for place, (cells, weights) in enumerate(self._by_judge):
-            of_judge = sums[:, :, cells]
-            scores = mapped(of_judge, weights)
+            judge_sums = sums[:, :, cells]
+            scores = mapped(judge_sums, weights)
             self._meat_of_pairs += scores.T @ scores
-            self._pairs += int(of_judge[:, 0].any(axis=1).sum())
+            self._pairs += int(judge_sums[:, 0].any(axis=1).sum())
             self._scores[place] += scores.sum(axis=0)
             total += scores
         self._meat += total.T @ total
 
     def result(self) -> LeastSquares:
         """The errors, after the last prompt."""
-        of_judges, judges = self._scores.T @ self._scores, len(self._scores)
-        parts = ((self._meat, self.prompts), (of_judges, judges), (-self._meat_of_pairs, self._pairs))
+        judges = len(self._scores)
+        parts = (self._meat, self.prompts), (self._scores.T @ self._scores, judges), (-self._meat_of_pairs, self._pairs)
         result = self._solution.sandwich(sum(meat * small_sample_factor(number, self._solution) for meat, number in parts))
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
             result = replace(result, covariance=np.full_like(result.covariance, np.nan))
@@ -202,7 +198,7 @@ class TwoWay(ByPrompt):
 
 
 def refused(covariance: np.ndarray) -> bool:
-    """Whether a matrix is no covariance: it is not finite, or has an eigenvalue below 0, by more than rounding."""
+    """Whether a matrix is no covariance: it is not finite, or has an eigenvalue below 0 by more than rounding."""
     if not np.isfinite(covariance).all():
         return True
     values = np.linalg.eigvalsh(covariance)
@@ -211,19 +207,19 @@ def refused(covariance: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Covariance:
-    """One kind of standard errors, computed of group moments or of the sums of prompts."""
+    """One kind of standard errors, computed from group moments or from the sums of prompts."""
 
     meaning: str  # for the reference of the settings
     words: str  # before "standard errors", in headings and captions
     of_moments: Callable[[Moments, np.ndarray, Solution], LeastSquares] | None = None
-    of_prompts: Callable[..., ByPrompt] | None = None  # of layouts, solution and, if by judge, the judge of each cell
-    leveraged: bool = False  # needs the leverage of single rows: groups of rows with one reference, which hold no lengths
-    by_judge: bool = False  # needs cells of one judge each: clusters are judges, too
-    estimators: Sequence[str] = ("least_squares",)  # that have it
+    of_prompts: Callable[..., ByPrompt] | None = None  # of layouts, solution and, if by judge, the cells' judges
+    leveraged: bool = False  # needs groups of rows with one reference each, which have no lengths
+    by_judge: bool = False  # needs cells of one judge each
+    estimators: Sequence[str] = ("least_squares",)
 
     @property
     def by_prompt_alone(self) -> bool:
-        """Whether its clusters are the prompts, in which the effects of completions that a spec may absorb are nested."""
+        """Whether its clusters are the prompts, in which absorbed effects of completions are nested."""
         return self.of_prompts is not None and not self.by_judge
 
 
@@ -234,7 +230,7 @@ COVARIANCES = {
     "HC2": Covariance("White's by leverage", "HC2", partial(by_leverage, power=1), leveraged=True),
     "HC3": Covariance("White's by squared leverage", "HC3", partial(by_leverage, power=2), leveraged=True),
     "classical": Covariance(
-        "those of the model itself, from one error variance, the inverse Hessian of the likelihood, or the posterior "
+        "those of the model itself: from one error variance, the inverse Hessian of the likelihood, or the posterior "
         "covariance of the splines",
         "classical",
         classical,
@@ -243,8 +239,8 @@ COVARIANCES = {
     "CR1": Covariance("clustered by prompt", "prompt-clustered (CR1)", of_prompts=Clusters),
     "CR3": Covariance("by the jackknife over prompts", "prompt-clustered, jackknifed (CR3)", of_prompts=Jackknife),
     "two_way": Covariance(
-        "clustered by prompt and judge, for terms that all judges share (where each judge has its own intercept, as in "
-        "Equation 1, this takes up the judge's score, and there are no standard errors)",
+        "clustered by prompt and judge, for terms that all judges share (an intercept for each judge, as in Equation 1, "
+        "absorbs the judge's score, and there are no standard errors)",
         "prompt- and judge-clustered",
         of_prompts=TwoWay,
         by_judge=True,

@@ -1,4 +1,4 @@
-"""The terms of Equation 1 and other models: which rows carry them, why some have no coefficient, and their design matrix."""
+"""The terms of Equation 1 and other models: which rows carry them, why some have no coefficient, and the design matrix."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from recuse.model.spec import EQUATION_1, Spec
 
 CONSTANT, REFERENCE, LENGTH = 0, 1, 2  # places in the regressors (1, reference, length) of a row
 ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
-COLLINEAR = "not estimable: other terms of the design account for it in every row"
-ABSORBED = "not estimable: the effects of completions account for it"
-RELATIVE = "not estimable: the effects of completions leave the intercepts and slopes of judges relative to those of this one"
+COLLINEAR = "not estimable: collinear with other terms"
+ABSORBED = "not estimable: collinear with the effects of completions"
+RELATIVE = "not estimable: with effects of completions, intercepts and slopes are relative to this judge's"
 BY_JUDGE = ("intercept", "slope", "length")
-ALIKE = ("dimension", "model", "model_dimension")  # quantities that do not differ between the rows of a completion
+BY_COMPLETION = ("dimension", "model", "model_dimension")  # quantities that are the same in all rows of a completion
 NO_ROWS = {
-    "self_bias": "no row of this judge rates itself",
-    "family_bias": "no row of this family's judges rates another model of the family",
+    "self_bias": "this judge did not rate its own answers",
+    "family_bias": "no judge of this family rated another of its models",
 }
 NO_SLICE = "no row is left"
 NO_TERM = "no row carries a term of the model"
@@ -34,77 +34,72 @@ class Term:
     carried: np.ndarray  # (groups,) of bool
 
 
+def _each(factor: str, first: int = 0) -> Callable:
+    """Of each level of a factor, from the `first` on, which groups have it."""
+    return lambda factors: {str(level): factors[factor] == level for level in np.unique(factors[factor])[first:]}
+
+
+def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {ALL_JUDGES: np.ones(len(factors["judge"]), dtype=bool)}
+
+
+def _self(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {judge: rows & (factors["model"] == judge) for judge, rows in _each("judge")(factors).items()}
+
+
+def _same_family(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    siblings = (factors["model_family"] == factors["judge_family"]) & (factors["model"] != factors["judge"])
+    return {family: rows & siblings for family, rows in _each("judge_family")(factors).items()}
+
+
+def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Each model against the first one of the dimension."""
+    model, dimension = factors["model"], factors["dimension"]
+    return {
+        f"{m}, {d}": (model == m) & (dimension == d) for d in np.unique(dimension) for m in np.unique(model[dimension == d])[1:]
+    }
+
+
+# The terms that a spec may name -> quantity, regressor, and level -> groups that carry it; in the order of the tables.
+TERMS: dict[str, tuple[str, int, Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]]] = {
+    "intercept": ("intercept", CONSTANT, _all_judges),
+    "judge": ("intercept", CONSTANT, _each("judge")),
+    "reference": ("slope", REFERENCE, _all_judges),
+    "judge:reference": ("slope", REFERENCE, _each("judge")),
+    "self": ("self_bias", CONSTANT, _self),
+    "same_family": ("family_bias", CONSTANT, _same_family),
+    "dimension": ("dimension", CONSTANT, _each("dimension", 1)),
+    "model": ("model", CONSTANT, _each("model", 1)),
+    "model:dimension": ("model_dimension", CONSTANT, _model_by_dimension),
+}
+JUDGE_LENGTH = ("length", LENGTH, _each("judge"))
+
+
 def terms_of(factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False) -> list[Term]:
     """List the terms of a model for groups of rows with these factors, each an array (groups,) of str.
 
     Equation 1, the default, reads rating ~ judge + judge:reference + self[judge] + same_family[family] + dimension - 1
     (+ judge:length), where self = 1[model == judge] and same_family = 1[family of model == family of judge, not self]. The
-    first dimension in alphabetical order is the reference level; with `model` or `model:dimension`, so is the first model, of
-    each dimension, and self- and family-bias are then gaps to the judges of other families.
-    names: the terms taken, of TERMS. A self or family term that no group carries is listed, too: a judge that is not rated
-    itself, a family of one. Source: Play Favorites (arXiv 2508.06709), Equation 1 and section 6.2.
+    first dimension in alphabetical order is the reference level; with `model` or `model:dimension`, so is the first model (of
+    each dimension), and self- and family-biases are then gaps to the judges of other families.
+    names: the terms, of TERMS. Self and family terms that no group carries are listed as well. Source: Play Favorites (arXiv
+    2508.06709), Equation 1 and section 6.2.
     """
-    terms = [term for name, listed in TERMS.items() if name in names for term in listed(factors)]
-    return terms + (_by_judge("length", LENGTH)(factors) if length else [])
-
-
-def _for_all(quantity: str, regressor: int) -> Callable:
-    return lambda factors: [Term(quantity, ALL_JUDGES, regressor, np.ones(len(factors["judge"]), dtype=bool))]
-
-
-def _by_judge(quantity: str, regressor: int) -> Callable:
-    return lambda factors: [Term(quantity, str(j), regressor, factors["judge"] == j) for j in np.unique(factors["judge"])]
-
-
-def _by_level(quantity: str) -> Callable:
-    """Of each level of the factor of this name but the first."""
-    return lambda factors: [
-        Term(quantity, str(level), CONSTANT, factors[quantity] == level) for level in np.unique(factors[quantity])[1:]
-    ]
-
-
-def _self(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    judge, own = factors["judge"], factors["model"] == factors["judge"]
-    return [Term("self_bias", str(j), CONSTANT, own & (judge == j)) for j in np.unique(judge)]
-
-
-def _same_family(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    family = factors["judge_family"]
-    others = (factors["model_family"] == family) & (factors["model"] != factors["judge"])
-    return [Term("family_bias", str(f), CONSTANT, others & (family == f)) for f in np.unique(family)]
-
-
-def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> list[Term]:
-    """Each model against the first one of the dimension."""
-    model, dimension = factors["model"], factors["dimension"]
+    listed = [term for name, term in TERMS.items() if name in names] + [JUDGE_LENGTH] * length
     return [
-        Term("model_dimension", f"{m}, {d}", CONSTANT, (model == m) & (dimension == d))
-        for d in np.unique(dimension)
-        for m in np.unique(model[dimension == d])[1:]
+        Term(quantity, level, regressor, carried)
+        for quantity, regressor, levels in listed
+        for level, carried in levels(factors).items()
     ]
-
-
-# The terms that a spec may name -> how to list them, in the order of the tables.
-TERMS: dict[str, Callable[[Mapping[str, np.ndarray]], list[Term]]] = {
-    "intercept": _for_all("intercept", CONSTANT),
-    "judge": _by_judge("intercept", CONSTANT),
-    "reference": _for_all("slope", REFERENCE),
-    "judge:reference": _by_judge("slope", REFERENCE),
-    "self": _self,
-    "same_family": _same_family,
-    "dimension": _by_level("dimension"),
-    "model": _by_level("model"),
-    "model:dimension": _model_by_dimension,
-}
 
 
 def estimable_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[Term]:
-    """List the terms of a spec that some of these groups of rows carry and that its fixed effects leave."""
+    """List the terms of a spec that some of these groups of rows carry and its fixed effects leave."""
     return [term for term, reason in _with_reasons(spec, factors) if not reason]
 
 
 def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[str, str, str]]:
-    """List (quantity, term, reason) of the others, those that no row carries first."""
+    """List (quantity, term, reason) of the other terms; self and family terms that no row carries come first."""
     absent = [(term.quantity, term.term, reason) for term, reason in _with_reasons(spec, factors) if reason]
     return sorted(absent, key=lambda row: row[0] not in NO_ROWS)
 
@@ -112,14 +107,14 @@ def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[st
 def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[Term, str]]:
     """Yield each term of a spec and why it has no coefficient, or "".
 
-    `absorb` takes away what does not vary among the rows of a completion, and the intercept and slopes of the first judge by
-    alphabet, as those of all judges together do not vary.
+    `absorb` removes what does not vary among the rows of a completion, and the intercept and slopes of the first judge in
+    alphabetical order, as those of all judges together do not vary.
     """
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
     for term in terms_of(factors, names=spec.model.terms, length=spec.selection.length is not None):
         if not term.carried.any():
             yield term, NO_ROWS[term.quantity]
-        elif absorbs and (term.quantity in ALIKE or term.term == ALL_JUDGES):
+        elif absorbs and (term.quantity in BY_COMPLETION or term.term == ALL_JUDGES):
             yield term, ABSORBED
         elif absorbs and term.quantity in BY_JUDGE and term.term == judges[0]:
             yield term, RELATIVE
@@ -131,10 +126,9 @@ def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
     """Lay the terms out as B, (groups, v - 1, terms), by `regressors_of`; with `absorb`, less the means of completions.
 
     A row's regressors are then x - mean of x over the rows of its completion, M X of all rows. With A = (X'MX)^-1, the
-    coefficients are A X'My, as with a dummy for each completion. As each completion is of one prompt, the score of a prompt is
-    X'M(y - X b) over its rows. Errors CR1 do not count the completions, which are nested in the clusters, as regressors.
-    The groups of `rows` must then tell apart which judges rated a completion.
-    Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B, on effects nested in clusters.
+    coefficients are A X'My, as with a dummy for each completion, and the score of a prompt is X'M(y - X b) over its rows.
+    Errors CR1 do not count the completions, which are nested in the clusters, as regressors. The groups of `rows` must then
+    distinguish which judges rated a completion. Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B.
     """
     layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
     if spec.selection.absorb is None or not terms:
@@ -156,7 +150,7 @@ def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
 def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Number the distinct entries of B, (groups, ...): the first group of each kind, (kinds,), and the kind of each group.
 
-    factor: (groups,) of str, by which kinds are told apart, too.
+    factor: (groups,) of str, that further separates the kinds.
     """
     flat = np.ascontiguousarray(layout.reshape(len(layout), -1)) + 0.0  # -0.0 becomes 0.0, of other bytes
     binary = ((flat == 0) | (flat == 1)).all()  # then bits sort faster than bytes
@@ -170,7 +164,7 @@ def distinct_layouts(layout: np.ndarray, factor: np.ndarray | None = None) -> tu
 
 @dataclass(frozen=True)
 class SliceDesign(SliceCells):
-    """The terms of a slice in its design cells: groups with the same layout of terms, also with none, are one cell."""
+    """The terms of a slice in its design cells: groups with the same layout of terms are one cell."""
 
     terms: Sequence[Term]
     layouts: np.ndarray  # (cells, w, terms)
@@ -178,12 +172,12 @@ class SliceDesign(SliceCells):
 
     @property
     def regressors(self) -> np.ndarray:
-        """B of the slice's own groups, (own groups, w, terms), as by `layout_of`."""
+        """B by `layout_of`, (own groups, w, terms)."""
         return self.layouts[self.cell]
 
 
 def design_of(spec: Spec, rows: Moments, group: np.ndarray, *, apart: str | None = None) -> SliceDesign | None:
-    """Lay out the terms of a spec that some of the rows carry; None if there is none.
+    """Lay out the estimable terms of a spec; None if there is none.
 
     group: (own groups,) places of the groups of `rows` among all of the spec. apart: a factor that is constant in each cell.
     """

@@ -1,4 +1,4 @@
-"""Which specs a study has the data for, and the rows of these."""
+"""Which specs a study has the data for, and their rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,26 +12,23 @@ from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
 
 NO_LENGTHS = "the ratings have no lengths"
-ONE_FAMILY = "all judges are of one family: none is left to be judged by its reference"
+ONE_FAMILY = "all judges are of one family: no other judge is left to compare with its reference"
 NO_TASK_TYPES = "the study declares no task types"
-LEFT_OUT = f"without the slopes on human scores, as {NO_HUMAN_SCORE}: what is said is relative to the other judges"
-OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")  # terms that say nothing without it, or without other judges
+LEFT_OUT = f"without the slopes on human scores, as {NO_HUMAN_SCORE}: biases are relative to the other judges"
+OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")  # terms with no meaning without it or other judges
 
 
 def estimable_specs(
     specs: Mapping[str, Mapping], names: Iterable[str], study: Study, *, instead: Mapping[str, str] | None = None
 ) -> list[Spec]:
-    """Read those of config's `specs` with these names that can be fitted to the study.
-
-    instead: spec -> the one that takes its place in a study without human scores.
-    """
+    """The named specs of config's `specs` that the study can fit; instead: spec -> its substitute without human scores."""
     named = in_place(names, {} if study.has_human_scores else instead or {})
     named = Spec.from_config({name: specs[name] for name in named})
     return [fitted_to(spec, study) for spec in named if not_estimable(spec, study) is None]
 
 
 def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) -> list[Spec]:
-    """Read those of config's `specs` with these names whose slices the study has, whatever their terms."""
+    """The named specs of config's `specs` whose slices the study has, whatever their terms."""
     named = Spec.from_config({name: specs[name] for name in names})
     return [spec for spec in named if without_rows(spec, study) is None]
 
@@ -39,7 +36,7 @@ def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) 
 def not_estimable(spec: Spec, study: Study) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
     if not study.has_human_scores and spec.selection.reference is None:
-        # Biases that are gaps to the other judges remain; least squares estimates them without slopes on the human score.
+        # Least squares without slopes on the human score still estimates gaps to the other judges.
         on_human_scale = not against_judges(spec) and not set(OF_HUMAN_SCALE).isdisjoint(spec.model.terms)
         if on_human_scale or spec.model.estimator != "least_squares":
             return NO_HUMAN_SCORE
@@ -68,7 +65,7 @@ def without_rows(spec: Spec, study: Study) -> str | None:
 
 
 def missing(key: str, values: Iterable[str]) -> str:
-    """Say what a key of a spec's subset names and the study does not hold."""
+    """Say what a key of a spec's subset names and the study lacks."""
     return f"the study has no {key.replace('models_dropped', 'model')} named {', '.join(values)}"
 
 
@@ -78,7 +75,7 @@ def moments_of(spec: Spec, study: Study) -> Moments:
 
 
 def slices_of(spec: Spec, study: Study) -> Iterator[tuple[str, Cells | Moments]]:
-    """Yield (label, rows) of each slice, which may have no rows: moments for least squares, cells for other estimators."""
+    """Yield (label, rows) of each slice, which may have none: moments for least squares, cells for other estimators."""
     rows = moments_of(spec, study) if spec.model.estimator == "least_squares" else study.cells(spec.selection)
     for label, mask in spec.selection.slices(rows.factors):
         yield label, rows.select(mask)

@@ -1,4 +1,4 @@
-"""Specs applied to a study: the tidy tables of estimates, of what could not be estimated, and of many tests at once."""
+"""Specs applied to a study: the tables of estimates, of what is not estimable, and of multiple tests."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ NO_ERROR = (
 
 
 class Estimated(NamedTuple):
-    """The rows that a spec adds to five tables."""
+    """Rows of a spec in five tables."""
 
     estimates: list[dict]
     not_estimable: list[dict]
@@ -34,24 +34,22 @@ def estimate(spec: Spec, study: Study, *, confidence: float, seed: int = 0) -> E
 
     An interval is estimate -+ z * std_error, z the (1 + confidence) / 2 quantile of the normal distribution or, for errors by
     prompt, of t with `df` degrees of freedom. The p-value is that of the two-sided test of 0. Both are missing where the
-    standard error is 0 or unknown. A term that no row carries has no row among the estimates; one that the design or the data
-    do not determine has a row without numbers. Both are listed as not estimable, with the reason, as are slices and specs
-    without rows.
+    standard error is 0 or unknown. A term that no row carries has no row among the estimates; one that is not determined has a
+    row without numbers. Both are listed as not estimable, with the reason, as are slices and specs without rows.
 
     A bootstrap, drawn with `seed`, adds boot_std_error, the standard deviation (n - 1) of the replicates that determine the
-    coefficient, and boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles. They are empty where there are fewer
-    than two prompts or such replicates; the interval also where all replicates are equal. A wild bootstrap adds wild_p_value,
-    wild_ci_low and wild_ci_high, empty where there is no error CR1. Either one also adds the tests in `adjusted`.
+    coefficient, and boot_ci_low and boot_ci_high, their (1 -+ confidence) / 2 quantiles; all are empty with fewer than two
+    prompts or such replicates, the interval also if all replicates are equal. A wild bootstrap adds wild_p_value, wild_ci_low
+    and wild_ci_high, empty without an error CR1. Either one also adds the tests in `adjusted`.
     """
     about = {"study": study.name, "spec": spec.name}
     tables = Estimated([], [], [], [], [])
-    reason = not_estimable(spec, study)
-    if reason is not None:
+    if (reason := not_estimable(spec, study)) is not None:
         tables.not_estimable.append({**about, "slice": "", "quantity": "", "term": "", "reason": reason})
         return tables
     remarks = [missing(key, values) for key, values in spec.selection.absent_from(study.cells().factors).items()]
-    asked, spec = spec, fitted_to(spec, study)
-    remarks += [LEFT_OUT] if spec != asked else []
+    if (reduced := fitted_to(spec, study)) != spec:
+        spec, remarks = reduced, [*remarks, LEFT_OUT]
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
     slices = list(fits(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
@@ -95,7 +93,7 @@ def _numbers(coefficient: Coefficient, confidence: float) -> dict:
 
 
 def _bootstrap(replicates: np.ndarray | None, confidence: float) -> dict:
-    """Columns of the bootstrap, where enough replicates determine the coefficient."""
+    """Columns of the bootstrap, if enough replicates determine the coefficient."""
     if replicates is None or len(replicates := replicates[~np.isnan(replicates)]) < 2:
         return {}
     error = float(replicates.std(ddof=1))
@@ -108,13 +106,11 @@ def _bootstrap(replicates: np.ndarray | None, confidence: float) -> dict:
 def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list[dict]:
     """List the rows of the multiplicity table: the tested coefficients of a spec in all slices, as one family.
 
-    A coefficient without a standard error is no test and has no row. p_value is the one of the estimates. holm_p_value bounds
-    the probability of any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false
-    rejections (Benjamini and Hochberg 1995); both are by statsmodels. With a wild bootstrap, max_t_p_value bounds the same as
-    Holm's but learns the dependence from the draws, and the simultaneous intervals hold all coefficients at once with
-    probability `confidence`: see `max_t`. Neither claims more than the single test: the p-value is at least p_value, and the
-    interval at least as wide as that by t or the normal distribution.
-
+    A coefficient without a standard error has no row. p_value is that of the estimates. holm_p_value bounds the probability of
+    any false rejection, whatever the dependence (Holm 1979); bh_p_value the expected share of false rejections (Benjamini and
+    Hochberg 1995); both are by statsmodels. With a wild bootstrap, max_t_p_value bounds the same as Holm's but learns the
+    dependence from the draws, and the simultaneous intervals contain all coefficients at once with probability `confidence`:
+    see `max_t`. The p-value is at least p_value, and the interval at least as wide as that by t or the normal distribution.
     slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all slices.
     """
     tested = [
@@ -144,8 +140,8 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
 
 def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> dict[str, list]:
     """Columns of `max_t` of coefficients that have errors; none unless each has a wild bootstrap."""
-    tests = [row.wild for row in coefficients if row.wild is not None]
-    if len(tests) < len(coefficients):
+    tests = [row.wild for row in coefficients]
+    if None in tests:
         return {}
     adjusted_p_values, critical = max_t(tests, confidence=confidence)
     estimate, error = (np.array([getattr(row, name) for row in coefficients]) for name in ("estimate", "std_error"))
@@ -169,8 +165,7 @@ def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, 
     With t = b / error CR1, and T* the largest |t*| of all tests in a draw, each t* under the hypothesis that its coefficient
     is 0, p = (1 + number of T* >= |t|) / (1 + draws). The interval is b -+ T errors, T the smallest T* that all but
     (1 - confidence) (1 + draws) - 1 do not exceed: it excludes 0 exactly where p <= 1 - confidence. T is NaN with too few
-    draws. Source: Westfall and Young (1993), single-step max-T; Romano and Wolf (2005), with a studentised bootstrap, here
-    that of `WildBootstrap`.
+    draws. Source: Westfall and Young (1993), single-step max-T; Romano and Wolf (2005), with the draws of `WildBootstrap`.
     """
     largest = np.sort(np.max([np.abs(test.statistics()) for test in tests], axis=0))
     draws = len(largest)

@@ -23,15 +23,15 @@ from recuse.model.spec import BIASES, Spec
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
-    "two_way: no standard errors, as the matrix of prompts + judges - judges in prompts is not positive semidefinite; where "
-    "each judge has its own intercept, as in Equation 1, this takes up the judge's score: write CR1 or CR3"
+    "two_way: no standard errors, as the matrix of prompts + judges - judges in prompts is not positive semidefinite; an "
+    "intercept for each judge, as in Equation 1, absorbs the judge's score: write CR1 or CR3"
 )
-LOST = "bootstrap: of {all} resamples of prompts, left out where they do not determine the coefficient: {lost}"
+LOST = "bootstrap: of {all} resamples of prompts, those that do not determine the coefficient are left out: {lost}"
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One coefficient: its numbers, NaN where there is none, and a note why."""
+    """One coefficient: its numbers, NaN where there is none, and why."""
 
     quantity: str
     term: str
@@ -48,35 +48,35 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fit of one slice; what is not estimable stands as (quantity, term, reason)."""
+    """The fit of one slice; not_estimable: (quantity, term, reason)."""
 
     slice: str
     n: int  # rows
     coefficients: list[Coefficient] = field(default_factory=list)
     not_estimable: list[tuple[str, str, str]] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    curves: list[Curve] = field(default_factory=list)  # of smooth terms
+    curves: list[Curve] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class PromptErrors:
-    """The solution of a slice, and what its prompts say of the errors."""
+    """The solution of a slice, and its errors by prompt."""
 
     solution: Solution
     clusters: ByPrompt
-    replicates: np.ndarray | None  # (replicates, terms) of the bootstrap; None without one, or with one prompt
-    wild: Mapping[int, WildTest]  # by place of the term; empty without a wild bootstrap
+    replicates: np.ndarray | None  # (replicates, terms); None without a bootstrap, or with one prompt
+    wild: Mapping[int, WildTest]  # by place of the term
 
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
-    """Fit each slice of the spec to the study; one without rows is not estimable as a whole. `seed` is that of a bootstrap."""
+    """Fit each slice of the spec to the study; `seed` is that of its bootstraps."""
     errors = prompt_errors(spec, study, seed=seed) if spec.errors.by_prompt else repeat(None)
-    for (label, rows), of_prompts in zip(slices_of(spec, study), errors, strict=spec.errors.by_prompt):
-        yield fit_slice(spec, label, rows, of_prompts)
+    for (label, rows), slice_errors in zip(slices_of(spec, study), errors, strict=spec.errors.by_prompt):
+        yield fit_slice(spec, label, rows, slice_errors)
 
 
 def fit_slice(spec: Spec, label: str, rows: Cells | Moments, errors: PromptErrors | None = None) -> Fitted:
-    """Fit the spec's model to the rows of one slice; `errors` are those of a spec by prompt, where rows carry a term."""
+    """Fit the spec's model to the rows of one slice; errors: of a spec by prompt, if rows carry a term."""
     if not len(rows.n):
         return without_terms(label)
     n, absent = round(float(rows.n.sum())), absent_terms(spec, rows.factors)
@@ -96,44 +96,43 @@ def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
 
 
 def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
-    """The fit of a slice of n rows that carry no term; there may be no row."""
+    """The fit of a slice of n rows, perhaps none, that carry no term."""
     return Fitted(label, n, not_estimable=[*absent, ("", "", NO_TERM)] if n else [("", "", NO_SLICE)])
 
 
 def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptErrors | None]:
     """Pass over the rows of a least-squares spec: its slices in their order, None for one without rows, or without a term.
 
-    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes a second pass, so that the sums
-    of its draws and those of the wild bootstrap are not held at once.
+    One pass sums the scores of all slices, and draws the wild bootstrap. The bootstrap takes a second pass, so that memory does
+    not hold the sums of both.
     """
     moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
     fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
+
+    def add_to(*takers: Sequence[TakesPrompts]) -> None:
+        slices = [(design, slice_takers) for (design, _), *slice_takers in zip(fitted, *takers, strict=True)]
+        add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
+
     clusters, wild = [], []
     for design, solution in fitted:
         judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
         # Where the errors are not by prompt, those of CR1 still count the prompts.
         clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *judge))
-        wild.append([])
         if spec.errors.wild is not None:
             places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
             draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
-            wild[-1].append(WildBootstrap(design.layouts, solution, places, **draws))
-
-    def add_to(takers: Iterable[Sequence[TakesPrompts]]) -> None:
-        slices = list(zip((design for design, _ in fitted), takers, strict=True))
-        add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
-
-    add_to([each, *draws] for each, draws in zip(clusters, wild, strict=True))
-    tests = [draws[0].tests() if draws else {} for draws in wild]
+            wild.append(WildBootstrap(design.layouts, solution, places, **draws))
+    add_to(*filter(None, [clusters, wild]))
+    tests = [bootstrap.tests() for bootstrap in wild] or [{}] * len(fitted)
     del wild
     replicates = [None] * len(fitted)
     if spec.errors.bootstrap is not None:
         draws = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
         bootstraps = [PromptBootstrap(design.layouts, solution, **draws) for design, solution in fitted]
-        add_to([bootstrap] for bootstrap in bootstraps)
-        several = [each.prompts > 1 for each in clusters]
-        replicates = [each.estimates() if enough else None for each, enough in zip(bootstraps, several, strict=True)]
+        add_to(bootstraps)
+        pairs = zip(bootstraps, clusters, strict=True)
+        replicates = [bootstrap.estimates() if errors.prompts > 1 else None for bootstrap, errors in pairs]
     errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests)
     return [None if design is None else next(errors) for *_, design in designs]
 
@@ -157,8 +156,8 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
     elif spec.errors.bootstrap is not None:
         coefficients = [replace(row, replicates=column) for row, column in zip(coefficients, errors.replicates.T, strict=True)]
         lost = [(row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note]
-        if named := [f"{row.quantity} of {row.term} in {count}" for row, count in lost if count]:
-            remarks.append(LOST.format(all=len(errors.replicates), lost=", ".join(named)))
+        if counts := [f"{row.quantity} of {row.term} in {count}" for row, count in lost if count]:
+            remarks.append(LOST.format(all=len(errors.replicates), lost=", ".join(counts)))
     return Fitted(label, result.n, coefficients, remarks=remarks)
 
 
@@ -192,7 +191,7 @@ def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], 
 def _gam(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_gam(cells, terms, covariance=spec.errors.covariance)
     coefficients = coefficients_of(terms, _rows_with(cells, terms), result)
-    coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve stands in its place
+    coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve replaces it
     remarks = [f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note]
     return Fitted(label, result.n, coefficients, remarks=remarks, curves=list(result.curves))
 

@@ -9,14 +9,14 @@ from recuse.data.cells import Cells
 from recuse.model.design import Term
 from recuse.model.least_squares import IDENTIFIED, NEGLIGIBLE, RANK_TOLERANCE, ROUNDING, inverted
 
-# Strengths of the penalty tried by cross-validation, per row, the strongest first. The score of a curve on the ten or so values
-# that a reference takes often falls all the way to interpolation; below the last, a curve only swings more between values.
+# Strengths of the penalty tried by cross-validation, per row. With the ten or so values of a reference, the score often falls
+# all the way to interpolation; below the last strength, a curve only swings more between values.
 STRENGTHS = 10.0 ** np.arange(3.0, -4.25, -0.25)
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """Rows with the same regressors put together: the regressors, and number, mean and spread of the responses behind each."""
+    """Rows grouped by their regressors: the regressors, and number, mean and spread of the responses."""
 
     matrix: np.ndarray  # (groups, columns)
     n: np.ndarray  # (groups,)
@@ -30,7 +30,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class Penalised:
-    """A fit: coefficients of the columns, their covariance, and the directions that neither rows nor penalty determine."""
+    """Coefficients, their covariance, and the directions that neither rows nor penalty determine."""
 
     coefficients: np.ndarray  # (columns,)
     covariance: np.ndarray  # (columns, columns)
@@ -38,10 +38,7 @@ class Penalised:
     edofs: np.ndarray  # (columns,) effective degrees of freedom of each
 
     def combine(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, standard error and whether it is determined, each (n,), of linear combinations (n, columns).
-
-        Value and error are NaN where it is not, and for a combination of nothing.
-        """
+        """Value and standard error (NaN if not determined) of linear combinations (n, columns), and whether determined."""
         length = np.linalg.norm(directions, axis=1)
         identified = (np.abs(directions @ self.null) < IDENTIFIED * length[:, None]).all(axis=1) & (length > 0)
         error = np.sqrt(np.clip(((directions @ self.covariance) * directions).sum(axis=1), 0.0, None))
@@ -64,7 +61,7 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
     inverse, null = inverted(penalised)
     null = null / np.sqrt(np.where(penalised.diagonal() > 0, penalised.diagonal(), 1.0))[:, None]  # of columns of any length
     coefficients = inverse @ (matrix.T @ (rows.n * rows.mean))
-    # One step of refinement on the residuals takes off what rounding of the inverse leaves.
+    # One step of refinement on the residuals removes the rounding of the inverse.
     rest = matrix.T @ (rows.n * (rows.mean - matrix @ coefficients)) - penalty @ coefficients
     coefficients = coefficients + inverse @ rest
     squares = rows.within + rows.n * (rows.mean - matrix @ coefficients) ** 2  # (groups,): sum of e^2
@@ -81,15 +78,15 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
 
 
 def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
-    """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation score.
+    """Return the factor of `penalty`, of n * STRENGTHS, with the least generalised cross-validation score; of ties the largest.
 
-    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), of the single rows, not of the groups; the strongest of equals. In a
-    basis in which X'X + n P is 1 and n P is diagonal, rho, X'X is 1 - rho, so that each strength costs one division.
+    GCV = n RSS / (n - edof)^2 (Craven and Wahba 1979), of single rows, not of groups. In a basis in which X'X + n P is 1 and
+    n P is diagonal, rho, X'X is 1 - rho, so that each strength costs one division.
     """
     used = rows.matrix.any(axis=0) | penalty.any(axis=0)
     n = rows.n.sum()
     matrix, penalty = rows.matrix[:, used], n * penalty[np.ix_(used, used)]
-    response = rows.mean - np.average(rows.mean, weights=rows.n)  # less to lose by rounding; the columns hold a constant
+    response = rows.mean - np.average(rows.mean, weights=rows.n)  # loses less to rounding; the columns include a constant
     values, vectors = np.linalg.eigh(matrix.T @ (matrix * rows.n[:, None]) + penalty)
     informed = values > RANK_TOLERANCE * values.max()
     basis = vectors[:, informed] / np.sqrt(values[informed])
@@ -99,7 +96,7 @@ def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
     explained = (shrunk * (2 - (1 - rho) * shrunk)) @ projected**2
     squares = rows.within.sum() + (rows.n * response**2).sum() - explained
     left = n - shrunk @ (1 - rho)
-    # What rounding leaves of a perfect fit must not choose.
+    # The rounding of a perfect fit must not choose.
     scores = np.maximum(squares, ROUNDING * n) / np.where(left > IDENTIFIED, left, np.nan) ** 2
     return float(n * STRENGTHS[np.argmin(np.where(np.isnan(scores), np.inf, scores))])
 
@@ -109,8 +106,7 @@ class Spline:
     """A basis of B-splines between two ends: `functions` of them, of an order from 0 (constant) to functions - 1.
 
     The knots are equidistant, functions - order intervals from `low` to `high` and `order` more beyond each end; between the
-    ends, the functions add up to 1. Source: Eilers and Marx (1996). Basis and penalty are those of pygam's `s`, which is slow
-    to import.
+    ends, the functions add up to 1. Source: Eilers and Marx (1996); basis and penalty are those of pygam's `s`.
     """
 
     low: float
@@ -122,7 +118,7 @@ class Spline:
         """Values of the functions, (n, functions), at `values`, (n,), between the ends."""
         intervals = self.functions - self.order
         place = (values - self.low) / (self.high - self.low if self.high > self.low else 1.0) * intervals
-        interval = np.clip(place.astype(int), 0, intervals - 1)  # the last one holds its upper end
+        interval = np.clip(place.astype(int), 0, intervals - 1)  # the last one includes its upper end
         inside = place - interval
         # De Boor's recursion over the functions that are not 0 in the interval, m of them of order m - 1.
         local = np.ones((1, len(values)))
@@ -145,27 +141,27 @@ class Spline:
 ORDER = 3  # of the splines: cubic
 SPLINES = 10  # basis functions of a judge, mgcv's default
 POINTS = 61  # of a curve
-SHAPES = ("a constant", "a straight line", "a quadratic")  # by order, where it is less than cubic
+SHAPES = ("a constant", "a straight line", "a quadratic")  # by order, below cubic
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The rating expected of a judge for a completion of another family, by reference, on the unit scale; over dimensions."""
+    """The expected rating of a judge for other families, by reference, on the unit scale; averaged over dimensions."""
 
     judge: str
     reference: np.ndarray  # (points,) rising, from the lowest to the highest of the judge's rows
     value: np.ndarray  # (points,)
     std_error: np.ndarray  # (points,)
     smoothing: float  # lambda
-    edof: float  # effective degrees of freedom, the judge's intercept among them
+    edof: float  # effective degrees of freedom, with the judge's intercept
 
 
 @dataclass(frozen=True)
 class GamFit:
-    """A fit: estimates and standard errors in the order of the terms, NaN where there is none, and a curve for each judge.
+    """Estimates and standard errors in the order of the terms, NaN where there is none, and a curve for each judge.
 
-    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. In place of a slope
-    stands the curve, if the rows determine it; the note says of what kind it is.
+    An intercept is the mean of the judge's curve over the references of its rows, in the first dimension. Slopes are NaN; a
+    curve replaces them if the rows determine it, and a note says if it is not cubic.
     """
 
     estimate: np.ndarray  # (terms,)
@@ -174,79 +170,58 @@ class GamFit:
     n: int  # rows
     edof: float  # effective degrees of freedom of the whole fit
     curves: tuple[Curve, ...]
-    notes: tuple[str, ...]  # (terms,) empty where there is nothing to say
-    df: float = math.inf  # of the normal distribution, to which estimate / std_error is held
-
-
-@dataclass(frozen=True)
-class _Smooth:
-    """The curve of one judge in the design."""
-
-    judge: str
-    rows: np.ndarray  # (rows,) of bool: the judge's
-    reference: np.ndarray  # (rows of the judge,)
-    spline: Spline
-
-    @classmethod
-    def of(cls, judge: str, rows: np.ndarray, reference: np.ndarray) -> "_Smooth":
-        """Give the judge no more basis functions than it has distinct references."""
-        reference = reference[rows]
-        count = min(SPLINES, len(np.unique(reference)))
-        spline = Spline(float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1))
-        return cls(judge, rows, reference, spline)
-
-    @property
-    def note(self) -> str:
-        if self.spline.order == ORDER:
-            return ""
-        return f"the curve is {SHAPES[self.spline.order]}: the judge has {self.spline.functions} distinct reference score(s)"
+    notes: tuple[str, ...]  # (terms,) "" normally
+    df: float = math.inf  # estimate / std_error is normal
 
 
 def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
     """Regress the rating on a curve of the reference for each judge and on the other terms of Equation 1.
 
     rating ~ s_judge(reference) + self[judge] + same_family[family] + dimension, where s_j is a cubic P-spline over the judge's
-    references (`Spline`), with the judge's intercept in it. The coefficients minimise sum e^2 + sum_j lambda_j |second
-    differences of those of s_j|^2 over the rows behind the cells; lambda_j is chosen by generalised cross-validation on the
-    rows of j alone. A judge with 3 distinct references or fewer has a quadratic, a straight line or a constant.
-
-    terms: of Equation 1 as by design.terms_of, each carried by some group. covariance: that of `penalised_fit`. What the rows
-    do not determine is NaN. Source: an ablation of Play Favorites (arXiv 2508.06709); the model is that of R's
-    mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
+    references (`Spline`), which includes its intercept. The coefficients minimise sum e^2 + sum_j lambda_j |second differences
+    of those of s_j|^2 over the rows behind the cells; lambda_j is chosen by generalised cross-validation on the rows of j
+    alone. A judge with at most 3 distinct references has a quadratic, a straight line or a constant. What the rows do not
+    determine is NaN. terms: of Equation 1, each carried by some group. covariance: as of `penalised_fit`.
+    Source: an ablation of Play Favorites (arXiv 2508.06709); R's mgcv::gam(rating ~ judge + s(gt, by = judge) + ...).
     """
     slopes = [term for term in terms if term.quantity == "slope"]
     linear = [term for term in terms if term.quantity not in ("intercept", "slope")]
     judge, reference, rows = _distinct_rows(cells, slopes, linear)
-    smooths = [_Smooth.of(slope.term, judge == place, reference) for place, slope in enumerate(slopes)]
-    stops = len(linear) + np.cumsum([smooth.spline.functions for smooth in smooths])
-    columns = [slice(stop - smooth.spline.functions, stop) for smooth, stop in zip(smooths, stops, strict=True)]
+    masks = [judge == place for place in range(len(slopes))]
+    splines = [_spline_over(reference[mask]) for mask in masks]
+    stops = len(linear) + np.cumsum([spline.functions for spline in splines])
+    columns = [slice(stop - spline.functions, stop) for spline, stop in zip(splines, stops, strict=True)]
     matrix = np.hstack([rows.matrix, np.zeros((len(rows.n), stops[-1] - len(linear)))])
-    penalties = np.zeros((len(smooths), *(matrix.shape[1],) * 2))
-    for smooth, own, penalty in zip(smooths, columns, penalties, strict=True):
-        matrix[smooth.rows, own] = smooth.spline.basis(smooth.reference)
-        penalty[own, own] = smooth.spline.penalty()
+    penalties = np.zeros((len(splines), *(matrix.shape[1],) * 2))
+    for spline, mask, own, penalty in zip(splines, masks, columns, penalties, strict=True):
+        matrix[mask, own] = spline.basis(reference[mask])
+        penalty[own, own] = spline.penalty()
     rows = replace(rows, matrix=matrix)
-    strengths = [cross_validated(rows.select(smooth.rows), own) for smooth, own in zip(smooths, penalties, strict=True)]
-    # Not by pygam's own fit: that takes a cell for one observation in its errors, drops directions where there are fewer cells
-    # than columns, and does not converge where every rating is 0.
+    strengths = [cross_validated(rows.select(mask), penalty) for mask, penalty in zip(masks, penalties, strict=True)]
+    # pygam's own fit takes a cell for one observation in its errors, drops directions where there are fewer cells than columns,
+    # and does not converge where every rating is 0.
     fitted = penalised_fit(rows, np.tensordot(strengths, penalties, axes=1), covariance=covariance)
-    levels = [np.average(rows.matrix[smooth.rows], axis=0, weights=rows.n[smooth.rows]) for smooth in smooths]
-    place_of = {smooth.judge: place for place, smooth in enumerate(smooths)}
-    directions = np.zeros((len(terms), matrix.shape[1]))  # the terms as combinations of the coefficients; slopes are of none
+    levels = [np.average(rows.matrix[mask], axis=0, weights=rows.n[mask]) for mask in masks]
+    place_of = {slope.term: place for place, slope in enumerate(slopes)}
+    directions = np.zeros((len(terms), matrix.shape[1]))  # the terms as combinations of the coefficients; 0 for slopes
     directions[[term.quantity not in ("intercept", "slope") for term in terms], : len(linear)] = np.eye(len(linear))
-    for direction, term in zip(directions, terms, strict=True):
+    notes = [""] * len(terms)
+    for row, term in enumerate(terms):
+        place = place_of.get(term.term)
         if term.quantity == "intercept":
-            own = columns[place_of[term.term]]
-            direction[own] = levels[place_of[term.term]][own]
+            directions[row, columns[place]] = levels[place][columns[place]]
+        elif term.quantity == "slope" and splines[place].order < ORDER:
+            shape, count = SHAPES[splines[place].order], splines[place].functions
+            notes[row] = f"the curve is {shape}: the judge has {count} distinct reference score(s)"
     estimate, std_error, identified = fitted.combine(directions)
     curves, dimensions = [], np.flatnonzero([term.quantity == "dimension" for term in linear])
-    for smooth, own, level, strength in zip(smooths, columns, levels, strengths, strict=True):
-        points = np.unique(np.linspace(smooth.reference.min(), smooth.reference.max(), POINTS))
-        of_points = np.zeros((len(points), len(level)))
-        of_points[:, dimensions] = level[dimensions]
-        of_points[:, own] = smooth.spline.basis(points)
-        value, error, _ = fitted.combine(of_points)
-        curves.append(Curve(smooth.judge, points, value, error, strength, float(fitted.edofs[own].sum())))
+    for slope, spline, own, level, strength in zip(slopes, splines, columns, levels, strengths, strict=True):
+        points = np.unique(np.linspace(spline.low, spline.high, POINTS))
+        point_rows = np.zeros((len(points), len(level)))
+        point_rows[:, dimensions] = level[dimensions]
+        point_rows[:, own] = spline.basis(points)
+        value, error, _ = fitted.combine(point_rows)
+        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[own].sum())))
     return GamFit(
         estimate,
         std_error,
@@ -254,8 +229,13 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
         n=round(float(rows.n.sum())),
         edof=float(fitted.edofs.sum()),
         curves=tuple(curve for curve in curves if not np.isnan(curve.value).any()),
-        notes=tuple(smooths[place_of[term.term]].note if term.quantity == "slope" else "" for term in terms),
+        notes=tuple(notes),
     )
+
+
+def _spline_over(reference: np.ndarray) -> Spline:
+    count = min(SPLINES, len(np.unique(reference)))
+    return Spline(float(reference.min()), float(reference.max()), functions=count, order=min(ORDER, count - 1))
 
 
 def _distinct_rows(cells: Cells, slopes: list[Term], linear: list[Term]) -> tuple[np.ndarray, np.ndarray, Grouped]:

@@ -1,4 +1,4 @@
-"""Least squares from group moments, and what the t or the normal distribution says of an estimate and its standard error."""
+"""Least squares from group moments; intervals and p-values by t or the normal distribution."""
 
 import math
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from recuse.data.moments import RATING, Moments
 
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled X'X: below it, a direction holds no information
 ROUNDING = 64 * np.finfo(float).eps  # of the terms that a sum of squared residuals is made of: below it, the sum is 0
-NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is what rounding of ratings leaves of 0
+NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is 0 but for rounding
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
 ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
 
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """A fit: coefficients and covariance (NaN where a coefficient is not identified), all in the order of the terms."""
+    """Coefficients and covariance in the order of the terms; NaN where a coefficient is not identified."""
 
     estimate: np.ndarray  # (terms,)
     covariance: np.ndarray  # (terms, terms)
@@ -35,9 +35,9 @@ class LeastSquares:
 
 @dataclass(frozen=True)
 class Solution:
-    """The coefficients of a fit, and what its errors are made of, all in the order of the terms."""
+    """The coefficients of a fit, and what its errors are made of, in the order of the terms."""
 
-    estimate: np.ndarray  # (terms,) the shortest of the solutions, where there are several
+    estimate: np.ndarray  # (terms,) the shortest of several solutions
     inverse: np.ndarray  # (terms, terms) of X'X, on the directions that hold information
     null: np.ndarray  # (terms, directions) that hold none, as by `inverted`
     n: int  # rows
@@ -54,16 +54,16 @@ class Solution:
         return len(self.null) - self.null.shape[1]
 
     def with_covariance(self, spread: np.ndarray) -> LeastSquares:
-        """Put the covariance (terms, terms) beside the coefficients, and NaN where they are not identified."""
+        """Add the covariance (terms, terms); NaN where coefficients are not identified."""
         estimate = np.where(self.identified, self.estimate, np.nan)
         spread = np.where(np.outer(self.identified, self.identified), spread, np.nan)
         return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
 
     def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
-        """Errors from A meat A * factor, A = (X'X)^-1: `meat`, (terms, terms), is the variance of the sum of the scores."""
+        """Errors from A meat A * factor, A = (X'X)^-1; meat: variance of the sum of the scores, (terms, terms)."""
         spread = self.inverse @ meat @ self.inverse
         size = ((np.abs(self.inverse) @ np.abs(meat)) * np.abs(self.inverse)).sum(axis=1)
-        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # by more than rounding; also where it is negative or NaN
+        varies = ~(np.abs(spread.diagonal()) <= ROUNDING * size)  # by more than rounding; true of negative numbers and NaN
         return self.with_covariance(np.where(np.outer(varies, varies), spread, 0.0) * factor)
 
 
@@ -82,21 +82,21 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     inverse, null = inverted(total)
     cross = second[:, others, RATING]  # (groups, v - 1): sums of regressor * rating
     estimate = inverse @ (flat.T @ cross.ravel())
-    # One step of refinement on the residual sums brings the solution to the precision of a QR decomposition.
+    # One step of refinement on the residual sums gives the precision of a QR decomposition.
     fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]
     estimate = estimate + inverse @ (flat.T @ (cross - fitted).ravel())
     return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
 
 
 def others_than_rating(moments: Moments) -> list[int]:
-    """Places in u of what is not the rating."""
+    """Places in u of all but the rating."""
     return [place for place in range(moments.tensor.shape[1]) if place != RATING]
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Invert X'X, (terms, terms), on the directions that hold information.
+    """Invert X'X, (terms, terms), on the directions that hold information; also return those that hold none.
 
-    Also returns the directions that hold none, (terms, directions), orthonormal for columns of X of length 1.
+    The latter, (terms, directions), are orthonormal for columns of X of length 1.
     """
     scale = 1 / np.sqrt(np.where(gram.diagonal() > 0, gram.diagonal(), 1.0))
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
@@ -106,13 +106,8 @@ def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def determined(null: np.ndarray) -> np.ndarray:
-    """Coefficients that have no part in directions without information, (terms, directions): (terms,) of bool."""
+    """Which coefficients have no part in directions without information, (terms, directions): (terms,) of bool."""
     return (np.abs(null) < IDENTIFIED).all(axis=1)
-
-
-def residuals_squared(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
-    """Sum the squared residuals of each group's rows, (groups,); arguments as of `solve`."""
-    return weighted_squares(moments, regressors, solution)[:, 0, 0]
 
 
 def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solution) -> np.ndarray:
@@ -122,14 +117,14 @@ def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solutio
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted
     squares = np.einsum("gijkl,gi,gj->gkl", tensor, residual, residual, optimize=True)
-    # Where the rows lie on the fit, the sum is a difference of equal terms, which leaves rounding.
+    # Where the rows lie on the fit, only rounding is left.
     size = np.einsum("gij,gi,gj->g", np.abs(tensor[:, 0, 0]), np.abs(residual), np.abs(residual))
     squares[squares[:, 0, 0] < ROUNDING * size] = 0.0
     return squares[:, others][:, :, others]
 
 
 def small_sample_factor(clusters: int, solution: Solution) -> float:
-    """The factor of CR1 for so many clusters; NaN with fewer than two, and when n <= rank."""
+    """The factor of CR1; NaN with fewer than two clusters, and when n <= rank."""
     n, rank = solution.n, solution.rank
     return clusters / (clusters - 1) * (n - 1) / (n - rank) if n > rank and clusters > 1 else np.nan
 
@@ -161,10 +156,7 @@ def wald_p_value(value: float, error: float, df: float = math.inf) -> float:
 
 
 def wald_columns(estimate: float, std_error: float, *, df: float, confidence: float) -> dict[str, float]:
-    """Columns of a table: estimate, std_error, df, ci_low, ci_high and p_value of the hypothesis of 0.
-
-    The last four are missing where the standard error is 0 or unknown; df where it is infinite.
-    """
+    """Columns estimate, std_error, and, unless the standard error is 0 or unknown, ci_low, ci_high, p_value and a finite df."""
     estimate, std_error = float(estimate), float(std_error)
     row = {"estimate": estimate, "std_error": std_error}
     if std_error > 0:

@@ -1,7 +1,4 @@
-"""The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1, by maximum likelihood on counts.
-
-Design and counts alone tell which coefficients the likelihood determines, and which it drives to infinity.
-"""
+"""The ordinal fit: a proportional-odds logit of the raw rating on the terms of Equation 1, by maximum likelihood on counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +10,22 @@ import numpy as np
 from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
 from recuse.model.design import COLLINEAR, Term, distinct_layouts, regressors_of
+from recuse.model.least_squares import RANK_TOLERANCE, determined
 
-RANK_TOLERANCE = 1e-10  # of the largest eigenvalue of the scaled C'C: below it, a direction changes no contrast
 SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
+DECREMENT = 1e-18  # squared distance to the maximum, in standard errors, at which Newton's method stops
+LIKELIHOOD_ROUNDING = 1e-13  # of the log-likelihood: a smaller loss is none
+ITERATIONS = 200
+MOVED = 0.5  # a direction of recession moves a term by at least 1, or not at all
+FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
+EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
+REFERENCE = "reference level: 0, because the thresholds are free"
+ONE_RATING = "not estimable: all {n} rows of the fit have the rating {rating}"
+ALONE = "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
+TOGETHER = "no finite estimate: together with {others} it predicts some ratings without error"
+NO_EFFECT = "no marginal effect: its rows have other terms without finite estimate"
+UNUSED = "no row has the {ratings}: thresholds are between the ratings in use"
+SEPARATED = "fitted in the limit of the terms without finite estimate, where the ratings that they predict have probability 1"
 
 
 def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +34,7 @@ def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     gram: C'C of the contrasts C, (contrasts, parameters). The largest entry of each direction of the second kind is 1.
     """
     norms = np.sqrt(gram.diagonal())
-    zero = norms <= SEPARATION_ROUNDING * norms.max(initial=0.0)  # what is 0 but for rounding stays so
+    zero = norms <= SEPARATION_ROUNDING * norms.max(initial=0.0)  # what is 0 but for rounding remains so
     scale = 1 / np.where(zero, 1.0, norms)
     values, vectors = np.linalg.eigh(gram * np.outer(scale, scale))
     informed = values > RANK_TOLERANCE * values.max(initial=0.0)
@@ -33,16 +43,11 @@ def span(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return directions[:, informed], free / np.abs(free).max(axis=0, initial=0.0)
 
 
-def determined(contrasts: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Which contrasts, (contrasts, parameters), no direction of `free`, by `span`, changes: (contrasts,) of bool."""
-    return (np.abs(contrasts @ free) < SEPARATION_ROUNDING).all(axis=1)
-
-
 def recession(gains: np.ndarray) -> np.ndarray:
-    """Find a direction d along which a separated likelihood rises for ever; zeros where it is not separated.
+    """Find a direction d along which a separated likelihood keeps rising; zeros where it is not separated.
 
     The log-likelihood is a sum of concave terms that rise towards 0 with g p, g the rows of `gains`, (terms, parameters). It
-    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and > 0 for some. The linear program is: maximise
+    has no maximum if there is a d, (parameters,), with g d >= 0 for all terms and > 0 for some. The linear program maximises
     sum t, 0 <= t <= 1, gains @ d >= t. Its d has g d >= 1 for every term that any such direction moves: in the limit these are
     0, and the others, with g d = 0, have a maximum.
     Source: Albert and Anderson (1984); by linear programming, Konis (2007); the limit, Geyer (2009).
@@ -60,32 +65,26 @@ def recession(gains: np.ndarray) -> np.ndarray:
         method="highs",
     )
     if not solution.success:
-        raise DesignError(f"the linear program that looks for separated ratings was not solved: {solution.message}")
+        raise DesignError(f"the linear program for separated ratings was not solved: {solution.message}")
     return solution.x[:parameters]
 
 
 def reached_on_both_sides(values: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Largest v, (places,), that values of the kind reach both up to the place and from it on; both (places,), kind rising."""
+    """Largest v, (places,), that values of the kind reach both up to the place and from it on; kind: (places,), rising."""
     offset = kind * (np.ptp(values) + 1)  # the values of a later kind are all above those of an earlier one
     before = np.maximum.accumulate(values + offset) - offset
     after = np.maximum.accumulate((values - offset)[::-1])[::-1] + offset
     return np.minimum(before, after)
 
 
-DECREMENT = 1e-18  # squared distance to the maximum, in standard errors, at which Newton's method stops
-LIKELIHOOD_ROUNDING = 1e-13  # of the log-likelihood: a smaller loss is none
-ITERATIONS = 200
-MOVED = 0.5  # a direction of recession moves a term by at least 1, or not at all
-
-
 def logistic(x: np.ndarray) -> np.ndarray:
-    """Compute 1 / (1 + exp(-x)) without overflow, to full relative precision also where it is near 0."""
+    """Compute 1 / (1 + exp(-x)) without overflow, to full relative precision."""
     small = np.exp(-np.abs(x))
     return np.where(x < 0, small, 1.0) / (1 + small)
 
 
 def sides_of(rating: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outcome, threshold and sign of the sides of outcomes with these ratings, (sides,) each: all upper sides come first."""
+    """Outcome, threshold and sign of the sides of outcomes with these ratings, (sides,) each; upper sides first."""
     upper, lower = np.flatnonzero(rating < rating.max()), np.flatnonzero(rating > 0)
     sign = np.repeat([1.0, -1.0], [len(upper), len(lower)])
     return np.concatenate([upper, lower]), np.concatenate([rating[upper], rating[lower] - 1]), sign
@@ -98,7 +97,7 @@ class ProportionalOdds:
     Rows of one kind carry the same terms: their covariates are x = (1, reference) @ layouts[kind]. With F logistic and
     P(rating <= k) = F(a_k), a_k = threshold_k - x coefficients, for every rating between two thresholds
       P(rating = k) = F(a_k) - F(a_(k-1)) = F(a_k) F(-a_(k-1)) (1 - exp(-(a_k - a_(k-1)))).
-    The last factor depends on the gap between the thresholds alone, so that nothing cancels in the tails, and
+    The last factor depends only on the gap between the thresholds, so that nothing cancels in the tails, and
       log-likelihood = sum over sides rows log F(sign a) + sum over gaps between log(1 - exp(-gap)).
     The sides of an outcome are the thresholds just above its rating (sign 1) and just below it (sign -1). No array is larger
     than (sides,), (kinds, thresholds) or (parameters, parameters).
@@ -116,11 +115,11 @@ class ProportionalOdds:
 
     @classmethod
     def of(cls, layouts: np.ndarray, *outcomes: np.ndarray) -> "ProportionalOdds":
-        """Lay out kind, reference, rating and rows of outcomes, sorted by the first three; each rating from 0 is used."""
+        """Lay out kind, reference, rating and rows of outcomes, sorted by the first three; every rating from 0 is used."""
         *_, rating, rows = outcomes
         return cls(layouts, *outcomes, *sides_of(rating), between=np.bincount(rating, weights=rows)[1:-1])
 
-    @cached_property
+    @property
     def terms(self) -> int:
         """Number of terms."""
         return self.layouts.shape[2]
@@ -131,7 +130,7 @@ class ProportionalOdds:
         return int(self.rating.max())
 
     def covariates(self, chosen: np.ndarray | slice, terms: slice | int = slice(None)) -> np.ndarray:
-        """Covariates of the outcomes that `chosen` indexes, (chosen, terms), or (chosen,) of one term."""
+        """Covariates of the chosen outcomes, (chosen, terms), or (chosen,) of one term."""
         layouts = self.layouts[..., terms]
         constant, slope = layouts[:, 0][self.kind[chosen]], layouts[:, 1][self.kind[chosen]]
         return constant + (slope.T * self.reference[chosen]).T
@@ -142,15 +141,15 @@ class ProportionalOdds:
         return np.concatenate([np.zeros(self.terms), np.log(below / (1 - below))])
 
     def design(self) -> np.ndarray:
-        """C'C of the contrasts that the likelihood depends on, (parameters, parameters): those of sides (a) and gaps."""
+        """C'C of the contrasts that the likelihood depends on, (parameters, parameters): sides (a) and gaps."""
         return self._gram(self.outcome, self.threshold, np.ones(len(self.outcome)), (self.between > 0).astype(float))
 
     def recession(self, basis: np.ndarray) -> np.ndarray:
-        """Find a direction along which the likelihood rises for ever, (parameters,); zeros where it has a maximum.
+        """Find a direction along which the likelihood keeps rising, (parameters,); zeros where it has a maximum.
 
-        basis: (parameters, r), directions that the likelihood depends on. Of a cell, the outcomes of one kind and reference,
-        the upper side of the lowest rating and the lower side of the highest imply the rest, as all gaps rise. What cells fix
-        (`_fixed`) mostly leaves nothing free, and no linear program is solved.
+        basis: (parameters, r), directions that the likelihood depends on. In a cell (the outcomes of one kind and reference)
+        the upper side of the lowest rating and the lower side of the highest imply the rest, as all gaps rise. Mostly cells fix
+        all directions (`_fixed`), and no linear program is solved.
         """
         new = (np.diff(self.kind) != 0) | (np.diff(self.reference) != 0)
         first, last = np.flatnonzero(np.append(True, new)), np.flatnonzero(np.append(new, True))
@@ -164,7 +163,7 @@ class ProportionalOdds:
         return basis @ free @ recession(np.concatenate([upper, lower, np.diff(thresholds, axis=0)]))
 
     def _fixed(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """C'C of contrasts c that have c d = 0 for every direction of recession d, (parameters, parameters).
+        """C'C of contrasts c with c d = 0 for every direction of recession d, (parameters, parameters).
 
         first, last: (cells,), the outcomes of a cell's lowest and highest rating. Along d, x coefficients is at most the upper
         threshold of the lowest rating and at least the lower threshold of the highest. Being linear in the reference, between
@@ -180,7 +179,7 @@ class ProportionalOdds:
         return self._gram(first[fixed], most[fixed], np.ones(fixed.sum()), gaps.astype(float))
 
     def limit(self, direction: np.ndarray) -> "ProportionalOdds":
-        """The likelihood in the limit along a direction of recession, without terms that reach log 1 = 0: it has a maximum."""
+        """The likelihood in the limit along a direction of recession, without terms that reach log 1 = 0."""
         kept = self._inside(direction) <= MOVED
         sides = {key: getattr(self, key)[kept] for key in ("outcome", "threshold", "sign")}
         return replace(self, **sides, between=np.where(self._gaps(direction) > MOVED, 0.0, self.between))
@@ -218,16 +217,16 @@ class ProportionalOdds:
         pull = logistic(-self._inside(point))
         u, v = (np.bincount(self.outcome[side], pull[side], len(self.rows)) for side in (self.sign > 0, self.sign < 0))
         g = np.concatenate([[0.0], self._gap_slope(point), [0.0]])[self.rating]
-        moved, every = self.rows * (u - v), np.arange(len(self.rows))
+        weights = self.rows * (u - v)
         outcome, threshold, sign = sides_of(self.rating)
-        own = np.where(sign > 0, (u + g)[outcome], -(v + g)[outcome])
-        squares = np.bincount(threshold, self.rows[outcome] * own**2, self.thresholds)
+        scores = np.where(sign > 0, (u + g)[outcome], -(v + g)[outcome])
+        squares = np.bincount(threshold, self.rows[outcome] * scores**2, self.thresholds)
         inner = np.bincount(self.rating, self.rows * (u + g) * (v + g), self.thresholds + 1)[1:-1]
-        cross = self._cross(outcome, threshold, moved[outcome] * own)
-        return _assembled(self._products(every, moved * (u - v)), cross, squares, -inner)
+        cross = self._cross(outcome, threshold, weights[outcome] * scores)
+        return _assembled(self._products(np.arange(len(self.rows)), weights * (u - v)), cross, squares, -inner)
 
     def _gram(self, outcome: np.ndarray, threshold: np.ndarray, weights: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-        """Sum weight c c' over contrasts c, (parameters, parameters): a of these outcomes and thresholds, and all gaps."""
+        """Sum weight c c' over contrasts c, (parameters, parameters): a of these sides, and all gaps."""
         inner = np.append(0.0, gaps) + np.append(gaps, 0.0)
         diagonal = np.bincount(threshold, weights, self.thresholds) + inner[: self.thresholds]
         products, cross = self._products(outcome, weights), self._cross(outcome, threshold, weights)
@@ -256,19 +255,19 @@ class ProportionalOdds:
         return constant[kind] + (slope[kind].T * self.reference[outcome]).T
 
     def _inside(self, point: np.ndarray) -> np.ndarray:
-        """How far each side's rows are on their own side of the threshold, sign a, (sides,)."""
+        """How far rows are on their side of the threshold, sign a, (sides,)."""
         return self.sign * (point[self.terms :][self.threshold] - self._predictor(point[: self.terms], self.outcome))
 
     def _gaps(self, point: np.ndarray) -> np.ndarray:
         return np.diff(point[self.terms :])
 
     def _gap_slope(self, point: np.ndarray) -> np.ndarray:
-        """Derivative of log(1 - exp(-gap)), (gaps,); 0 for a gap that no rating stands in."""
+        """Derivative of log(1 - exp(-gap)), (gaps,); 0 for a gap without rows."""
         return 1 / np.expm1(np.where(self.between > 0, self._gaps(point), np.inf))
 
 
 def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """Put (parameters, parameters) together from its blocks; that of the thresholds is tridiagonal."""
+    """Assemble (parameters, parameters) from blocks; that of the thresholds is tridiagonal."""
     k, places = len(terms), len(terms) + np.arange(len(diagonal))
     matrix = np.zeros((k + len(diagonal),) * 2)
     matrix[:k, :k], matrix[:k, k:], matrix[k:, :k] = terms, cross, cross.T
@@ -277,24 +276,24 @@ def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, besid
     return matrix
 
 
-def maximise(likelihood: ProportionalOdds, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+def maximise(likelihood: ProportionalOdds, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Maximise a likelihood along the columns of `basis`, (parameters, r), by Newton's method with step halving.
 
-    Returns the maximum, the inverse of the information on the basis, (parameters, parameters), and the number of steps. Raises
-    DesignError if it does not arrive.
+    Returns the maximum and the inverse of the information on the basis, (parameters, parameters); DesignError if it does not
+    converge.
     """
     point = likelihood.start()
     value = likelihood.value(point)
-    for iteration in range(ITERATIONS):
+    for _ in range(ITERATIONS):
         inverse = basis @ np.linalg.inv(basis.T @ likelihood.information(point) @ basis) @ basis.T
         gradient = likelihood.gradient(point)
         step = inverse @ gradient
         if gradient @ step <= DECREMENT:
-            return point, inverse, iteration
+            return point, inverse
         while (new := likelihood.value(point + step)) < value - LIKELIHOOD_ROUNDING * abs(value):
             step = step / 2
         point, value = point + step, new
-    raise DesignError(f"the ordinal fit is not at its maximum after {ITERATIONS} steps of Newton's method")
+    raise DesignError(f"the ordinal fit has not converged after {ITERATIONS} steps of Newton's method")
 
 
 def average_effect(
@@ -306,7 +305,7 @@ def average_effect(
       effect = mean of E[rating | eta] - E[rating | eta - b],  E[rating | eta] = r_K - sum_k (r_(k+1) - r_k) F(a_k),
     over the rows with the term; r_0 < ... < r_K are the ratings, a_k = threshold_k - eta. With p all parameters,
       d effect / dp = mean of sum_k (r_(k+1) - r_k) (f(a_k + b) d(a_k + b)/dp - f(a_k) da_k/dp),  f = F (1 - F),
-    and the variance is (d effect / dp)' covariance (d effect / dp): delta method, the rows taken as given.
+    and the variance is (d effect / dp)' covariance (d effect / dp), by the delta method for given rows.
     covariates: (cells, terms) of the cells that carry the term; rows: (cells,); ratings_unit: (ratings,); place: of b in
     `point`, (parameters,), coefficients before thresholds; covariance: (parameters, parameters).
     """
@@ -325,26 +324,15 @@ def average_effect(
     return effect, float(np.sqrt(gradient @ covariance @ gradient))
 
 
-FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
-EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
-REFERENCE = "reference level: 0, as the thresholds are free"
-ONE_RATING = "not estimable: all {n} rows of the fit have the rating {rating}"
-ALONE = "no finite estimate: all {n} of its rows have the rating {rating}, the {end} in use"
-TOGETHER = "no finite estimate: together with {others} it tells some ratings without error"
-NO_EFFECT = "no marginal effect: its rows have other terms without finite estimate"
-UNUSED = "no row has the {ratings}: thresholds stand between the ratings in use"
-SEPARATED = "fitted in the limit of the terms without finite estimate, where the ratings that they tell have probability 1"
-
-
 @dataclass(frozen=True)
 class OrdinalFit:
-    """Coefficients (log odds) and thresholds, in this order `parameters`; NaN, with a note, where there is no number."""
+    """Coefficients (log odds), then thresholds: the parameters; NaN, with a note, where there is no number."""
 
     estimate: np.ndarray  # (terms,)
     std_error: np.ndarray  # (terms,)
     identified: np.ndarray  # (terms,) of bool: has a finite estimate
-    notes: tuple[str, ...]  # (terms,) what has no number, and why; "" normally
-    effect: np.ndarray  # (terms,) average marginal effect on the unit scale, of self_bias and family_bias; else NaN
+    notes: tuple[str, ...]  # (terms,) why there is no number; "" normally
+    effect: np.ndarray  # (terms,) average marginal effect on the unit scale; NaN but for self_bias and family_bias
     effect_std_error: np.ndarray  # (terms,)
     reference: int | None  # place of the term that is no parameter, the first judge's intercept
     threshold_labels: tuple[str, ...]  # (thresholds,) "0|1" between the ratings 0 and 1
@@ -356,8 +344,7 @@ class OrdinalFit:
     log_likelihood: float  # the maximum; the supremum where a term has no finite estimate
     n: int  # rows
     rank: int  # parameters that the likelihood determines, thresholds included
-    iterations: int
-    remarks: tuple[str, ...]  # on the fit as a whole
+    remarks: tuple[str, ...]
 
 
 def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0") -> OrdinalFit:
@@ -365,30 +352,30 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
 
     cells: the rows of one slice, on one scale (else DesignError). terms: those that some group carries, of (1, reference). The
     first judge's intercept is 0, because the thresholds are free. Ratings that no row has are left out, with their thresholds.
-    covariance: with I the observed information and s the score of each of n rows, k the number of parameters determined,
+    covariance: with I the observed information, s the score of each of n rows, and k the number of parameters determined,
       classical  I^-1                    (Hessian errors; what Play Favorites reports)
       HC0        I^-1 (sum s s') I^-1    (White 1982)
       HC1        HC0 * n / (n - k), NaN when n <= k
-    Where terms separate the ratings, the likelihood rises for ever in some directions (`recession`). What stays the same along
-    all of these is fitted in the limit, where ratings told without error have probability 1; the other parameters have no
-    numbers. Nor have terms that the design does not determine, or any parameter where all rows have one rating.
+    Where terms separate the ratings, the likelihood keeps rising in some directions (`recession`). What does not change along
+    these is fitted in the limit, where ratings predicted without error have probability 1; the other parameters have no
+    numbers. Nor have terms that the design does not determine, or any parameter if all rows have one rating.
     Source: Play Favorites (arXiv 2508.06709), ordinal ablation; McCullagh (1980).
     """
     rows = _collapse(cells, terms)
     basis, free = span(rows.likelihood.design())
-    in_design = determined(np.eye(len(basis)), free)
+    in_design = determined(free)
     direction = rows.likelihood.recession(basis)
     likelihood = rows.likelihood.limit(direction)
     if direction.any():
         basis, free = span(likelihood.design())
-    point, inverse, iterations = maximise(likelihood, basis)
+    point, inverse = maximise(likelihood, basis)
     n, k, rank = int(rows.likelihood.rows.sum()), len(terms), basis.shape[1]
     spread = inverse
     if covariance != "classical":
         spread = inverse @ likelihood.score_squares(point) @ inverse
     if covariance == "HC1":
         spread = spread * (n / (n - rank) if n > rank else np.nan)
-    finite = determined(np.eye(len(point)), free)
+    finite = determined(free)
     notes = _notes(rows, finite, in_design)
     effects = _effects(rows, free, point, spread, notes)
     estimate, spread = np.where(finite, point, np.nan), np.where(np.outer(finite, finite), spread, np.nan)
@@ -410,14 +397,13 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
         log_likelihood=likelihood.value(point),
         n=n,
         rank=rank,
-        iterations=iterations,
         remarks=(*rows.remarks, *([SEPARATED] if direction.any() else [])),
     )
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a slice, collapsed: those with the same terms, human score and rating are one outcome."""
+    """The rows of a slice; those with the same terms, human score and rating are one outcome."""
 
     terms: Sequence[Term]
     likelihood: ProportionalOdds
@@ -438,7 +424,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
         raise DesignError(f"an ordinal fit needs rows of one rating scale, found {scales}: write `slice: dimension`")
     intercepts = [place for place, term in enumerate(terms) if term.quantity == "intercept"]
     fixed = min(intercepts, key=lambda place: terms[place].term, default=None)
-    # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ in their references alone.
+    # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ only in their references.
     layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
     if fixed is not None:
         layout[:, :, fixed] = 0.0
@@ -455,7 +441,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     labels = tuple(f"{below}|{above}" for below, above in pairwise(ratings))
     unused = np.setdiff1d(cells.ratings[(cells.ratings >= low) & (cells.ratings <= high)], ratings)
     remarks = []
-    if len(unused):  # neighbours are named as a range
+    if len(unused):
         runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
         named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
         remarks.append(UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"))
@@ -463,7 +449,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
 
 
 def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:
-    """Say of each parameter why it has no number: `finite` and `in_design` are (parameters,) of bool."""
+    """Say why each parameter has no number; finite, in_design: (parameters,) of bool."""
     names = [f"{term.quantity} of {term.term}" for term in rows.terms] + [f"threshold {label}" for label in rows.labels]
     infinite = [names[place] for place in np.flatnonzero(in_design & ~finite)]
     likelihood, notes = rows.likelihood, []
@@ -479,24 +465,25 @@ def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:
         else:
             carried = rows.carried(place) if place < len(rows.terms) else slice(None)
             counts = np.bincount(likelihood.rating[carried], likelihood.rows[carried], len(rows.ratings)).astype(int)
-            ends = [(end, at) for end, at in (("lowest", 0), ("highest", -1)) if counts[at] == counts.sum()]
-            others = ", ".join(other for other in infinite if other != name)
-            alone = [ALONE.format(n=counts.sum(), rating=rows.ratings[at], end=end) for end, at in ends]
-            notes.append(alone[0] if alone else TOGETHER.format(others=others))
+            note = TOGETHER.format(others=", ".join(other for other in infinite if other != name))
+            for end, at in (("highest", -1), ("lowest", 0)):
+                if counts[at] == counts.sum():
+                    note = ALONE.format(n=counts.sum(), rating=rows.ratings[at], end=end)
+            notes.append(note)
     return notes
 
 
 def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Average marginal effects and their standard errors, (terms, 2); a term whose effect is not finite gets a note."""
+    """Average marginal effects and their standard errors, (terms, 2); adds a note where the effect is not finite."""
     effects = np.full((len(rows.terms), 2), np.nan)
-    of_terms, of_thresholds = np.split(free, [len(rows.terms)])
+    free_terms, free_thresholds = np.split(free, [len(rows.terms)])
     for place, term in enumerate(rows.terms):
         if term.quantity in EFFECTS and notes[place] == "":
             carried = rows.carried(place)
             covariates = rows.likelihood.covariates(carried)
-            eta = covariates @ of_terms
+            eta = covariates @ free_terms
             # How far a free direction moves threshold_k - eta, for any threshold k and any of these rows.
-            furthest = np.maximum(of_thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - of_thresholds.min(axis=0))
+            furthest = np.maximum(free_thresholds.max(axis=0) - eta.min(axis=0), eta.max(axis=0) - free_thresholds.min(axis=0))
             if (furthest < SEPARATION_ROUNDING).all():
                 weights = rows.likelihood.rows[carried]
                 effects[place] = average_effect(covariates, weights, rows.unit, place=place, point=point, covariance=spread)

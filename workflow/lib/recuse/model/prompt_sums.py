@@ -1,6 +1,6 @@
-"""Sums over the rows of each prompt, all that errors and bootstraps by prompt need of the rows, and what is made of them."""
+"""Sums over the rows of each prompt: all that errors and bootstraps by prompt need of the rows."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -10,14 +10,14 @@ import numpy as np
 from recuse.data.moments import RowBlock
 from recuse.model.least_squares import determined, inverted
 
-ENTRIES = 2**20  # prompts x design cells summed at a time: bounds what is held, whatever the prompts of a block of rows
+ENTRIES = 2**20  # prompts x design cells summed at a time: bounds memory
 
 
 class TakesPrompts(Protocol):
-    """What takes the sums of prompts, which come a few at a time, each with all its rows."""
+    """Takes the sums of prompts, which come a few at a time, each with all its rows."""
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SliceCells:
 
 
 def add_prompts(slices: Sequence[tuple[SliceCells, Sequence[TakesPrompts]]], blocks: Iterable[RowBlock], groups: int) -> None:
-    """Pass once over the rows of a spec, which are of so many groups, and hand each slice the sums of prompts in its cells."""
+    """Pass once over the rows of a spec, of so many groups, and hand each slice the sums of prompts in its cells."""
     for block in blocks:
         for design, takers in slices:
             cell = np.full(groups, -1, dtype=np.int32)
@@ -41,16 +41,15 @@ def add_prompts(slices: Sequence[tuple[SliceCells, Sequence[TakesPrompts]]], blo
 
 
 def products(width: int) -> list[tuple[int, int]]:
-    """Places in (w, rating) of the factors of each product that is summed, (0, 0), the rows, first; width: the rating's."""
+    """Places in (w, rating) of the factors of each summed product; (0, 0), the rows, is first. width: the rating's place."""
     return [(a, b) for a in range(width) for b in range(a, width + 1)]
 
 
 def sum_by_prompt(block: RowBlock, cell_of_group: np.ndarray, cells: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield codes of prompts, (prompts,), and the sums of `products` over their rows in each cell, (prompts, products, cells).
 
-    Cells of a design are sets of groups with the same layout of terms, (w, terms); w numbers the regressors (1, reference[,
-    length]). What is linear in a prompt's rows is linear in its sums. Prompts with a row in a cell come some at a time, in
-    their order. cell_of_group: (groups,), -1 for groups that are in no cell.
+    w = (1, reference[, length]). Whatever is linear in a prompt's rows is linear in its sums. Prompts with a row in a cell come
+    some at a time, in their order. cell_of_group: (groups,), -1 for groups in no cell.
     """
     cell = cell_of_group[block.group]
     kept = slice(None) if cell.size and cell.min() >= 0 else np.flatnonzero(cell >= 0)
@@ -112,20 +111,20 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
-SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is looked at by itself
+SINGULAR = 1e-9  # share of a term's variation that the terms before it leave: below it, a replicate is solved by itself
 
 
 def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray) -> np.ndarray:
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal, then s. null: (terms,
-    directions) without information in any replicate; filling them up does not change what is determined.
+    directions) without information in any replicate, which are filled up.
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
     scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
     terms = scores.shape[1]
-    # The scores as one more row: the factor ends with their forward substitution. Cholesky's method reads the lower triangle.
+    # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower triangle is read.
     scaled = np.zeros((len(totals), terms + 1, terms + 1))
     scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
     if null.size:
@@ -133,26 +132,20 @@ def shifts_of(totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: n
     scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
     try:
         factor = np.linalg.cholesky(scaled)
-    except np.linalg.LinAlgError:  # of one replicate at least: numpy does not say which
+    except np.linalg.LinAlgError:  # numpy does not say of which replicate
         if len(totals) == 1:
             return _singular_shift(entries[0], places, scores[0])[None]
         half = len(totals) // 2
         return np.concatenate([shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))])
-    shifts = _back_substituted(factor) * scale
+    solved = factor[:, terms, :terms].copy()
+    for term in reversed(range(terms)):  # L'x = y
+        solved[:, term] /= factor[:, term, term]
+        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
+    shifts = solved * scale
     pivots = np.einsum("rtt->rt", factor)[:, :terms]
     for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
         shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
     return shifts
-
-
-def _back_substituted(factor: np.ndarray) -> np.ndarray:
-    """Solve L'x = y of each replicate, (replicates, terms); factor: (replicates, terms + 1, terms + 1), L with y' below."""
-    terms = factor.shape[1] - 1
-    solved = factor[:, terms, :terms].copy()
-    for term in reversed(range(terms)):
-        solved[:, term] /= factor[:, term, term]
-        solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
-    return solved
 
 
 def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray) -> np.ndarray:
@@ -160,39 +153,3 @@ def _singular_shift(entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], 
     gram[places], gram[places[::-1]] = entries, entries
     inverse, null = inverted(gram)
     return np.where(determined(null), inverse @ score, np.nan)
-
-
-PROMPTS = 1024  # codes of a piece: of it depends what a seed gives, and how many prompts are held
-
-
-class Pieces:
-    """Hands on the values of a slice's prompts, which come a few at a time, rising by code, in whole pieces of the study's.
-
-    What is drawn for prompts is drawn for the codes of a piece at a time, whatever prompts a slice has.
-    """
-
-    def __init__(self, take: Callable[[int, np.ndarray, np.ndarray], None]) -> None:
-        """Start without prompts; `take` gets the number of a piece, the places in it of the prompts that came, their values."""
-        self._take = take
-        self._held: list[tuple[np.ndarray, np.ndarray]] = []  # codes and values, all of one piece
-
-    def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
-        """Take the next prompts, (prompts,) and (prompts, quantities); the last piece is held until `rest`."""
-        bounds = np.flatnonzero(np.diff(prompts // PROMPTS)) + 1
-        for codes, rows in zip(np.split(prompts, bounds), np.split(values, bounds), strict=True):
-            if self._held and self._held[0][0][0] // PROMPTS != codes[0] // PROMPTS:
-                self.rest()
-            self._held.append((codes, rows))
-
-    def rest(self) -> None:
-        """Hand on the piece that is held, if there is one."""
-        if self._held:
-            codes, values = map(np.concatenate, zip(*self._held, strict=True))
-            self._held = []
-            piece = int(codes[0]) // PROMPTS
-            self._take(piece, codes - piece * PROMPTS, values)
-
-
-def size_of(piece: int, prompts: int) -> int:
-    """Number of codes in a piece, of so many of the study."""
-    return min(PROMPTS, prompts - piece * PROMPTS)

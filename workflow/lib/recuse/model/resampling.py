@@ -1,9 +1,9 @@
 """Two bootstraps by prompt of a linear fit, from the sums of prompts instead of refits to resampled rows.
 
-The wild bootstrap tests single coefficients and inverts the tests; it holds up with few or unequal prompts. The bootstrap of
-prompts redraws these and refits.
+The wild bootstrap tests single coefficients and inverts the tests, also with few or unequal prompts.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,13 +11,43 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
-from recuse.model.prompt_sums import Pieces, gram_and_score_weights, gram_places, mapped, shifts_of, size_of
+from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, shifts_of
 
-DRAWS = 250  # at a time: which weights a seed gives, and the memory they take, depend on it
+PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
+DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
 WEBB = np.sqrt([1.5, 1.0, 0.5])  # and the same below 0: six values, equally likely, of mean 0 and variance 1
-APART = 2  # in the key of a seed: other draws than those of the bootstrap by prompt
-SAME = 1 - 1e-9  # |t*| from so much of |t| on counts as no smaller: for rounding
+APART = 2  # in the key of a seed: not the draws of the bootstrap by prompt
+SAME = 1 - 1e-9  # |t*| of so much of |t| counts as no smaller, because of rounding
 WIDEST, HALVINGS = 2**12, 48  # of the search for the ends of an interval, in standard errors
+
+
+class Pieces(ABC):
+    """Collects the values of a slice's prompts, which come a few at a time in the order of their codes, piece by piece.
+
+    Random numbers are drawn for all codes of a piece of the study at once, whatever prompts the slice has.
+    """
+
+    _codes: tuple[np.ndarray, ...] = ()  # of the piece that is not yet complete
+    _values: tuple[np.ndarray, ...] = ()
+
+    @abstractmethod
+    def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
+        """Take a whole piece: its number, the places in it of the slice's prompts, and their values."""
+
+    def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
+        """Add the next prompts: codes, (prompts,), and values, (prompts, quantities)."""
+        bounds = np.flatnonzero(np.diff(prompts // PROMPTS)) + 1
+        for codes, rows in zip(np.split(prompts, bounds), np.split(values, bounds), strict=True):
+            if self._codes and self._codes[0][0] // PROMPTS != codes[0] // PROMPTS:
+                self._finish()
+            self._codes, self._values = (*self._codes, codes), (*self._values, rows)
+
+    def _finish(self) -> None:
+        """Hand on the last piece, if there is one."""
+        if self._codes:
+            codes, values = np.concatenate(self._codes), np.concatenate(self._values)
+            self._codes = self._values = ()
+            self._draw(int(codes[0]) // PROMPTS, codes % PROMPTS, values)
 
 
 @dataclass(frozen=True)
@@ -37,20 +67,20 @@ class WildTest:
         """t* of each draw under the hypothesis that the coefficient is `null`, (draws,)."""
         delta = (self.estimate - null) / self.unit
         square = self.squares @ [1.0, delta, delta**2]
-        # Without residuals that would vary there is no scale: such a draw counts as large.
+        # A draw without varying residuals has no scale and counts as large.
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = self.numerators @ [1.0, delta] / np.sqrt(np.maximum(square, 0.0))
         return np.where(np.isnan(drawn), np.inf, drawn)
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided: (1 + number of draws with |t*| >= |t|) / (1 + draws)."""
-        own = abs(self.estimate - null) / self.std_error
-        return float((1 + (np.abs(self.statistics(null)) >= SAME * own).sum()) / (1 + len(self.squares)))
+        observed = abs(self.estimate - null) / self.std_error
+        return float((1 + (np.abs(self.statistics(null)) >= SAME * observed).sum()) / (1 + len(self.squares)))
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Values about the estimate that a test of level 1 - confidence does not reject, up to where it begins to reject.
+        """Values around the estimate that a test of level 1 - confidence does not reject; NaN for an end beyond WIDEST errors.
 
-        Where it rejects a value but not one further off, either end may be found. NaN for an end beyond WIDEST errors.
+        Where it rejects a value but not one further off, either may be taken for the end.
         """
         return self._end(-self.std_error, confidence), self._end(self.std_error, confidence)
 
@@ -69,7 +99,7 @@ class WildTest:
         return float(self.estimate + kept * step)
 
 
-class WildBootstrap:
+class WildBootstrap(Pieces):
     """Draws of t statistics of one slice, with the null hypothesis imposed.
 
     For the coefficient k, a the row k of A = (X'X)^-1 and b_0 the null hypothesis, the restricted fit is b - a' delta, with
@@ -77,8 +107,8 @@ class WildBootstrap:
     the restricted fit are r_p = s_p + H_p' delta, and u_p = a r_p. A draw gives each prompt of the study one of Webb's six
     weights w_p, the same in all slices and specs. With c, the small-sample factor of CR1,
       t* = sum w_p u_p / sqrt(c sum (w_p u_p - H_p A sum_q w_q r_q)^2).
-    Held are sums over prompts, by w_p and w_p^2: about three numbers for each tested coefficient and each term that A joins to
-    it, and one piece of the prompts.
+    Memory holds sums over prompts, by w_p and w_p^2: about three numbers for each tested coefficient and each term that A joins
+    to it.
     Source: Cameron, Gelbach and Miller (2008), the wild cluster restricted bootstrap; Webb (2014); Roodman et al. (2019).
     """
 
@@ -92,24 +122,23 @@ class WildBootstrap:
         self._gram = gram_places(layouts)
         self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
         tested, terms = self._rows.shape
-        # A coefficient depends on the terms joined to it alone: in a slice by dimension, those of its judges' family.
+        # A coefficient depends only on the terms joined to it: in a slice by dimension, those of its judges' family.
         self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
         self._of, self._term = np.nonzero(self._joined)
         self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
         self._own = np.zeros(tested)  # sum over prompts of u^2, unweighted
-        self._pieces = Pieces(self._draw)
         self._prompts = 0  # with rows in the slice
         self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
         self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums by w, then by w^2) each
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
         self._prompts += len(prompts)
-        self._pieces.add(prompts, mapped(sums, self._weights))
+        super().add(prompts, mapped(sums, self._weights))
 
     def tests(self) -> dict[int, WildTest]:
-        """The draws of each tested coefficient that is determined and has an error CR1, by place, after the last prompt."""
-        self._pieces.rest()
+        """Draws of each tested coefficient that is determined and has an error CR1, by place, after the last prompt."""
+        self._finish()
         factor = small_sample_factor(self._prompts, self._solution)
         tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE))
         parts = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
@@ -125,18 +154,16 @@ class WildBootstrap:
         }
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        """Add the prompts at `places` of a piece to the sums of all draws."""
-        (linear, squared), size = self._summands(values), size_of(piece, self._of_study)
-        shown = steps(self._parts, "wild bootstrap", unit="draws", each=DRAWS, total=self._parts[-1].stop)
+        (linear, squared), size = self._summands(values), min(PROMPTS, self._of_study - piece * PROMPTS)
+        shown = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
         for number, part in enumerate(shown):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
             self._sums[number] += np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
 
     def _summands(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the draws weigh of some prompts, by w and by w^2, (prompts, sums) each.
+        """Summands of the draws by w and by w^2, (prompts, sums) each; values: (prompts, entries of G and of s).
 
-        values: (prompts, entries of G and of s). By w come s, then H, u H and v H, with u = a s and v = a H', of the terms
-        joined to each coefficient; by w^2 u^2, u v and v^2.
+        By w: s, then H, u H and v H, with u = a s and v = a H', of the terms joined to each coefficient; by w^2: u^2, u v, v^2.
         """
         row, column = self._gram
         entries, scores = np.split(values, [len(row)], axis=1)
@@ -151,13 +178,14 @@ class WildBootstrap:
         return np.concatenate([scores, h, u[:, self._of] * h, v[:, self._of] * h], axis=1), np.hstack([u * u, u * v, v * v])
 
     def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numerators and squares, as a WildTest has them, of a coefficient in some draws; the squares but for the factor."""
+        """Numerators and squares of the WildTest of a coefficient in some draws; the squares without the factor of CR1."""
         tested, terms = self._rows.shape
         of_scores, *by_joined, of_squares = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
         own, joined = self._of == number, self._joined[number]
-        of_scores, (of_h, of_uh, of_vh) = of_scores[:, joined], (each[:, own] for each in by_joined)
+        of_scores, (of_h, of_uh, of_vh) = of_scores[:, joined], (sums[:, own] for sums in by_joined)
         uu, uv, vv = of_squares.reshape(-1, 3, tested)[:, :, number].T
-        inverse, products = (each[np.ix_(joined, joined)] for each in (self._solution.inverse, self._products[number]))
+        block = np.ix_(joined, joined)
+        inverse, products = self._solution.inverse[block], self._products[number][block]
         still, moving = of_scores @ inverse, of_h @ inverse  # A sum w r = still + delta moving
         spread_still, spread_moving = still @ products, moving @ products
         squares = [
@@ -170,7 +198,7 @@ class WildBootstrap:
 
 
 def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Terms of one block of X'X, of entries at `places`, (terms, terms) of bool; between blocks its inverse is 0."""
+    """Which terms are in one block of X'X, (terms, terms) of bool; between blocks its inverse is 0."""
     block = np.eye(terms, dtype=bool)
     block[places] = block[places[::-1]] = True
     while ((larger := block @ block) != block).any():
@@ -184,28 +212,20 @@ def webb_weights(draws: int, prompts: int, *, seed: int, key: tuple[int, int]) -
     return np.concatenate([WEBB, -WEBB])[random.integers(6, size=(draws, prompts))]
 
 
-REPLICATES = 250  # drawn at a time: which resamples a seed gives, and the memory they take, depend on it
+REPLICATES = 250  # drawn at a time: the resamples of a seed, and the memory, depend on it
 
 
-class ResampledTotals:
-    """Totals over resamples of prompts, quantity by quantity: sum over p of c_p values_p.
-
-    In a replicate prompt p counts c_p times, by `Resamples`. Held are a total for each replicate, and one piece of the prompts.
-    """
+class ResampledTotals(Pieces):
+    """Totals over resamples of prompts, sum of c_p values_p; c_p: how often a replicate draws p, by `Resamples`."""
 
     def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
-        """Start without prompts; prompts: how many the study has, of which some will come."""
+        """Start without prompts; prompts: how many the study has."""
         self._totals = np.zeros((replicates, quantities))
         self._resamples = Resamples(prompts, replicates=replicates, seed=seed)
-        self._pieces = Pieces(self._draw)
-
-    def add(self, prompts: np.ndarray, values: np.ndarray) -> None:
-        """Add the next prompts, with their codes and values, (prompts, quantities)."""
-        self._pieces.add(prompts, values)
 
     def totals(self) -> np.ndarray:
         """Totals of each replicate after the last prompt, (replicates, quantities)."""
-        self._pieces.rest()
+        self._finish()
         return self._totals
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
@@ -228,7 +248,7 @@ class PromptBootstrap(ResampledTotals):
         super().__init__(self._weights.shape[-1], **resamples)
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
         super().add(prompts, mapped(sums, self._weights))
 
     def estimates(self) -> np.ndarray:
@@ -236,29 +256,30 @@ class PromptBootstrap(ResampledTotals):
         totals = self.totals()
         shifts = [
             shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
-            for start in steps(range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), each=REPLICATES)
+            for start in steps(
+                range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), size=lambda _: REPLICATES
+            )
         ]
         return np.where(self._solution.identified, self._solution.estimate + np.concatenate(shifts), np.nan)
 
 
 class Resamples:
-    """How often each replicate draws each prompt of a study: as many as there are, with replacement.
+    """How often each replicate draws each prompt of a study, as many as there are, with replacement.
 
-    A replicate has the same prompts in all slices and specs of the study, so that these vary together as far as they share
-    prompts.
+    A replicate has the same prompts in all slices and specs, so that these vary together insofar as they share prompts.
     """
 
     def __init__(self, prompts: int, *, replicates: int, seed: int) -> None:
         """Draw from the codes below `prompts`."""
         self._prompts, self._seed = prompts, seed
-        self._left = prompts  # codes of the pieces to come
-        self._undrawn = np.full(replicates, prompts)  # prompts that a replicate has yet to draw
+        self._left = prompts  # codes of later pieces
+        self._undrawn = np.full(replicates, prompts)  # prompts that each replicate has yet to draw
         self._next = 0  # piece
 
     def of_piece(self, piece: int) -> Iterator[np.ndarray]:
-        """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each; pieces in rising order, some left out."""
+        """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each; pieces are asked for in rising order."""
         totals = [self._totals_of_next() for _ in range(self._next, piece + 1)][-1]
-        count = size_of(piece, self._prompts)
+        count = min(PROMPTS, self._prompts - piece * PROMPTS)
         for start in range(0, len(totals), REPLICATES):
             times = totals[start : start + REPLICATES]
             drawn = _generator(self._seed, piece, start).integers(count, size=times.sum())
@@ -267,7 +288,7 @@ class Resamples:
 
     def _totals_of_next(self) -> np.ndarray:
         """How many prompts each replicate draws from the next piece, (replicates,)."""
-        count = size_of(self._next, self._prompts)
+        count = min(PROMPTS, self._left)
         totals = _generator(self._seed, self._next).binomial(self._undrawn, count / self._left)
         self._undrawn, self._left, self._next = self._undrawn - totals, self._left - count, self._next + 1
         return totals

@@ -1,4 +1,4 @@
-"""A spec: its rows, slices, terms and errors, what its self- and family-biases are gaps to, and all that in words."""
+"""A spec: its rows, slices, terms and errors, its estimand, and all of it in words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,32 +17,27 @@ class Model:
     """What is fitted to each slice: Equation 1 of Play Favorites by least squares, or another model."""
 
     terms: Sequence[str] = EQUATION_1  # as named in recuse.model.design.TERMS
-    estimator: str = "least_squares"  # or ordinal_logit (proportional odds), or gam (splines of the reference)
+    estimator: str = "least_squares"  # or ordinal_logit (proportional odds) or gam (splines of the reference)
 
 
 @dataclass(frozen=True)
 class Errors:
-    """How sure the coefficients are."""
+    """Standard errors, bootstraps and tests."""
 
     covariance: str = "HC0"  # one of recuse.model.covariance.COVARIANCES
-    bootstrap: int | None = None  # replicates of a bootstrap by prompt, beside the covariance
-    wild: int | None = None  # draws of a wild bootstrap by prompt of each self- and family-bias, beside it
-    tests: Sequence[str] = BIASES  # quantities whose tests in all slices are one family
+    bootstrap: int | None = None  # replicates of a bootstrap by prompt
+    wild: int | None = None  # draws of a wild bootstrap by prompt of each self- and family-bias
+    tests: Sequence[str] = BIASES  # quantities whose tests in all slices are adjusted together
 
     @property
     def by_prompt(self) -> bool:
         """Whether they need the rows of each prompt."""
-        of_prompts = COVARIANCES[self.covariance].of_prompts
-        return of_prompts is not None or self.bootstrap is not None or self.wild is not None
+        return (COVARIANCES[self.covariance].of_prompts, self.bootstrap, self.wild) != (None, None, None)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One model of the study: its rows, terms and errors.
-
-    With a length, the model has the terms judge:length, too. With `absorb`, the effects of completions are taken out of the
-    fit, and errors are by prompt.
-    """
+    """One model of the study. `length` adds the terms judge:length; `absorb` removes the effects of completions."""
 
     name: str
     selection: Selection
@@ -60,47 +55,44 @@ class Spec:
         return [cls.of(name, **settings) for name, settings in specs.items()]
 
     def changed(self, **settings) -> "Spec":
-        """The spec with these fields of Selection, Model or Errors changed; TypeError about any other setting."""
+        """Change these fields of Selection, Model or Errors; TypeError about any other setting."""
         parts = {"selection": self.selection, "model": self.model, "errors": self.errors}
         for part, value in parts.items():
             names = settings.keys() & {field.name for field in fields(value)}
             parts[part] = replace(value, **{name: settings.pop(name) for name in names})
         if settings:
-            raise TypeError(f"spec {self.name}: found {', '.join(settings)}, of which it has none")
+            raise TypeError(f"spec {self.name}: unknown settings {', '.join(settings)}")
         return replace(self, **parts)
 
     @property
     def by_row(self) -> bool:
-        """Whether it reads the ratings themselves, because cells do not hold what it needs."""
+        """Whether it needs the ratings themselves, not only cells."""
         selection = self.selection
         return self.errors.by_prompt or (selection.length, selection.reference, selection.absorb) != (None, None, None)
 
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
-    """Names of specs, each once, some replaced by those that stand in for them."""
+    """Names of specs, each once, some replaced by their substitutes."""
     return list(dict.fromkeys(instead.get(name, name) for name in names))
 
 
 A = "A: gap to the human scale"
-A_OF_REFERENCE = "A: gap to the scale of the judges that are the reference"
+A_OF_REFERENCE = "A: gap to the scale of the reference judges"
 B = "B: gap to what the other judges give, by {}"  # without preference that all judges share
-C = "C: gap beyond ordinary preference of a judge for a model"
+C = "C: gap beyond a judge's ordinary preference for a model"
 MEANINGS = {
     "A": "gap to the human scale; includes the judge's own and shared preference and measurement error in the human scores.",
     "B": "gap to what the other judges give the same model or completion; includes the judge's own preference and, where "
     "slopes differ, measurement error in the human scores.",
-    "C": "gap to what is expected of judge and model; its interval is how far a cell that is neither self nor family scatters. "
-    "Where slopes differ, errors of the human scores are in it.",
+    "C": "gap to what is expected of judge and model; its interval is the scatter of cells that are neither self nor family; "
+    "includes, where slopes differ, measurement error in the human scores.",
 }
 
 
 def estimand_of(spec: Spec) -> str:
     """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions; "" if it has no bias.
 
-    Besides the bias, A holds preferences that all judges share against the humans, the judge's own preference for the model,
-    and what errors of the human scores make of the model's quality. B holds no shared preference. C, of
-    recuse.inference.idiosyncrasy, is measured against the judges' ordinary preferences. B and C hold errors of the human scores
-    only as far as the judges' slopes differ.
+    MEANINGS says what each includes. C is that of recuse.inference.idiosyncrasy.
     """
     if not {"self", "same_family"} & set(spec.model.terms):
         return ""
@@ -110,7 +102,7 @@ def estimand_of(spec: Spec) -> str:
 
 
 def against_judges(spec: Spec) -> str:
-    """What the spec compares with the other judges' ratings of, such as a model; "" where biases are no such gaps."""
+    """What the other judges rate that biases are gaps to, such as a model; "" if they are gaps to human scores."""
     if spec.selection.absorb is not None:
         return spec.selection.absorb
     if "model:dimension" in spec.model.terms:
@@ -119,8 +111,8 @@ def against_judges(spec: Spec) -> str:
 
 
 def estimands_in_words(estimands: Iterable[str]) -> str:
-    """What a figure says of the estimands of its biases: with several letters, a line on the meaning of each."""
-    named = [estimand for estimand in dict.fromkeys(estimands) if estimand]
+    """The note of a figure on the estimands of its biases: if of several letters, a line on the meaning of each."""
+    named = list(filter(None, dict.fromkeys(estimands)))
     letters = dict.fromkeys(estimand[0] for estimand in named)
     if len(letters) > 1:
         return "\n".join(f"{letter}: {MEANINGS[letter]}" for letter in letters)
@@ -146,7 +138,7 @@ REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
 }
-IDIOSYNCRASY = "C"  # estimand C among the specs of a figure, none of which can have this name
+IDIOSYNCRASY = "C"  # estimand C among the specs of a figure
 TESTED = {
     frozenset({"self_bias", "family_bias"}): "self- and family-biases",
     frozenset({"self_bias"}): "self-biases",
@@ -155,10 +147,9 @@ TESTED = {
 
 
 def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | None = None) -> str:
-    """What a spec, an entry of config's `specs`, changes of Equation 1, but for its slices; "" if it changes nothing.
+    """How a spec, an entry of config's `specs`, differs from Equation 1, slices aside; "" if it does not.
 
-    whose: the judges that are the reference, where that is not the humans. most: of more names, only some are given, and the
-    number of the others.
+    whose: the reference judges. most: of more names, only some are listed, with the number of the others.
     """
     changes, subset = [], settings.get("subset", {})
     if settings.get("estimator", "least_squares") != "least_squares":
@@ -166,7 +157,7 @@ def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | N
     if "terms" in settings:
         changes.append(f"with the terms {enumerated(settings['terms'])}")
     if settings.get("absorb"):
-        changes.append(f"with effects of {settings['absorb']}s taken out")
+        changes.append(f"with effects of {settings['absorb']}s removed")
     if settings.get("length"):
         changes.append(LENGTHS[settings["length"]])
     if settings.get("reference"):
@@ -184,6 +175,6 @@ def changes_of(settings: Mapping, *, whose: str = "each family's", most: int | N
 
 
 def in_words(settings: Mapping) -> str:
-    """The model that a spec, an entry of config's `specs`, fits, as in `Equation 1 without Llama 3 8B, by dataset`."""
+    """The model of a spec, an entry of config's `specs`, as in `Equation 1 without Llama 3 8B, by dataset`."""
     changes = [changes_of(settings), SLICED[settings["slice"]] if settings.get("slice") else ""]
     return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

@@ -96,7 +96,7 @@ def test_the_answer_speaks_of_single_orders_and_of_what_they_rest_on():
     assert "only if the order of each pair was drawn at random" in first.words
     assert "Quality is not held fixed" in longer.words
     assert "Quality is not held fixed" in own.words
-    assert first.items == [("m", "0.650 (0.600 to 0.700)")]
+    assert first.items == [("", "m 0.650 (0.600 to 0.700)")]
 
 
 def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():

@@ -31,7 +31,7 @@ def test_length_and_place_of_comparisons():
         "A preference for longer answers is found in 1 of 3 judges, for shorter ones in 1. A preference for the answer shown "
         "first is found in 1 of 3 judges, for the second in 1."
     )
-    assert [each.items for each in answer.points] == [[("A", "+0.200 (0.100 to 0.300)")], [("A", "0.700 (0.600 to 0.800)")]]
+    assert [each.items for each in answer.points] == [[("", "A +0.200 (0.100 to 0.300)")], [("", "A 0.700 (0.600 to 0.800)")]]
 
 
 def test_several_conditions_are_listed():
@@ -56,8 +56,8 @@ def test_comparisons_without_human_labels_show_the_effect_of_place(low, high, ju
     first = f"A preference for the answer shown first is found {judges}."
     assert answer.headline == f"{first} Both orders get the same verdict in {share}."
     assert [each.items for each in answer.points] == [
-        [("A", f"{(low + high) / 2:.3f} ({low:.3f} to {high:.3f})")],
-        [("A", "0.300 (0.200 to 0.400)")],
+        [("", f"A {(low + high) / 2:.3f} ({low:.3f} to {high:.3f})")],
+        [("", "A 0.300 (0.200 to 0.400)")],
     ]
 
 

@@ -21,9 +21,7 @@ GAP = (
     "from 0 to 1. Above 0 the judge favours itself."
 )
 GAP_OF_FAMILY = "The gap is in what the judges of a family give its other models."
-OTHER_CHECKS = (
-    "The robustness checks ask whether a bias is more than chance, shared (B) or ordinary (C) preference, or measurement error:"
-)
+OTHER_CHECKS = "Each robustness check asks its own question; the figure of conclusions lists them."
 NOTHING = "No judge rates its own models, or its family's, together with others."
 # Of a study without human scores.
 GAP_TO_JUDGES = (
@@ -33,10 +31,6 @@ GAP_TO_JUDGES = (
 NO_TRUTH = (
     "Who is right: without human scores, a judge that is right where the others are wrong looks the same as a biased one. One "
     "that uses more of the scale than the others seems to favour its own answers where these are better than most."
-)
-OTHER_CHECKS_OF_JUDGES = (
-    "The robustness checks compare the judges in each dimension or on each completion, and ask whether a bias is more than "
-    "ordinary preference, or may come from missing ratings:"
 )
 
 
@@ -121,13 +115,14 @@ def answer_of_ratings(
             f"Intervals are at {level(confidence)}, with {errors} standard errors: by chance alone, about "
             f"{level(1 - confidence)} of unbiased judges would be called biased."
         )
-        others = [OTHER_CHECKS_OF_JUDGES if relative else OTHER_CHECKS] if conclusions else []
         items = []
         for each in conclusions:
             names = "; ".join(checks.get(row["check"], row["check"]) for row in each.changed)
             but = f", not in: {names}" if names else ""
             items.append((f"{each.first['term']} {each.first['first']}", f"{each.extent}{but}"))
-        points.append(Point("How sure is that?", " ".join([chance, *_doubts(check), *others]), items))
+        points.append(
+            Point("How sure is that?", " ".join([chance, *_doubts(check), *[OTHER_CHECKS] * bool(conclusions)]), items)
+        )
     points += _warnings(check)
     if rows:
         points += _ranking([row for row in tables.get("leaderboard", ()) if row["spec"] == first], confidence)

@@ -40,12 +40,16 @@ def report(
     and the `template`. context: wildcards and config, for captions. page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
-    tables, links = _tables(inputs, folder)
+    paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
+    tables = {name: read_table(path) for name, path in paths.items() if name in EXCERPTS}
     first, excerpts, leads = "main", EXCERPTS, LEADS
     if relative := without_human_scores(tables.get("not_estimable", ())):
         first, excerpts, leads = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS_WITHOUT_HUMAN_SCORES
-        tables, links["main"] = _with_main(tables, first), f"estimates/{first}.csv"
         figures = {name: _with_checks_of(tables["conclusions"], figure) for name, figure in figures.items()}
+    if estimates:
+        paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
+        tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
+        tables["leaderboard"] = [row for row in tables.get("leaderboard", ()) if row["spec"] == first]
     errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
     if about["specs"]:
         settings = {key: about[key] for key in ("confidence", "scales", "checks")}
@@ -62,7 +66,7 @@ def report(
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
         **_figures([_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]], leads),
-        **_shown(tables, excerpts, links, about["checks"]),
+        **_shown(tables, excerpts, {name: relpath(path, folder) for name, path in paths.items()}, about["checks"]),
         errors=errors,
         specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
         files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
@@ -85,24 +89,6 @@ def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
         with open(path, "rb") as file:
             digests.append((setting_in_words(path), hashlib.file_digest(file, "sha256").hexdigest()))
     return digests
-
-
-def _tables(inputs: Mapping[str, Sequence[str]], folder: Path) -> tuple[dict[str, list[Row]], dict[str, str]]:
-    """The tables on the page, by name, with the estimates of all specs as one; and the path of each file."""
-    estimates = {Path(path).stem: path for path in inputs["estimates"]}
-    paths = {Path(path).stem: path for path in inputs["tables"]}
-    paths |= {"main": estimates["main"]} if estimates else {}
-    tables = {name: read_table(paths[name]) for name in EXCERPTS if name in paths}
-    if estimates:
-        tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
-    return tables, {name: relpath(path, folder) for name, path in paths.items()}
-
-
-def _with_main(tables: Mapping[str, Sequence[Row]], spec: str) -> dict[str, Sequence[Row]]:
-    """The tables with the rows of a spec that compares judges instead of those of `main`."""
-    sources = {"main": "estimates", "leaderboard": "leaderboard"}
-    of_spec = {name: [row for row in tables[of] if row["spec"] == spec] for name, of in sources.items() if of in tables}
-    return {**tables, **of_spec}
 
 
 def _with_checks_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:
@@ -148,16 +134,17 @@ def _shown(
     if "conclusions" in tables:
         titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables["conclusions"]]
         tables = {**tables, "conclusions": titled}
+    verdicts = {}
+    for name in AGAINST_THE_PAPER:
+        if name in tables:
+            counts = Counter(row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim")
+            verdicts[name] = sorted(counts.items())
     parts = [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
     return {
         "tables": [table for table in parts if table.name not in AGAINST_THE_PAPER],
         "against": [table for table in parts if table.name in AGAINST_THE_PAPER],
-        "verdicts": {name: _verdicts(tables[name]) for name in AGAINST_THE_PAPER if name in tables},
+        "verdicts": verdicts,
     }
-
-
-def _verdicts(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    return sorted(Counter(row["verdict"] for row in rows if row["verdict"] and row.get("item") != "claim").items())
 
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:

@@ -12,8 +12,6 @@ QUESTION = "What sways these judges?"
 EVEN = 0.5  # share of verdicts for one of two answers that is no preference
 PLAIN = ("", "order")  # conditions that are not made to sway a judge
 
-Items = list[tuple[str, str]]  # judge, words
-
 # What a judge above `even` shows, and one below it.
 FIRST = ("A preference for the answer shown first", "for the second")
 LONGER = ("A preference for longer answers", "for shorter ones")
@@ -93,7 +91,7 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
     return Answer(QUESTION, headline, [*length, *place, *single, *others])
 
 
-def _points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, Items]]) -> Iterator[Point]:
+def _points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, str]]) -> Iterator[Point]:
     """A point on these rows, by experiment and condition; none without rows.
 
     described: the sentence, without its full stop, and the judges of one group. The heading is that of the group with most
@@ -101,13 +99,11 @@ def _points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, Items
     """
     groups = _groups_of(rows)
     descriptions = {place: described(group) for place, group in groups.items()}
-    if len(groups) == 1:
-        ((heading, items),) = descriptions.values()
-        yield Point(heading, words, items)
-    elif groups:
+    if groups:
         most = max(reversed(groups), key=lambda place: len(groups[place]))
-        items = [(place, _with_judges(*description)) for place, description in descriptions.items()]
-        yield Point(f"{descriptions[most][0]} ({most})", words, items)
+        (heading, judges), several = descriptions[most], len(groups) > 1
+        items = [(place, ": ".join(description)) for place, description in descriptions.items()] if several else [("", judges)]
+        yield Point(f"{heading} ({most})" if several else heading, words, items)
 
 
 def _groups_of(rows: Rows) -> dict[str, list[Mapping[str, str]]]:
@@ -118,15 +114,13 @@ def _groups_of(rows: Rows) -> dict[str, list[Mapping[str, str]]]:
     return groups
 
 
-def _with_judges(words: str, items: Items) -> str:
-    """The sentence on a group, then the judges named in it."""
-    return f"{words}: {'; '.join(' '.join(filter(None, item)) for item in items)}"
-
-
-def _named(rows: Rows, value: str, *, gap: bool = False) -> Items:
-    """The judges of the first rows with their values, and how many more there are."""
-    items = [(row["judge"], with_interval(row, value, gap=gap)) for row in rows[:NAMED]]
-    return items + ([("", f"and {len(rows) - NAMED} more")] if len(rows) > NAMED else [])
+def _named(rows: Rows, value: str, *, gap: bool = False) -> str:
+    """The judges of the first rows with their values, and their chance if that varies; and how many more there are."""
+    texts = []
+    for row in rows[:NAMED]:
+        chance = f", chance {float(row['chance']):.3f}" if value == "share" and _with_ties(row) else ""
+        texts.append(f"{row['judge']} {with_interval(row, value, gap=gap)}{chance}")
+    return "; ".join([*texts, *([f"and {len(rows) - NAMED} more"] if len(rows) > NAMED else [])])
 
 
 def _in_judges(some: Rows, group: Rows) -> str:
@@ -140,7 +134,7 @@ def _leanings(rows: Rows, words: str, value: str, leaning: tuple[str, str], even
     If none leans to the first side, those that lean to the other are named; if none leans at all, the group.
     """
 
-    def described(group: Rows) -> tuple[str, Items]:
+    def described(group: Rows) -> tuple[str, str]:
         toward, away = ([row for row in group if beyond(row, even)] for beyond in (above, below))
         sentence = f"{leaning[0]} is found {_in_judges(toward, group)}{f', {leaning[1]} in {len(away)}' if away else ''}"
         most = largest(toward, value) or largest(away, value)[::-1] or largest(group, value)
@@ -161,7 +155,7 @@ def _plain(position: Rows, verbosity: Rows) -> Rows:
 
 
 def _consistency(rows: Rows, intervals: str) -> Iterator[Point]:
-    def described(group: Rows) -> tuple[str, Items]:
+    def described(group: Rows) -> tuple[str, str]:
         values = [round(float(row["value"]), 2) for row in group]
         share = " to ".join(dict.fromkeys((level(min(values)), level(max(values)))))
         return f"Both orders get the same verdict in {share} of comparisons", _named(largest(group, "value")[::-1], "value")
@@ -181,18 +175,15 @@ def _cognitive(rows: Rows) -> Iterator[Point]:
         words += [QUOTED] if any(row["origin"] == "quoted" for row in rows) else []
         sentences = {bias: _beside_chance(group) for bias, group in groups.items()}
         first = next(iter(groups))
-        items = [(BIASES[bias], _with_judges(*sentence)) for bias, sentence in sentences.items()]
+        items = [(BIASES[bias], ": ".join(sentence)) for bias, sentence in sentences.items()]
         yield Point(f"{BIASES[first]} is {sentences[first][0]}", " ".join(words), items)
 
 
-def _beside_chance(group: Rows) -> tuple[str, Items]:
+def _beside_chance(group: Rows) -> tuple[str, str]:
     """How many judges of a group show a bias more often than by chance, with that chance if it is one number; and which."""
     more = [row for row in group if _is_above_chance(row)]
     chance = "" if any(map(_with_ties, group)) else f" ({float(group[0]['random']):g})"
-    rows = largest(more or group, "share")
-    chances = [f", chance {float(row['chance']):.3f}" if _with_ties(row) else "" for row in rows[:NAMED]]
-    items = [(name, text + each) for (name, text), each in zip(_named(rows, "share"), [*chances, ""], strict=False)]
-    return f"more frequent than by chance{chance} {_in_judges(more, group)}", items
+    return f"more frequent than by chance{chance} {_in_judges(more, group)}", _named(largest(more or group, "share"), "share")
 
 
 def _is_above_chance(row: Mapping[str, str]) -> bool:
@@ -214,8 +205,8 @@ def _attacks(rows: Rows, intervals: str) -> Iterator[Point]:
         most = max(means, key=means.get)
         heading = f"{_perturbation(most)} wins judges over in {shares[most]} of samples on average"
         words = f"Share of samples in which the perturbed answer wins a judge over, {intervals}."
-        lists = {place: _named(largest(group, "asr"), "asr") for place, group in groups.items()}
-        items = [(_perturbation(place), _with_judges(f"{shares[place]} on average", each)) for place, each in lists.items()]
+        judges = {place: _named(largest(group, "asr"), "asr") for place, group in groups.items()}
+        items = [(_perturbation(place), f"{shares[place]} on average: {names}") for place, names in judges.items()]
         yield Point(heading, words, items)
 
 
@@ -228,7 +219,7 @@ def _overlap(rows: Rows) -> Iterator[Point]:
     form = [row for row in rows if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated") and row["judge"]]
     group = [row for row in form if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])]
     less = [row for row in group if below(row)]
-    items = [(row["judge"], f"{float(row['value']):.3f}") for row in largest(group, "value")[:NAMED]]
     if group:
         heading = f"Less agreement with the annotators than by the listing order is found {_in_judges(less, group)}"
-        yield Point(heading, OVERLAP, items)
+        overlaps = "; ".join(f"{row['judge']} {float(row['value']):.3f}" for row in largest(group, "value")[:NAMED])
+        yield Point(heading, OVERLAP, [("", overlaps)])

@@ -60,7 +60,7 @@ EXCERPTS = {
         "Mean score over judges on the unit scale: raw; with the estimated biases removed (debiased); without judges' ratings "
         "of their own answers; without those of their families'. All true ranks lie in “rank from” to “rank to” at once.",
         f"scores model score {INTERVAL} rank rank_low rank_high change note",
-        lambda row: not row["slice"] and row["spec"] == "main",
+        lambda row: not row["slice"],
     ),
     "estimates": Excerpt(
         "Self- and family-bias by every spec",
@@ -166,11 +166,6 @@ EXCERPTS_WITHOUT_HUMAN_SCORES = {
         title="Self- and family-bias against the other judges",
         words="Gap to what the other judges give the same models (estimand B), in points of the unit scale. “Own rows” are the "
         "ratings that identify the bias.",
-    ),
-    "leaderboard": replace(
-        EXCERPTS["leaderboard"],
-        words=f"{EXCERPTS['leaderboard'].words} The biases are gaps to the other judges (estimand B).",
-        rows=lambda row: not row["slice"],
     ),
 }
 MOST = 200  # rows of one table on a page

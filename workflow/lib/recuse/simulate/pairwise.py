@@ -1,9 +1,9 @@
 """Comparisons drawn from a world whose population value of every statistic is known.
 
-The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one each for a question, are uniform on [-1, 1];
-"moved by u_q" is p + difficulty min(p, 1 - p) u_q in the place of a probability p.
+The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one of each for a question, are uniform on [-1, 1];
+"moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a probability p.
 
-    lengths: log-normal, independent, rounded up to words; which answer is the longer is told before that
+    lengths: log-normal, independent, rounded up to words; which answer is longer is determined before that
     human label: a tie with probability human_tie, else the longer answer with probability human_longer
     condition `order`: with probability first (second, tie), all moved by v_q in proportion, the judge chooses the answer shown
         first (second; calls a tie) in both orders. Else it decides by the answers, in both orders alike: on a pair with its own
@@ -15,13 +15,13 @@ The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one
     every verdict is an error with probability invalid
     perturbations: votes as in `recuse.simulate.votes`
 
-u_q and v_q are independent with mean 0, and which answer is longer is chance: so the population values are as simple as in
-`planted_biases`. They make comparisons of one question alike, so an interval that takes comparisons for independent is too
-narrow. Only `order` carries human labels and lengths.
+u_q and v_q are independent with mean 0, and which answer is longer is chance, so the population values are as simple as in
+`planted_biases`. They make comparisons of one question alike, so an interval that assumes independent comparisons is too
+narrow. Only `order` has human labels and lengths.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -52,13 +52,12 @@ ORDER, COMPASSION, BANDWAGON, ATTENTIONAL = "order", "compassion", "bandwagon", 
 ATTACKS = "perturbations"  # the experiment of the attacks, on pairs of answers by ANSWERS
 ANSWERS = ("answer 1", "answer 2")
 MOST_BY_PLACE = 2 / 3  # of the votes on a sample: two of the three in each order, so that the third decides
-VOTES_BEFORE = {"control_tie": CONTROL_TIE, "control_perturbed": CONTROL_PERTURBED}
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Habits:
-    """How a judge treats a comparison shown in both orders; what is left is decided by the answers, in both orders alike."""
+    """How a judge treats a comparison shown in both orders; the rest is decided by the answers, in both orders alike."""
 
     first: float = 0.0  # share of comparisons where it chooses the first answer both times
     second: float = 0.0
@@ -71,19 +70,28 @@ class Habits:
         return 1.0 - self.first - self.second - self.tie
 
 
-@dataclass(frozen=True)
-class Judge:
-    """A judge of a world: each bias is a share or a probability."""
+@dataclass(frozen=True, kw_only=True)
+class Judge(Habits):
+    """A judge of a world, its habits with hidden names of the systems: each bias is a share or a probability."""
 
     name: str
-    order: Habits  # names of the systems hidden
-    compassion: Habits  # their real names shown
-    attacked: Attacked
+    compassion: Mapping[str, float] = field(default_factory=dict)  # the habits that change when real names are shown
     error_shorter: float = 0.2  # probability to decide against a human who prefers the shorter of two others' answers
     error_longer: float = 0.2
     bandwagon: float = 0.25  # share of comparisons where it follows the false majority in both passes
-    attentional: float = 0.25  # the same of an irrelevant sentence
+    attentional: float = 0.25  # share of those where it follows an irrelevant sentence
     invalid: float = 0.0  # share of verdicts that are errors
+    attacks: Mapping[str, float] = field(default_factory=dict)  # success rate by perturbation
+    control_tie: float = CONTROL_TIE  # `tie`, `second`, `by_first` and `by_second` of `Attacked`
+    control_perturbed: float = CONTROL_PERTURBED
+    votes_first: float = 0.0
+    votes_second: float = 0.0
+
+    @property
+    def shown(self) -> Habits:
+        """Its habits when real names are shown."""
+        hidden = {name: getattr(self, name) for name in ("first", "second", "tie", "own")}
+        return Habits(**(hidden | self.compassion))
 
 
 @dataclass(frozen=True)
@@ -96,61 +104,37 @@ class ComparisonWorld:
     human_tie: float = 0.15  # share of pairs that the humans call a tie
     human_longer: float = 0.6  # share of the others where they prefer the longer answer
     difficulty: float = 0.5  # how far questions move a probability p from its mean, as a share of min(p, 1 - p)
-    worsening: tuple[str, ...] = WORSENING  # perturbations that a judge should turn from
+    worsening: tuple[str, ...] = WORSENING  # perturbations that a judge should reject
 
 
 def declared_comparisons(settings: Mapping, *, worsening: Collection[str] = WORSENING) -> ComparisonWorld:
     """Return the world that a study's `simulate` declares.
 
-    settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any of `Habits` and `Judge`, control_tie
-    and control_perturbed (`tie` and `second` of `Attacked`), votes_first and votes_second (its `by_first` and `by_second`),
-    `attacks` (success rate by perturbation) and `compassion` (those of `Habits` that change when names are shown). A judge that
-    is one of the models meets its own answers. worsening: the perturbations that make an answer worse.
+    settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any fields of `Judge`. A judge that is
+    one of the models meets its own answers. worsening: the perturbations that make an answer worse.
 
-    ConfigError, naming the judge and the keys, for shares that sum to too much, and for models that are not two or more.
+    ConfigError, naming the judge and the keys, for shares that sum to too much, and for fewer than two models, or one twice.
     """
     models = tuple(settings["models"])
     if len(models) < 2 or len(set(models)) < len(models):
         raise ConfigError(f"simulate: models: found {', '.join(models)}; write two names or more, each once")
-    judges = tuple(_judge(name, judge) for name, judge in settings["judges"].items())
-    numbers = _given(ComparisonWorld, settings, but=("models", "judges"))
-    return ComparisonWorld(models, judges, **numbers, worsening=tuple(worsening))
-
-
-def _judge(name: str, settings: Mapping) -> Judge:
-    hidden = _given(Habits, settings)
-    order, compassion = Habits(**hidden), Habits(**(hidden | settings.get("compassion", {})))
-    control = {key: settings.get(key, share) for key, share in VOTES_BEFORE.items()}
-    by_place = {key: settings.get(key, 0.0) for key in ("votes_first", "votes_second", "invalid")}
-    for where, habits in ((name, order), (f"{name}: compassion", compassion)):
-        _at_most(1.0, where, {key: getattr(habits, key) for key in ("first", "second", "tie")})
-    _at_most(1.0, name, control)
-    _at_most(MOST_BY_PLACE, name, by_place)
-    attacked = Attacked(
-        settings.get("attacks", {}),
-        tie=control["control_tie"],
-        second=control["control_perturbed"],
-        by_first=by_place["votes_first"],
-        by_second=by_place["votes_second"],
-        invalid=by_place["invalid"],
-    )
-    return Judge(name, order, compassion, attacked, **_given(Judge, settings, but=("compassion",)))
-
-
-def _given(kind: type, settings: Mapping, *, but: Collection[str] = ()) -> dict:
-    """Those of the fields of a dataclass that are given."""
-    return {field.name: settings[field.name] for field in fields(kind) if field.name in settings and field.name not in but}
-
-
-def _at_most(most: float, where: str, shares: Mapping[str, float]) -> None:
-    total = sum(shares.values())
-    if total > most + ROUNDING:
-        keys = " + ".join(shares)
-        raise ConfigError(f"simulate: judges: {where}: {keys}: found {total:.4g}; write shares that sum to {most:.3g} at most")
+    judges = tuple(Judge(name=name, **judge) for name, judge in settings["judges"].items())
+    for judge in judges:
+        for most, where, habits, keys in (
+            (1.0, judge.name, judge, ("first", "second", "tie")),
+            (1.0, f"{judge.name}: compassion", judge.shown, ("first", "second", "tie")),
+            (1.0, judge.name, judge, ("control_tie", "control_perturbed")),
+            (MOST_BY_PLACE, judge.name, judge, ("votes_first", "votes_second", "invalid")),
+        ):
+            total = sum(getattr(habits, key) for key in keys)
+            if total > most + ROUNDING:
+                problem = f"{' + '.join(keys)}: found {total:.4g}; write shares that sum to {most:.3g} at most"
+                raise ConfigError(f"simulate: judges: {where}: {problem}")
+    return ComparisonWorld(**{**settings, "models": models, "judges": judges}, worsening=tuple(worsening))
 
 
 class Questions:
-    """What all judges meet: answers of each model to each question, their lengths, and the human labels."""
+    """What all judges are shown: answers of each model to each question, their lengths, and the human labels."""
 
     def __init__(self, world: ComparisonWorld, generator: np.random.Generator):
         """Draw them for the questions of `world`."""
@@ -163,7 +147,7 @@ class Questions:
         prefers_longer = generator.random(self.shape) < world.human_longer
         label = np.where(prefers_longer, self.longer, 1 - self.longer)
         self.human = np.where(generator.random(self.shape) < world.human_tie, TIE, label)  # (questions, pairs)
-        self.of_answers, self.of_places = generator.uniform(-1, 1, (2, world.questions, 1))  # u and v
+        self.u, self.v = generator.uniform(-1, 1, (2, world.questions, 1))
 
     def moved(self, probability: np.ndarray | float, by: np.ndarray) -> np.ndarray:
         """Probabilities (questions, pairs) that a question makes larger or smaller, with the given mean."""
@@ -198,53 +182,54 @@ def simulate_comparisons(world: ComparisonWorld, *, seed: int) -> dict[str, np.n
     parts = [
         part for judge, stream in zip(world.judges, for_judges, strict=True) for part in _verdicts(questions, judge, stream)
     ]
-    attacked = {judge.name: judge.attacked for judge in world.judges if judge.attacked.success}
+    attacked = {
+        judge.name: Attacked(
+            judge.attacks,
+            tie=judge.control_tie,
+            second=judge.control_perturbed,
+            by_first=judge.votes_first,
+            by_second=judge.votes_second,
+            invalid=judge.invalid,
+        )
+        for judge in world.judges
+        if judge.attacks
+    }
     parts += draw_votes(Samples(ATTACKS, *ANSWERS, world.questions, attacked, world.worsening), for_attacks)
     return join(parts)
 
 
 def _verdicts(questions: Questions, judge: Judge, stream: np.random.SeedSequence) -> Iterator[Part]:
-    generators = iter([np.random.default_rng(child) for child in stream.spawn(4)])
-    for condition, habits in ((ORDER, judge.order), (COMPASSION, judge.compassion)):
-        generator = next(generators)
+    for_order, for_compassion, for_bandwagon, for_attentional = map(np.random.default_rng, stream.spawn(4))
+    for condition, habits, generator in ((ORDER, judge, for_order), (COMPASSION, judge.shown, for_compassion)):
         yield questions.rows(judge, condition, _decided(questions, judge, habits, generator), generator)
-    for condition, share in ((BANDWAGON, judge.bandwagon), (ATTENTIONAL, judge.attentional)):
-        generator = next(generators)
+    for condition, share, generator in (
+        (BANDWAGON, judge.bandwagon, for_bandwagon),
+        (ATTENTIONAL, judge.attentional, for_attentional),
+    ):
         favoured = generator.integers(2, size=questions.shape)
-        follows = _follows(questions, share, generator)
-        outcome = np.where(follows, favoured[..., None], 1 - favoured[..., None])
+        both = generator.random(questions.shape) < questions.moved(share, questions.v)
+        rest = np.array([[True, False], [False, True], [False, False]])[generator.integers(3, size=questions.shape)]
+        outcome = np.where(both[..., None] | rest, favoured[..., None], 1 - favoured[..., None])
         yield questions.rows(judge, condition, outcome, generator) | {"favoured": named(OUTCOMES, np.repeat(favoured, 2))}
 
 
 def _decided(questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
+    shape, models, u = questions.shape, questions.world.models, questions.u
     shares = np.array([habits.first, habits.second, habits.tie])
-    by_place = generator.random(questions.shape) < questions.moved(shares.sum(), questions.of_places)
-    kind = np.searchsorted(np.cumsum(shares)[:-1], shares.sum() * generator.random(questions.shape), side="right")
+    by_place = generator.random(shape) < questions.moved(shares.sum(), questions.v)
+    kind = np.searchsorted(np.cumsum(shares)[:-1], shares.sum() * generator.random(shape), side="right")
     outcome = np.array([[A, B], [B, A], [TIE, TIE]])[kind]  # (questions, pairs, orders)
-    choice = _choice(questions, judge, habits, generator)
-    return np.where(by_place[..., None], outcome, choice[..., None])
-
-
-def _choice(questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator) -> np.ndarray:
-    """The answer (questions, pairs) that the judge takes to be better."""
-    human, u = questions.human, questions.of_answers
+    human = questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
-    errs = generator.random(questions.shape) < questions.moved(error, u)
-    choice = np.where(human == TIE, generator.integers(2, size=questions.shape), np.where(errs, 1 - human, human))
-    if judge.name not in questions.world.models:
-        return choice
-    is_own = questions.pair == questions.world.models.index(judge.name)  # (pairs, 2)
-    own = np.argmax(is_own, axis=1)
-    picks_own = generator.random(questions.shape) < questions.moved(habits.own, u)
-    return np.where(is_own.any(axis=1), np.where(picks_own, own, 1 - own), choice)
-
-
-def _follows(questions: Questions, share: float, generator: np.random.Generator) -> np.ndarray:
-    """Whether the judge follows the statement, (questions, pairs, orders)."""
-    both = generator.random(questions.shape) < questions.moved(share, questions.of_places)
-    rest = np.array([[True, False], [False, True], [False, False]])[generator.integers(3, size=questions.shape)]
-    return both[..., None] | rest
+    errs = generator.random(shape) < questions.moved(error, u)
+    choice = np.where(human == TIE, generator.integers(2, size=shape), np.where(errs, 1 - human, human))
+    if judge.name in models:
+        is_own = questions.pair == models.index(judge.name)  # (pairs, 2)
+        own = np.argmax(is_own, axis=1)
+        picks_own = generator.random(shape) < questions.moved(habits.own, u)
+        choice = np.where(is_own.any(axis=1), np.where(picks_own, own, 1 - own), choice)
+    return np.where(by_place[..., None], outcome, choice[..., None])
 
 
 def planted_biases(world: ComparisonWorld) -> list[dict]:
@@ -258,7 +243,7 @@ def planted_biases(world: ComparisonWorld) -> list[dict]:
         orders is right once; draws as disagreement or as half of one: c D under every order rule
         consistency = c + t, first_preference = (f + c / 2) / (1 - t), first_both = f, second_both = s
         order_first = f v, order_last = s v, egocentric_order = c own v; compassion_first, compassion_last and egocentric_comp
-        the same with the habits of `compassion`; bandwagon = its share x v, attentional likewise
+        likewise, with the habits of `compassion`; bandwagon = its share x v, attentional likewise
         salience = (1 - w) L + w / 2, where on others' answers the judge picks the longer one with probability
         L = human_tie / 2 + (1 - human_tie) (human_longer (1 - error_longer) + (1 - human_longer) error_shorter)
         asr = success, of each perturbation
@@ -270,45 +255,42 @@ def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
     valid = (1 - judge.invalid) ** 2
     own = 2 / len(world.models) if judge.name in world.models else 0.0  # share of the pairs that hold the judge's own answer
     agreeing = world.human_longer * (1 - judge.error_longer) + (1 - world.human_longer) * judge.error_shorter
-    longer_of_others = world.human_tie / 2 + (1 - world.human_tie) * agreeing
+    longer = world.human_tie / 2 + (1 - world.human_tie) * agreeing
     quantities = {
         ORDER: {
-            **_verbosity(judge.order, (1 - own) * (judge.error_shorter - judge.error_longer)),
-            **_position(judge.order),
-            **_cognitive(("order_first", "order_last", "egocentric_order"), judge.order, own, valid),
-            "salience": (1 - own) * longer_of_others + own / 2,
+            **_verbosity(judge, (1 - own) * (judge.error_shorter - judge.error_longer)),
+            **_position(judge, ("order_first", "order_last", "egocentric_order"), own, valid),
+            "salience": (1 - own) * longer + own / 2,
         },
-        COMPASSION: {
-            **_position(judge.compassion),
-            **_cognitive(("compassion_first", "compassion_last", "egocentric_comp"), judge.compassion, own, valid),
-        },
+        COMPASSION: _position(judge.shown, ("compassion_first", "compassion_last", "egocentric_comp"), own, valid),
         BANDWAGON: {BANDWAGON: judge.bandwagon * valid},
         ATTENTIONAL: {ATTENTIONAL: judge.attentional * valid},
     }
     for condition, values in quantities.items():
         key = {"experiment": COBBLER, "condition": condition, "judge": judge.name}
         yield from ({**key, "quantity": quantity, "planted": planted} for quantity, planted in values.items())
-    for condition, success in judge.attacked.success.items():
+    for condition, success in judge.attacks.items():
         yield planted_success(ATTACKS, condition, judge.name, ANSWERS[1], success)
 
 
-def _verbosity(habits: Habits, by_answers: float) -> dict[str, float]:
-    """by_answers: the verbosity bias where the answers decide."""
+def _verbosity(habits: Habits, bias: float) -> dict[str, float]:
+    """bias: that of the comparisons that the answers decide."""
     one_order = habits.decided / (1 - habits.tie) if habits.tie < 1 else 0.0
     values = {}
     for order in ("debiased", "ab", "ba", "pooled"):
-        values[f"verbosity_bias {order} excluded"] = by_answers if order == "debiased" else one_order * by_answers
-        values[f"verbosity_bias {order} disagreement"] = habits.decided * by_answers
-        values[f"verbosity_bias {order} half"] = habits.decided * by_answers
+        values[f"verbosity_bias {order} excluded"] = bias if order == "debiased" else one_order * bias
+        values |= dict.fromkeys((f"verbosity_bias {order} disagreement", f"verbosity_bias {order} half"), habits.decided * bias)
     return values
 
 
-def _position(habits: Habits) -> dict[str, float]:
+def _position(habits: Habits, names: tuple[str, str, str], own: float, valid: float) -> dict[str, float]:
+    """Statistics of position, then, by name, the shares that choose the first place, the last, and an own answer, if any."""
     first = {"first_preference": (habits.first + habits.decided / 2) / (1 - habits.tie)} if habits.tie < 1 else {}
-    return {"consistency": habits.decided + habits.tie, **first, "first_both": habits.first, "second_both": habits.second}
-
-
-def _cognitive(names: tuple[str, str, str], habits: Habits, own: float, valid: float) -> dict[str, float]:
-    """Shares that choose the first place, the last, and, of a judge that has any, its own answer, by name."""
     shares = dict(zip(names, (habits.first, habits.second, habits.decided * habits.own), strict=True))
-    return {name: share * valid for name, share in shares.items() if own or name != names[2]}
+    return {
+        "consistency": habits.decided + habits.tie,
+        **first,
+        "first_both": habits.first,
+        "second_both": habits.second,
+        **{name: share * valid for name, share in shares.items() if own or name != names[2]},
+    }

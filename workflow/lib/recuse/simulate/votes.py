@@ -4,19 +4,20 @@ The process, for judge j and sample q, of Chen et al., sections 4.4 and 4.5:
 
     preference before the attack: a tie with probability tie, the second answer with probability second, else the first
     an attack that should make the second answer look better: unless that is preferred already, it is afterwards with
-        probability success, and else the preference stays
+        probability success; otherwise the preference stays
     an attack that makes the second answer worse: unless the first is preferred already, the preference stays with probability
-        success, and else is the first answer afterwards
+        success; otherwise it is the first answer afterwards
     six votes, three in each order, in three pairs of one vote in each: a pair is by place (both choose the place shown first,
         or second, or call a tie), or an error, else both votes are the preference, as those of the third pair always are
 
 A pair by place adds as much to one answer as to the other, so the mean of the votes is always on the side of the preference,
 and 0.5 for a tie. Samples are independent, so the population attack success rate is `success` itself.
 
-The paper's own votes are not released. `published_votes` plants the success rates that are printed in Tables 1 to 4; what else
-the judges do is chosen to come near Tables 6 and 7.
+The paper's own votes are not released. `published_votes` plants the success rates that are printed in Tables 1 to 4; the judges
+are otherwise chosen to come near Tables 6 and 7.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ A, B, TIE, ERROR = range(len(OUTCOMES))
 MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
 NUMBERS = ("length_a", "length_b", "vote")  # columns of COMPARISONS; the others are texts
 NONE = -1  # a length that is not known
-CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, where nothing else is said
+CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
 Rows = Sequence[Mapping[str, str]]
 Shares = Mapping[str, float]  # of votes, by quantity
@@ -43,9 +44,9 @@ Part = Mapping[str, np.ndarray | str | int | None]
 class Attacked:
     """How a judge votes on samples of two answers, the second of which each attack perturbs.
 
-    success: attack success rate of each perturbation. tie, second: shares of the samples where it finds no difference, and
-    where it prefers the second answer, before any attack. by_first, by_second, by_tie: shares of votes that choose a place, or
-    call a tie, whatever the answers are. invalid: share of votes that are errors.
+    success: attack success rate of each perturbation. tie, second: shares of the samples in which, before any attack, it finds
+    no difference or prefers the second answer. by_first, by_second, by_tie: shares of votes that choose a place, or call a tie,
+    whatever the answers are. invalid: share of votes that are errors.
     """
 
     success: Mapping[str, float]
@@ -58,7 +59,7 @@ class Attacked:
 
     @property
     def undecided(self) -> float:
-        """Share of votes that say nothing of the answers."""
+        """Share of votes that do not depend on the answers."""
         return self.by_first + self.by_second + self.by_tie + self.invalid
 
 
@@ -77,14 +78,13 @@ class Samples:
 def draw_votes(samples: Samples, stream: np.random.SeedSequence, *, words_a: np.ndarray | None = None) -> Iterator[Part]:
     """Yield the columns of COMPARISONS for each judge and condition; the same stream gives the same votes.
 
-    words_a: lengths of the first answers, (questions,), where they stand in other samples, too.
+    words_a: lengths of the first answers, (questions,), if other samples share them.
     """
     for_lengths, *for_judges = (np.random.default_rng(child) for child in stream.spawn(1 + len(samples.judges)))
     drawn, words_b = np.ceil(lengths(for_lengths, (2, samples.questions))).astype(int)
     words_a = drawn if words_a is None else words_a
     for (judge, attacked), generator in zip(samples.judges.items(), for_judges, strict=True):
-        shares = (1 - attacked.tie - attacked.second, attacked.second, attacked.tie)
-        before = _places(generator, shares, samples.questions)
+        before = _places(generator, (1 - attacked.tie - attacked.second, attacked.second, attacked.tie), samples.questions)
         preferences = {CONTROL: before}
         for condition, success in attacked.success.items():
             succeeds = generator.random(samples.questions) < success
@@ -129,11 +129,11 @@ def _places(generator: np.random.Generator, shares: Sequence[float], size: int) 
 
 def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Generator) -> Part:
     """Columns of the votes, (questions, votes, orders): as the preference says, or by place, or an error."""
-    by = np.array([attacked.by_first, attacked.by_second, attacked.by_tie, attacked.invalid])
-    first_pairs = min(VOTES / (VOTES - 1), 1 / max(attacked.undecided, 1e-12))  # as often as can be, to leave the last alone
+    shares = np.array([attacked.by_first, attacked.by_second, attacked.by_tie, attacked.invalid])
+    first_pairs = min(VOTES / (VOTES - 1), 1 / max(attacked.undecided, 1e-12))  # as often as possible, to leave the last alone
     last_pair = VOTES - (VOTES - 1) * first_pairs  # 0 unless more votes are undecided than the others hold
-    often = (*[first_pairs] * (VOTES - 1), last_pair)
-    kinds = [_places(generator, [*(by * times), 1 - by.sum() * times], preference.size) for times in often]
+    factors = (*[first_pairs] * (VOTES - 1), last_pair)
+    kinds = [_places(generator, [*(shares * factor), 1 - shares.sum() * factor], preference.size) for factor in factors]
     kind = np.stack(kinds, axis=1)
     verdicts = np.array([[A, B], [B, A], [TIE, TIE], [ERROR, ERROR]])  # of each kind in each order
     by_preference = np.repeat(preference[:, None], VOTES, axis=1)[..., None]
@@ -175,10 +175,10 @@ def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], li
     samples = published_samples(rows)
     *streams, for_anchors = np.random.SeedSequence(seed).spawn(len(samples) + 1)
     # Samples of one experiment have the same first answers.
-    experiments = {members.experiment: members.questions for members in samples}
+    questions = {members.experiment: members.questions for members in samples}
     anchors = {
-        experiment: np.ceil(lengths(np.random.default_rng(child), (questions,))).astype(int)
-        for (experiment, questions), child in zip(experiments.items(), for_anchors.spawn(len(experiments)), strict=True)
+        experiment: np.ceil(lengths(np.random.default_rng(child), (questions[experiment],))).astype(int)
+        for experiment, child in zip(questions, for_anchors.spawn(len(questions)), strict=True)
     }
     parts, planted = [], []
     for members, stream in zip(samples, streams, strict=True):
@@ -196,44 +196,33 @@ def published_samples(rows: Rows) -> list[Samples]:
 
     Judges that the paper left out after Table 6 vote on the control samples of Table 1 alone.
     """
-    success: dict[tuple[str, str, str], dict[str, dict[str, float]]] = {}
+    success, places, strengths = (defaultdict(lambda: defaultdict(dict)) for _ in range(3))  # by pair or experiment, and judge
     for row in rows:
-        if row["quantity"] == "asr":
-            of_pair = success.setdefault((row["experiment"], row["model_a"], row["model_b"]), {})
-            of_pair.setdefault(row["judge"], {})[row["condition"]] = float(row["value"])
-    places = _shares(rows, ("first", "tie", "second"))
-    for _, judge in places:
+        experiment, judge, quantity, value = row["experiment"], row["judge"], row["quantity"], float(row["value"])
+        if quantity == "asr":
+            success[experiment, row["model_a"], row["model_b"]][judge][row["condition"]] = value
+        elif quantity in ("first", "tie", "second"):
+            places[experiment][judge][quantity] = value
+        elif quantity in ("a", "b"):
+            strengths[experiment][judge][quantity] = value
+    for judge in places[""]:
         success[MAIN, AUTHOR, second_answer(AUTHOR, AUTHOR)].setdefault(judge, {})
-    strengths = _shares(rows, ("a", "b"))
     samples = []
-    for (experiment, model_a, model_b), rates_by_judge in success.items():
+    for (experiment, model_a, model_b), rates in success.items():
         # Table 7 is about answers of another model than the anchor's.
-        printed = strengths if model_b != second_answer(model_a, model_a) else {}
-        judges = {
-            judge: _attacked(rates, places["", judge], printed.get((experiment, judge)))
-            for judge, rates in rates_by_judge.items()
-        }
+        printed = strengths[experiment] if model_b != second_answer(model_a, model_a) else {}
+        judges = {judge: _attacked(rates[judge], places[""][judge], printed.get(judge)) for judge in rates}
         samples.append(Samples(experiment, model_a, model_b, MAIN_SAMPLES if experiment == MAIN else SUBSET, judges))
     return samples
 
 
-def _shares(rows: Rows, quantities: Sequence[str]) -> dict[tuple[str, str], dict[str, float]]:
-    """Printed shares of votes by experiment and judge."""
-    shares: dict[tuple[str, str], dict[str, float]] = {}
-    for row in rows:
-        if row["quantity"] in quantities:
-            shares.setdefault((row["experiment"], row["judge"]), {})[row["quantity"]] = float(row["value"])
-    return shares
-
-
 def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | None) -> Attacked:
-    """How a judge votes: by place as often as first and second differ, and for the rest as the answers and the ties demand.
+    """How a judge votes: by place as often as first and second differ, otherwise as the answers and the ties require.
 
     strengths: printed shares of the votes before an attack. Without them `ties` is the mean share of samples without a
-    preference, control and attacks, as a multiple of the control group's; a share by_tie of votes makes up for what they lack.
+    preference, control and attacks, as a multiple of the control group's; a share by_tie of votes makes up what they lack.
     """
-    by_place = abs(places["first"] - places["second"])
-    tie_of_votes = 0.0
+    by_place, by_tie = abs(places["first"] - places["second"]), 0.0
     if strengths is not None:
         by_place = min(by_place, 2 * strengths["b"])  # half of these votes are for b
         tie = (1 - strengths["a"] - strengths["b"]) / (1 - by_place)
@@ -243,6 +232,6 @@ def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | 
         ties = (1 + sum(kept)) / (1 + len(kept))
         tie = min(CONTROL_TIE, places["tie"] / ((1 - by_place) * ties))
         second = (1 - tie) / 2
-        tie_of_votes = max(0.0, places["tie"] - (1 - by_place) * tie * ties) / (1 - tie * ties)
+        by_tie = max(0.0, places["tie"] - (1 - by_place) * tie * ties) / (1 - tie * ties)
     place = "by_first" if places["first"] > places["second"] else "by_second"
-    return Attacked(success, tie=tie, second=second, by_tie=tie_of_votes, **{place: by_place})
+    return Attacked(success, tie=tie, second=second, by_tie=by_tie, **{place: by_place})

@@ -1,4 +1,4 @@
-"""Ratings drawn from a world whose Equation 1 coefficients are known, and the three small worlds that show the method.
+"""Ratings drawn from a world whose Equation 1 coefficients are known, and the three small worlds that illustrate the method.
 
 The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d, for judge j and model m:
 
@@ -11,7 +11,7 @@ The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest)
 so E[rating | gt, j, m, d] = mu exactly, and the coefficients are those of Equation 1 of Play Favorites (arXiv 2508.06709)
 fitted per dimension. Rows are absent completely at random; length does not enter ratings.
 
-A random share gold_share of the completions is scored by a gold team of three, too:
+A random share gold_share of the completions is also scored by a gold team of three:
 
     r = q with probability gold_insight[d], else another draw from the Beta of q
     three gold raters given r: BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]), independent
@@ -46,7 +46,7 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
 
     gt and ratings are on the raw scale of their dimension; a completion has one length in all dimensions. Raters' scores are a
     systematic sample (see `rater_scores`), so human means, Krippendorff's alpha and agreement are those of the world; ratings,
-    given gt, are independent draws. ConfigError when `prompts` is too small for the world's datasets.
+    given gt, are independent draws. ConfigError if `prompts` is too small for the world's datasets.
     """
     allocated = allocate(world, prompts)
     dataset_of = np.repeat(np.arange(len(world.datasets)), allocated)  # (prompts,)
@@ -54,7 +54,10 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     streams = [np.random.Generator(np.random.PCG64(child)) for child in np.random.SeedSequence(seed).spawn(5)]
     for_raters, for_lengths, for_absence, for_ratings, for_gold = streams
     lengths = [] if world.lengths is None else [_draw_lengths(world.lengths, dataset_of, for_lengths)]
-    gold = _gold_completions(world, prompts, for_gold)
+    size = len(world.models) * prompts
+    gold = np.zeros(size, dtype=bool)  # completions that the gold team scores
+    gold[for_gold.permutation(size)[: round(world.gold_share * size)]] = True
+    gold = gold.reshape(-1, prompts)  # (models, prompts)
     parts, team, gold_team = [], [], []
     for d in steps(range(len(world.dimensions)), "simulation", unit="dimensions"):
         asked = np.flatnonzero(world.rated[d, dataset_of])  # prompts of this dimension
@@ -70,7 +73,7 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
         model, at = np.nonzero(human & gold[:, asked])
         gold_team.append((np.full(at.size, d), model, asked[at], gold_scores(world, d, model, scores[model, at], for_gold)))
     where = (dataset_of, _texts(prompt_ids))
-    teams = [_rater_columns(world, where, parts_of, name) for parts_of, name in ((team, RATERS), (gold_team, GOLD))]
+    teams = [_rater_columns(world, where, scored, name) for scored, name in ((team, RATERS), (gold_team, GOLD))]
     raters = {column: np.concatenate([columns[column] for columns in teams]) for column in teams[0]}
     return Simulated(_rating_columns(world, where, parts), raters)
 
@@ -92,7 +95,7 @@ def planted(world: World) -> list[dict]:
 def allocate(world: World, prompts: int) -> np.ndarray:
     """Share `prompts` among datasets in proportion to the world's, by largest remainder, two or more to each.
 
-    Shape (S,). Raises ConfigError when there are fewer than two for each dataset.
+    Shape (S,). Raises ConfigError if there are fewer than two for each dataset.
     """
     least = SMALLEST_DATASET * len(world.datasets)
     if prompts < least:
@@ -107,14 +110,6 @@ def allocate(world: World, prompts: int) -> np.ndarray:
         allocated[allocated.argmin()] += 1
         allocated[allocated.argmax()] -= 1
     return allocated
-
-
-def _gold_completions(world: World, prompts: int, generator: np.random.Generator) -> np.ndarray:
-    """Which completions the gold team scores, (models, prompts)."""
-    size = len(world.models) * prompts
-    chosen = np.zeros(size, dtype=bool)
-    chosen[generator.permutation(size)[: round(world.gold_share * size)]] = True
-    return chosen.reshape(-1, prompts)
 
 
 def _presence(world: World, d: int, n: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -148,8 +143,7 @@ def _judge_scores(world: World, d: int, gt: np.ndarray, generator: np.random.Gen
 def _draw_lengths(lengths: Lengths, dataset_of: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Tokens (models, prompts)."""
     task = lengths.task_of[dataset_of]
-    shared = np.sqrt(lengths.correlation[task])
-    apart = np.sqrt(1 - lengths.correlation[task])
+    shared, apart = np.sqrt(lengths.correlation[task]), np.sqrt(1 - lengths.correlation[task])
     of_prompt = generator.standard_normal(task.size)
     normal = shared * of_prompt + apart * generator.standard_normal((lengths.location.shape[1], task.size))
     tokens = lengths.location[task].T + lengths.spread[task].T * normal
@@ -196,8 +190,8 @@ SLOPE, SELF_BIAS = 0.8, 0.25  # beta and gamma of Figure 1 of Play Favorites
 NOISE = 0.06  # standard deviation of a rating about its line
 COMPLETIONS = 150  # of the judge, and of the other model
 CONCENTRATION = 12.0  # a + b of the Beta distributions of the reference scores
-# One self-bias and different quality.
-WORLDS = (  # title, and mean reference score of the judge's own completions and of the other model's
+# One self-bias, different quality: title, and mean reference score of the judge's own completions and of the other model's.
+WORLDS = (
     ("Own completions worse", 0.35, 0.65),
     ("Own completions as good", 0.5, 0.5),
     ("Own completions better", 0.65, 0.35),
@@ -216,7 +210,7 @@ class Panel:
 
     @property
     def gap(self) -> float:
-        """Mean rating of the own completions less that of the other model's: what a look at the ratings alone shows."""
+        """Mean rating of the own completions less that of the other model's, without regard to quality."""
         own, other = self.rating.mean(axis=1)
         return float(own - other)
 

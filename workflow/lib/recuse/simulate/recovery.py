@@ -1,4 +1,4 @@
-"""Planted against recovered: do specs, and tables of comparisons, give back what the simulated world was built with?"""
+"""Planted against recovered: do specs, and tables of comparisons, recover what was planted in a simulated world?"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ def expected_ratings(moments: Moments, planted: Iterable[Mapping[str, str]]) -> 
     """Return the planted mean rating of each group as a linear function of (1, reference[, length]), (groups, v - 1).
 
     planted: rows with slice (a dimension), quantity, term, planted; within a dimension, Equation 1 holds with these values.
-    Raises KeyError where the plan lacks a term that rows carry.
+    Raises KeyError if no row plants a term that groups carry.
     """
     values = {(row["slice"], row["quantity"], row["term"]): float(row["planted"]) for row in planted}
     expected = np.zeros((len(moments.n), moments.tensor.shape[1] - 1))
@@ -39,9 +39,9 @@ def recovery(
     """Yield the rows of the recovery table: population value, estimate and z = (estimate - population value) / std_error.
 
     The population value of a spec is its fit to the planted mean rating of every row: for `by_dimension` the planted
-    coefficients themselves, for a spec that pools dimensions the average that least squares makes of them. Estimates without a
-    standard error have no row; nor have specs with another estimator than least squares, or another reference than the human
-    score, in which the plan is linear.
+    coefficients themselves, for a spec that pools dimensions their average by least squares. Estimates without a standard error
+    have no row; nor have specs with another estimator than least squares, or another reference than the human score, because
+    the planted means are linear in that score.
     """
     for spec in specs:
         if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
@@ -54,36 +54,42 @@ def recovery(
         }
         for row in estimates[spec.name]:
             if row["p_value"]:
-                yield _compare(row, population[row["slice"], row["quantity"], row["term"]])
+                value = population[row["slice"], row["quantity"], row["term"]]
+                names = {key: row[key] for key in ("study", "spec", "slice", "estimand", "quantity", "term")}
+                numbers = {key: float(row[key]) for key in ("estimate", "std_error", "ci_low", "ci_high")}
+                z = (numbers["estimate"] - value) / numbers["std_error"]
+                inside = int(numbers["ci_low"] <= value <= numbers["ci_high"])
+                yield {**names, "planted": value, **numbers, "z": z, "inside": inside}
 
 
-def _compare(row: Mapping[str, str], population: float) -> dict:
-    numbers = {key: float(row[key]) for key in ("estimate", "std_error", "ci_low", "ci_high")}
-    names = {key: row[key] for key in ("study", "spec", "slice", "estimand", "quantity", "term")}
-    z = (numbers["estimate"] - population) / numbers["std_error"]
-    inside = int(numbers["ci_low"] <= population <= numbers["ci_high"])
-    return {**names, "planted": population, **numbers, "z": z, "inside": inside}
-
-
-# Table of comparisons: the columns that its rows are told apart by, besides their quantity, and the column of the estimate.
+# Table of comparisons: the columns besides the quantity that identify its rows, and the column of the estimate.
 TABLES = {
     "verbosity": (("experiment", "condition", "judge"), "verbosity_bias"),
     "position": (("experiment", "condition", "judge"), "value"),
     "cognitive_biases": (("experiment", "judge"), "share"),
     "asr": (("experiment", "condition", "judge", "model_b"), "asr"),
 }
-ROUNDING = 1e-9  # of a planted value at an end of its interval, as 0 and 1 are
+ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
 Row = Mapping[str, str]
 
 
 def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
-    """Yield the rows of PAIRWISE_RECOVERY: each planted value beside what its table found, texts as in the files.
+    """Yield the rows of PAIRWISE_RECOVERY: each planted value with the estimate in its table, texts as in the files.
 
     tables: any of TABLES, by name. n: the comparisons, verdicts or samples that the estimate is a share of; inside: whether the
-    interval holds the planted value, empty where the table has no such value or no interval. A value whose table is not given
+    interval contains the planted value, empty if the table has no such value or no interval. A value whose table is not given
     has no row.
     """
-    estimates = {(table, *_key(table, row, _quantity(table, row))): row for table, rows in tables.items() for row in rows}
+    estimates = {}
+    for table, rows in tables.items():
+        for row in rows:
+            quantity = {
+                "verbosity": f"verbosity_bias {row.get('order')} {row.get('draws')}",
+                "position": row.get("statistic"),
+                "cognitive_biases": row.get("bias"),
+                "asr": "asr",
+            }[table]
+            estimates[table, quantity, *(row[name] for name in TABLES[table][0])] = row
     for row in planted:
         quantity, value = row["quantity"], float(row["planted"])
         if quantity == "asr":
@@ -92,27 +98,15 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
             table = "cognitive_biases"
         else:
             table = "verbosity" if quantity.startswith("verbosity_bias") else "position"
-        if tables.get(table):
-            estimate = estimates.get((table, *_key(table, row, quantity)))
-            yield {**row, "planted": value, **(_beside(table, estimate, value) if estimate else {})}
-
-
-def _quantity(table: str, row: Row) -> str:
-    """What a row of a table estimates, as planted values are called."""
-    if table == "verbosity":
-        return f"verbosity_bias {row['order']} {row['draws']}"
-    return {"position": row.get("statistic"), "cognitive_biases": row.get("bias"), "asr": "asr"}[table]
-
-
-def _key(table: str, row: Row, quantity: str) -> tuple[str, ...]:
-    return (quantity, *(row[name] for name in TABLES[table][0]))
-
-
-def _beside(table: str, row: Row, planted: float) -> dict:
-    texts = {"estimate": row[TABLES[table][1]], "ci_low": row["ci_low"], "ci_high": row["ci_high"]}
-    numbers = {name: float(text) if text else None for name, text in texts.items()}
-    numbers["n"] = int(row["n_shorter"]) + int(row["n_longer"]) if table == "verbosity" else int(row["n"])
-    if numbers["ci_low"] is None:
-        return numbers
-    inside = numbers["ci_low"] - ROUNDING <= planted <= numbers["ci_high"] + ROUNDING
-    return {**numbers, "inside": "yes" if inside else "no"}
+        names, column = TABLES[table]
+        match = estimates.get((table, quantity, *(row[name] for name in names)))
+        if match:
+            texts = {"estimate": match[column], "ci_low": match["ci_low"], "ci_high": match["ci_high"]}
+            numbers = {name: float(text) if text else None for name, text in texts.items()}
+            numbers["n"] = sum(int(match[name]) for name in (("n_shorter", "n_longer") if table == "verbosity" else ("n",)))
+            if numbers["ci_low"] is not None:
+                inside = numbers["ci_low"] - ROUNDING <= value <= numbers["ci_high"] + ROUNDING
+                numbers["inside"] = "yes" if inside else "no"
+            yield {**row, "planted": value, **numbers}
+        elif tables.get(table):
+            yield {**row, "planted": value}

@@ -3,12 +3,12 @@
 Planted as published (arXiv 2508.06709): self-bias by dimension (Figure 4) and, in every dimension, the pooled family-bias
 (Figure 3). Intercepts, slopes and dispersions are not printed; they are chosen to come near the mean scores (Figure 6), Pearson
 correlations and standard errors, within bounds that keep every expected rating possible and give every judge's own cell some
-imperfect ratings. Judges here have no other preference for single models, so what such preferences add to a published mean
-score is missed.
+imperfect ratings. Judges here have no other preference for single models, so the effect of such preferences on a published mean
+score is missing.
 
-The raters have the published alpha and come near the published agreement of pairs. The gold team has one dispersion and one
-probability of seeing the quality that the raters saw, by dimension; the two numbers of Table 4 that these make are expected
-within 0.03 of the published accuracy and 0.04 of the published correlation. Chance adds its part, for gold completions are few.
+The raters have the published alpha and come near the published agreement of pairs. By dimension, the gold team has one
+dispersion and one probability of seeing the quality that the raters saw; the two numbers of Table 4 that result are expected
+within 0.03 of the published accuracy and 0.04 of the published correlation. They also vary by chance: gold completions are few.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ LOWEST_MEAN, HIGHEST_MEAN = 0.002, 0.995
 IMPERFECT_RATINGS = 10  # expected in a judge's own cell: with fewer, HC0 intervals cover too rarely
 SLOPES = np.linspace(0.0, 1.2, 121)
 DISPERSIONS = np.geomspace(0.7, 200.0, 29)
-# Misfits that weigh alike: of a mean score or an accuracy, of a correlation, of the logarithm of a standard error.
+# Misfits of equal weight: of a mean score or an accuracy, of a correlation, of the logarithm of a standard error.
 MEAN_UNIT, CORRELATION_UNIT, ERROR_UNIT = 0.01, 0.05, 0.2
 INSIGHTS = np.linspace(0.0, 1.0, 101)
 GOLD_DISPERSIONS = np.geomspace(0.05, 500.0, 25)
@@ -38,7 +38,7 @@ GOLD_DISPERSIONS = np.geomspace(0.05, 500.0, 25)
 
 @dataclass(frozen=True)
 class Dimension:
-    """What is known of one dimension before its judges: M models, unit scale."""
+    """One dimension without its judges: M models, unit scale."""
 
     maximum: int  # K
     prompts: int
@@ -53,7 +53,7 @@ def fit_raters(mean: np.ndarray, maximum: int, alpha: float, agreement: float) -
     alpha (interval) = B / (B + W), between completions B = S + V / (quality + 1), within one W = V v quality / (quality + 1),
     where S is the variance of the models' means m, V the average of m (1 - m), v = (1 + (K - 1) / (rater + 1)) / K. So `rater`
     fixes `quality`, and agreement, the share of pairs of raters that give one score, falls as `rater` grows. mean is (models,)
-    on the unit scale; if `agreement` is out of reach the nearest end of the search is taken.
+    on the unit scale; if `agreement` is out of reach, the result is the nearest end of the search.
     """
     between, spread = mean.var(), (mean * (1 - mean)).mean()
 
@@ -81,11 +81,11 @@ def fit_gold(
 ) -> tuple[float, float]:
     """Insight and dispersion of the gold team that come nearest to the raters' published accuracy and correlation with it.
 
-    mean is (models,) on the unit scale, quality and rater the dispersions that `fit_raters` gives. The pair taken has the least
-    sum of squared misfits, in the units above, of the expected numbers of `gold_agreement`.
+    mean is (models,) on the unit scale, quality and rater the dispersions of `fit_raters`. The result has the least sum of
+    squared misfits, in the units above, of the expected numbers of `gold_agreement`.
     """
-    both = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
-    accuracies, correlations = np.moveaxis(np.array(both), 1, 0)  # (dispersions, insights) each
+    expected = [gold_agreement(mean, quality, rater, maximum, dispersion, INSIGHTS) for dispersion in GOLD_DISPERSIONS]
+    accuracies, correlations = np.moveaxis(np.array(expected), 1, 0)  # (dispersions, insights) each
     misfit = ((accuracies - accuracy) / MEAN_UNIT) ** 2 + ((correlations - correlation) / CORRELATION_UNIT) ** 2
     at_dispersion, at_insight = np.unravel_index(misfit.argmin(), misfit.shape)
     return float(INSIGHTS[at_insight]), float(GOLD_DISPERSIONS[at_dispersion])
@@ -105,11 +105,11 @@ def gold_agreement(
         raters, experts = (beta_binomial(nodes, dispersion, maximum) for dispersion in (rater, gold))  # (nodes, K + 1)
         below = np.cumsum(experts, axis=1) - experts
         accuracy = 1 - below**TEAM_SIZE - (1 - below - experts) ** TEAM_SIZE
-        of_raters, of_experts = _sums(raters), _sums(experts)
+        rater_sums, expert_sums = _sums(raters), _sums(experts)
         # First as if the gold team scored another quality than the raters, then the same.
         accurate[:, m] = (weights @ raters) @ (weights @ accuracy), weights @ (raters * accuracy).sum(axis=1)
-        joint[0] += np.outer(weights @ of_raters, weights @ of_experts)
-        joint[1] += of_raters.T @ (weights[:, None] * of_experts)
+        joint[0] += np.outer(weights @ rater_sums, weights @ expert_sums)
+        joint[1] += rater_sums.T @ (weights[:, None] * expert_sums)
     other, same = accurate.mean(axis=1)
     mixed = (1 - insight)[:, None, None] * joint[0] + insight[:, None, None] * joint[1]
     levels = np.arange(joint.shape[1])
@@ -138,25 +138,34 @@ def fit_judges(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Intercept, slope and dispersion of each judge, (judges,) each, by a search over slopes and dispersions.
 
-    For each pair the level is the nearest to the published `means` (judges, models) that the bounds allow; the pair taken has
-    the least sum of squared misfits, in the units above: of the mean scores, of `pearson` and of the logarithm of the
-    self-bias's `std_error`, (judges,) both.
+    For each pair the level is the nearest to the published `means` (judges, models) that the bounds allow; the result has the
+    least sum of squared misfits, in the units above: of the mean scores, of `pearson` and of the logarithm of the self-bias's
+    `std_error`, (judges,) both.
     """
     slope = SLOPES[:, None]  # the axes of the search: (judges, slopes, dispersions)
-    centre = dimension.human_mean.mean()
-    bias = dimension.bias[:, None, None, :]
-    tilt = slope[..., None] * (dimension.human_mean - centre) + bias  # (judges, slopes, 1, models)
+    apart = dimension.human_mean - dimension.human_mean.mean()
+    tilt = slope[..., None] * apart + dimension.bias[:, None, None, :]
     level = _feasible_level(dimension, means.mean(axis=1) - dimension.bias.mean(axis=1), slope, tilt)
     cell = level[..., None] + tilt  # expected score of each model
-    variance = _rating_variance(dimension, cell)
+    # Average variance of rating / K given gt, (judges, slopes, dispersions, models).
+    unit = (1 + (dimension.maximum - 1) / (DISPERSIONS[:, None] + 1)) / dimension.maximum
+    variance = unit * (cell * (1 - cell) - slope[..., None] ** 2 * dimension.gt_variance)
+    # Correlation of gt and rating over all rows of a judge.
+    within = dimension.gt_variance.mean()
+    covariance = slope * within + (cell * apart).mean(axis=-1)
+    rating_variance = slope**2 * within + cell.var(axis=-1) + variance.mean(axis=-1)
+    correlation = covariance / np.sqrt(rating_variance * (within + (apart**2).mean()))
+    # Standard error of a mean of the own cell less a mean of the others, near that of self-bias.
+    judges = np.arange(len(means))
+    own = variance[judges, :, :, judges]
+    error = np.sqrt((own + (variance.sum(axis=-1) - own) / (len(judges) - 1) ** 2) / dimension.prompts)
     misfit = (((cell - means[:, None, None, :]) / MEAN_UNIT) ** 2).mean(axis=-1)
-    misfit = misfit + ((_pearson(dimension, cell, variance) - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
-    error = _self_bias_error(dimension, variance)
+    misfit = misfit + ((correlation - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
     misfit += (np.log(error / std_error[:, None, None]) / ERROR_UNIT) ** 2
     best = np.nanargmin(misfit.reshape(len(means), -1), axis=1)
     at_slope, at_dispersion = np.unravel_index(best, misfit.shape[1:])
-    chosen = level[np.arange(len(means)), at_slope, at_dispersion]
-    return chosen - SLOPES[at_slope] * centre, SLOPES[at_slope], DISPERSIONS[at_dispersion]
+    chosen = level[judges, at_slope, at_dispersion]
+    return chosen - SLOPES[at_slope] * dimension.human_mean.mean(), SLOPES[at_slope], DISPERSIONS[at_dispersion]
 
 
 def _feasible_level(dimension: Dimension, wanted: np.ndarray, slope: np.ndarray, tilt: np.ndarray) -> np.ndarray:
@@ -164,55 +173,26 @@ def _feasible_level(dimension: Dimension, wanted: np.ndarray, slope: np.ndarray,
 
     Shape (judges, slopes, dispersions).
     """
-    centre = dimension.human_mean.mean()
-    highest = dimension.bias.max(axis=1)[:, None, None] + slope * (1 - centre)
-    lowest = dimension.bias.min(axis=1)[:, None, None] - slope * centre
-    own = np.arange(len(dimension.bias))
-    own_tilt = tilt[own, :, :, own]  # of the judge's own cell, (judges, slopes, 1)
-    ceiling = np.minimum(HIGHEST_MEAN - highest, _highest_own_mean(dimension) - own_tilt)
-    floor = LOWEST_MEAN - lowest
-    level = np.maximum(np.minimum(wanted[:, None, None], ceiling), floor)
-    return np.where(floor <= ceiling, level, np.nan)
-
-
-def _highest_own_mean(dimension: Dimension) -> np.ndarray:
-    """Largest mean of an own cell with IMPERFECT_RATINGS expected below the top, (dispersions,)."""
+    # Largest mean of an own cell with IMPERFECT_RATINGS expected below the top, (dispersions,).
     low, high = np.zeros(DISPERSIONS.size), np.ones(DISPERSIONS.size)
     for _ in range(40):
         middle = (low + high) / 2
         imperfect = dimension.prompts * (1 - beta_binomial(middle, DISPERSIONS, dimension.maximum)[:, -1])
         enough = imperfect >= IMPERFECT_RATINGS
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    return low
-
-
-def _rating_variance(dimension: Dimension, cell: np.ndarray) -> np.ndarray:
-    """Average variance of rating / K given gt, (judges, slopes, dispersions, models)."""
-    unit = (1 + (dimension.maximum - 1) / (DISPERSIONS[:, None] + 1)) / dimension.maximum
-    return unit * (cell * (1 - cell) - SLOPES[:, None, None] ** 2 * dimension.gt_variance)
-
-
-def _pearson(dimension: Dimension, cell: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Correlation of gt and rating over all rows of a judge, (judges, slopes, dispersions)."""
-    slope, within = SLOPES[:, None], dimension.gt_variance.mean()
-    apart = dimension.human_mean - dimension.human_mean.mean()
-    covariance = slope * within + (cell * apart).mean(axis=-1)
-    of_rating = slope**2 * within + cell.var(axis=-1) + variance.mean(axis=-1)
-    return covariance / np.sqrt(of_rating * (within + (apart**2).mean()))
-
-
-def _self_bias_error(dimension: Dimension, variance: np.ndarray) -> np.ndarray:
-    """Standard error of a mean of the own cell less a mean of the others, near that of self-bias."""
-    judges = np.arange(len(dimension.bias))
-    own = variance[judges, :, :, judges]
-    others = (variance.sum(axis=-1) - own) / (len(judges) - 1) ** 2
-    return np.sqrt((own + others) / dimension.prompts)
+    centre, judges = dimension.human_mean.mean(), np.arange(len(dimension.bias))
+    highest = dimension.bias.max(axis=1)[:, None, None] + slope * (1 - centre)
+    lowest = dimension.bias.min(axis=1)[:, None, None] - slope * centre
+    own_tilt = tilt[judges, :, :, judges]  # of the judge's own cell, (judges, slopes, 1)
+    ceiling, floor = np.minimum(HIGHEST_MEAN - highest, low - own_tilt), LOWEST_MEAN - lowest
+    level = np.maximum(np.minimum(wanted[:, None, None], ceiling), floor)
+    return np.where(floor <= ceiling, level, np.nan)
 
 
 POOLED_FIGURE = "self_and_family_preference_bias"
 DIMENSION_FIGURE = "self_preference_bias_by_dimension_and_task_type"
 GOLD_COMPLETIONS = 210  # section 4.3
-COUNTED_FOR_THE_REST = "Logical correctness"  # absences of dimensions whose file was not counted
+COUNTED_FOR_THE_REST = "Logical correctness"  # gives the absences of dimensions whose file was not counted
 
 Numbers = Callable[..., np.ndarray]
 
@@ -222,8 +202,8 @@ def published_world(
 ) -> World:
     """The world of the published numbers, for `models` (name: family) and `scales` (dimension: [0, highest]).
 
-    published: the tables that `recuse.published.values.read_files` gives. Raises ConfigError for a scale that does not start
-    at 0, DataError for a model, family or dimension that the tables lack.
+    published: the tables of `recuse.published.values.read_files`. Raises ConfigError for a scale that does not start at 0,
+    DataError for a model, family or dimension that the tables lack.
     """
     for dimension, scale in scales.items():
         if isinstance(scale, str) or len(scale) != 2 or scale[0] != 0 or scale[1] < 1:

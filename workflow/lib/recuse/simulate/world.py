@@ -1,6 +1,6 @@
 """What a simulated study is drawn from: models, judges and the true coefficients of Equation 1; the scores of its raters.
 
-A world may be declared in config, as a placeholder for a study whose data are not at hand, or as a plan.
+A world may be declared in config, as a placeholder for a study whose data are not at hand, or to plan one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,15 +12,15 @@ import numpy as np
 from recuse.base.errors import ConfigError
 
 TEAM_SIZE = 3  # raters of a completion, in each team
-SLOPE = 0.6  # of a judge that config gives none
-# Dispersions where config gives none: the raters' alpha is about 0.5 then, and so is a judge's correlation with the humans.
+SLOPE = 0.6  # of a judge, by default
+# Default dispersions: the raters' alpha is then about 0.5, and so is a judge's correlation with the humans.
 DISPERSION = {"quality": 4.0, "raters": 8.0, "judges": 8.0}
 DATASET = "simulated"  # of a study that names no datasets
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """Lengths of completions in tokens: normals, in part shared by a prompt's completions, rounded and cut to 1..maximum."""
+    """Lengths of completions in tokens: normals, correlated within a prompt, rounded and cut to 1..maximum."""
 
     task_of: np.ndarray  # (S,) task type of each dataset, an index into T
     location: np.ndarray  # (T, M) mean of the normal that is cut
@@ -73,7 +73,7 @@ class World:
 
     @property
     def biases(self) -> np.ndarray:
-        """What each judge adds to each model: self-bias to itself, family-bias to the rest of its family, (D, J, M)."""
+        """The bias of each judge for each model: self-bias for itself, family-bias for the rest of its family, (D, J, M)."""
         return bias_matrix(self.self_bias, self.family_bias, self.family_of, self.judge_of)
 
 
@@ -90,7 +90,7 @@ def relations(family_of: np.ndarray, judge_of: np.ndarray) -> tuple[np.ndarray, 
 
 
 def carried_families(family_of: np.ndarray, judge_of: np.ndarray) -> np.ndarray:
-    """Families, indices in order, of which a judge rates another model."""
+    """The families, indices in order, with a judge that rates another of their models."""
     _, same_family = relations(family_of, judge_of)
     return np.unique(family_of[judge_of][same_family.any(axis=1)])
 
@@ -137,8 +137,8 @@ def _rising(start: np.ndarray, n: int) -> np.ndarray:
 def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -> np.ndarray:
     """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n, raters).
 
-    They are a systematic sample of triples ordered by their sum, dealt at random: each triple comes as often as its probability
-    says, to within one completion.
+    They are a systematic sample of triples ordered by their sum, assigned at random: the frequency of each triple equals its
+    expected value to within one completion.
     """
     maximum = int(world.levels[d])
     triples = np.indices((maximum + 1,) * TEAM_SIZE).reshape(TEAM_SIZE, -1).T
@@ -215,8 +215,8 @@ def declared_world(
     self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
-    everywhere = np.ones((len(scales), 1))  # every dimension is like every other
-    of_dimension = everywhere[:, 0]
+    everywhere = np.ones((len(scales), 1))  # all dimensions are alike
+    by_dimension = everywhere[:, 0]
     world = World(
         dimensions=tuple(scales),
         models=names,
@@ -232,11 +232,11 @@ def declared_world(
         family_bias=np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
         dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
         human_mean=everywhere * human,
-        quality_dispersion=of_dimension * dispersion["quality"],
-        rater_dispersion=of_dimension * dispersion["raters"],
+        quality_dispersion=by_dimension * dispersion["quality"],
+        rater_dispersion=by_dimension * dispersion["raters"],
         gold_share=0.0,
-        gold_insight=of_dimension,
-        gold_dispersion=of_dimension,
+        gold_insight=by_dimension,
+        gold_dispersion=by_dimension,
         prompts=np.ones(len(datasets)),
         rated=np.ones((len(scales), len(datasets)), dtype=bool),
         absent=np.zeros((len(scales), len(judges))),

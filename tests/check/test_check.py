@@ -1,4 +1,4 @@
-"""The check of what a table of ratings supports: every topic on small tables of known answer."""
+"""The check of what ratings support: every topic on small tables with known answers."""
 
 import math
 import random
@@ -29,8 +29,8 @@ def five(tmp_path_factory):
     return findings_of(tmp_path_factory.mktemp("five"), rated())
 
 
-def words_of(found, topic, subject):
-    return found[topic, subject].words
+def words_of(findings, topic, subject):
+    return findings[topic, subject].words
 
 
 def test_contents_are_counted(check):
@@ -45,8 +45,8 @@ def test_contents_are_counted(check):
 
 def test_judges_that_are_models_and_families(check):
     found = check(rated((GPT4, GPT35, "Cohere Command XLarge"), (GPT4, GPT35, MISTRAL)))
-    assert words_of(found, "names", "") == "2 of 3 judges are rated as models, too"
-    assert words_of(found, "names", "models") == f"models that are no judges here: {MISTRAL}"
+    assert words_of(found, "names", "") == "2 of 3 judges are also rated as models"
+    assert words_of(found, "names", "models") == f"models that are not judges: {MISTRAL}"
     assert words_of(found, "names", "judges") == "not rated as models: Cohere Command XLarge"
     assert words_of(found, "families", "GPT") == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
     assert words_of(found, "families", "Mistral") == "Mistral: 0 judges, 1 model"
@@ -56,12 +56,12 @@ def test_judges_that_are_models_and_families(check):
     assert "this judge did not rate its own answers" in alone.words
 
 
-def test_a_judge_by_another_spelling_is_told_of(check):
+def test_a_judge_with_another_spelling_is_reported(check):
     models = {"GPT-4o": {"family": "GPT"}, "openai/gpt-4o-2024-08-06": {"family": "GPT"}, SONNET: {"family": "Claude"}}
     found = check(rated(("openai/gpt-4o-2024-08-06", SONNET), (GPT4, SONNET)), models=models)
     told = found["spelling", "openai/gpt-4o-2024-08-06"]
     assert told.level == WARNING
-    assert told.words == "the judge 'openai/gpt-4o-2024-08-06' may be the model 'GPT-4o' by another spelling"
+    assert told.words == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
     assert "`ids`" in told.advice
 
 
@@ -75,17 +75,17 @@ def test_which_biases_are_estimable(five, check):
     verdict = "self-bias of 5 of 5 judges (A, B, C); family-bias of 1 of 4 families (A, B, C); control for length"
     assert words_of(found, "verdict", "supports") == f"supports: {verdict}"
     lacking = words_of(found, "verdict", "does not support")
-    assert lacking.startswith("does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for errors")
+    assert lacking.startswith("does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for meas")
 
     of_two = check(rated(TWO, TWO))
     assert words_of(of_two, "verdict", "supports") == "supports: self-bias of 2 of 2 judges (A); control for length"
     tied = of_two["estimable", f"B: self-bias of {GPT4}"]
     assert (tied.value, tied.level) == (0, WARNING)
     assert (
-        "cannot be told from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in tied.words
+        "distinguished from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in tied.words
     )
     assert "do not link judge and model of GPT-4o" in words_of(of_two, "estimable", f"C: self-bias of {GPT4}")
-    assert of_two["ordinary preference", "not known"].level == WARNING  # C could tell how much there is
+    assert of_two["ordinary preference", "not known"].level == WARNING  # C could estimate it
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
@@ -106,7 +106,7 @@ def test_a_judge_of_one_value_supports_nothing(check):
     assert words_of(found, "verdict", "does not support").startswith(f"does not support: self-bias of {GPT4} (A, B, C); ")
     assert not [subject for topic, subject in found if topic == "detectable" and GPT4 in subject]
     assert found["ceiling", GPT4].value == 1
-    assert found["ceiling", GPT4].level == "fine"  # it is told of above
+    assert found["ceiling", GPT4].level == "fine"  # reported above
     assert [subject for topic, subject in found if topic == "one value"] == [GPT4]
 
 
@@ -141,7 +141,7 @@ def test_shares_are_those_of_the_rows(check):
             share = sum(row["rating"] == end for row in given) / len(given)
             assert found[topic, judge].value == pytest.approx(share, abs=1e-12)
             among = {
-                "those of itself": [row for row in given if row["model"] == judge],
+                "those of its own answers": [row for row in given if row["model"] == judge],
                 f"those with the {high} human score": [row for row in given if row["gt"] == end],
                 "those with another one": [row for row in given if row["gt"] != end],
             }
@@ -173,7 +173,7 @@ def test_own_ratings_that_are_missing(check):
     assert (chance.value, chance.level) == (pytest.approx(1 / 40), "fine")
 
 
-def test_pairs_that_no_one_rated_are_by_design_not_missing(check):
+def test_unrated_pairs_are_by_design_not_missing(check):
     found = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
     assert words_of(found, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
     assert found["missing", f"judge {GPT4}"].value == 0
@@ -183,7 +183,7 @@ def test_pairs_that_no_one_rated_are_by_design_not_missing(check):
 
 def test_human_scores_that_do_not_vary(check):
     found = check(rated(dimensions=("Tone",), score=lambda model: 3))
-    assert words_of(found, "human scores", "Tone") == "all human scores of Tone are 3: they tell no answer from another"
+    assert words_of(found, "human scores", "Tone") == "all human scores of Tone are 3: they do not distinguish answers"
     assert found["human scores", "Tone"].level == WARNING
     found = check([row for row in rated() if row["judge"] != GPT4 or row["gt"] == 5])
     assert found["human scores", GPT4].level == WARNING
@@ -213,17 +213,17 @@ def test_reliability_and_lengths(check):
     tone = words_of(found, "reliability", "Tone")
     assert tone == "human scores of Tone have a reliability of 0.43: 3 raters with 0.20 each"
     assert [found["reliability", name].level for name in ("Tone", "Wit")] == [WARNING, "fine"]
-    assert words_of(found, "verdict", "supports").endswith("; correction for errors of the human scores")
+    assert words_of(found, "verdict", "supports").endswith("; correction for measurement error in the human scores")
     assert "control for length (no lengths)" in words_of(found, "verdict", "does not support")
     assert found["lengths", ""].value == 0
     found = check(rows, reliability={"Tone": known["Tone"]})
     assert found["reliability", "Wit"].level == WARNING
     assert found["reliability", "Wit"].value is None
     assert "single raters' scores as `raters:`, or" in found["reliability", "Wit"].advice
-    assert "errors of the human scores (their reliability is not known)" in words_of(found, "verdict", "does not support")
+    assert "measurement error in the human scores (unknown reliability)" in words_of(found, "verdict", "does not support")
 
 
-def test_what_is_detectable_is_what_the_errors_of_the_fit_say(five, check):
+def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     """Without preference, delta times the standard error of Equation 1; four times the prompts halve it."""
     findings, facts = five
     found = by_subject(findings)
@@ -245,17 +245,17 @@ def test_what_is_detectable_is_what_the_errors_of_the_fit_say(five, check):
     assert more["detectable", f"A {GPT4}"].value == pytest.approx(found["detectable", f"A {GPT4}"].value / 2, rel=0.15)
 
 
-def test_preference_makes_a_find_what_is_not_there(five, check):
+def test_preference_makes_a_find_biases_that_do_not_exist(five, check):
     assert by_subject(five[0])["ordinary preference", ""].level == "fine"
     liked = {(judge, model): random.Random(f"{judge}{model}").choice((0, 1)) for judge in FIVE for model in FIVE}
-    tasted = rated(prompts=400, rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])))
-    found = check(tasted)
+    rows = rated(prompts=400, rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])))
+    found = check(rows)
     assert found["ordinary preference", ""].level == WARNING
     assert found["ordinary preference", ""].value > 0.5
     assert "no number of prompts is enough for 0.02" in words_of(found, "detectable", f"A {GPT4}")
 
 
-def test_what_matters_most_is_first(check):
+def test_most_important_findings_come_first(check):
     rows = [row for row in rated(prompts=20) if not (row["judge"] == row["model"] == GPT4 and row["gt"] < 3)]
     found = list(check(rows).values())
     assert [each.topic for each in found[:3]] == ["verdict", "verdict", "prompts"]
@@ -274,8 +274,8 @@ def test_what_matters_most_is_first(check):
         ((GPT35, MISTRAL), (GPT4,), None),
     ],
 )
-def test_tables_of_hardly_any_judge_or_model(judges, models, supported, check):
-    """Nothing of such a table is a fault of the check; of one family alone, self and family are all there is."""
+def test_tables_of_very_few_judges_and_models(judges, models, supported, check):
+    """The check accepts such tables; with one family, self and family are all there is."""
     found = check(rated(judges, models))
     words = words_of(found, "verdict", "supports")
     assert (found["verdict", "supports"].level == STOP) == (supported is None)
@@ -295,10 +295,10 @@ def test_page_is_read_at_80_columns(tmp_path):
         page.index("supports: ")
         < page.index("Warnings")
         < page.index("Notes")
-        < page.index("What is there")
+        < page.index("Contents")
         < page.index("By judge")
     )
-    assert f"  1. {LLAMA} gives one value always" in page
+    assert f"  1. {LLAMA} always gives the same value" in page
     line = next(line for line in page.splitlines() if line.startswith("A judge of a name that"))
     value = found["detectable", f"A {long}"].value
     assert line.split()[-7:-2] == [

@@ -1,4 +1,4 @@
-"""What a check says where the fault is not the judges': human scores, names, scales; and advice that fits the case."""
+"""Findings on human scores, names and scales, and advice that fits the case."""
 
 import random
 
@@ -33,7 +33,7 @@ def models_with(**families):
 
 
 def test_a_rating_without_a_human_score_is_not_missing(check):
-    """30 % of the answers of a judge lack a human score, 5 of its other ratings are missing: each is told as what it is."""
+    """30 % of the answers of a judge lack a human score, 5 of its other ratings are missing: each is reported as what it is."""
     rows = unscored(rated(), lambda row: row["model"] == GPT4 and int(row["prompt_id"][1:]) < 12)
     for row in [row for row in rows if row["judge"] == GPT4 and row["model"] == LLAMA][:5]:
         row["rating"] = ""
@@ -53,7 +53,7 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
 
 
-def test_human_scores_that_lack_everywhere_alike(check):
+def test_human_scores_that_are_missing_evenly(check):
     drawn = random.Random(5)
     lost = {(model, f"p{prompt}") for model in FIVE for prompt in range(40) if drawn.random() < 0.25}
     found = check(unscored(rated(), lambda row: (row["model"], row["prompt_id"]) in lost))
@@ -72,10 +72,10 @@ def test_what_has_no_complete_row_is_named(check):
     assert told.level == found["left out", f"judge {MISTRAL}"].level == WARNING
     assert "parsed" in found["left out", f"judge {MISTRAL}"].advice
     assert "have people score them" in told.advice
-    assert ("no human score", f"model {LLAMA}") not in found  # it is said
+    assert ("no human score", f"model {LLAMA}") not in found  # reported above
 
 
-def test_lengths_that_lack(check):
+def test_missing_lengths(check):
     rows = rated()
     for row in rows[:250]:
         row["pred_length"] = ""
@@ -102,7 +102,7 @@ def test_judges_and_models_of_one_family(check):
     assert stop.advice.startswith("add judges or models of another family")
     for letter in "ABC":
         told = found["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert told.words.endswith("all judges and models are of one family, so that nothing else is there to compare with")
+        assert told.words.endswith("all judges and models are of one family, so there is nothing to compare with")
         assert told.advice == stop.advice
 
 
@@ -112,20 +112,20 @@ def test_one_judge_needs_another(check):
         told = found["estimable", f"{letter}: self-bias of {GPT4}"]
         assert told.words.endswith("there is no other judge to compare with")
         assert told.advice.startswith("add a second judge")
-    assert found["names", ""].words == "1 of 1 judge is rated as a model, too"
+    assert found["names", ""].words == "1 of 1 judge is also rated as a model"
 
 
-def test_nothing_is_said_of_the_size_of_what_cannot_be_estimated(check):
+def test_no_detectable_size_for_what_cannot_be_estimated(check):
     found = check([row for row in rated() if row["judge"] != row["model"]])
     assert found["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
     assert "finding a self-bias" not in found["verdict", "does not support"].words
     assert [subject for topic, subject in found if topic in ("detectable", "ordinary preference")] == [""]
-    assert "judges that rate themselves" in found["detectable", ""].words
+    assert "judges that rate their own answers" in found["detectable", ""].words
     page = page_of("mine", list(found.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == ["-", "-", "-"]
 
 
-def test_single_raters_are_asked_for_where_they_can_be_named(check):
+def test_advice_on_single_raters_names_the_right_key(check):
     assert "`raters:`" in check(rated())["reliability", "Tone"].advice
     advice = check(rated(), told=STEPS)["reliability", "Tone"].advice
     assert "`raters:`" not in advice
@@ -133,7 +133,7 @@ def test_single_raters_are_asked_for_where_they_can_be_named(check):
 
 
 def test_a_model_spelt_in_two_ways(check):
-    """A tenth of a model's answers stand under another spelling, without human scores: what is to be written mends it."""
+    """A tenth of a model's answers have another spelling, without human scores: the advice corrects it."""
 
     def rename(name, row):
         return "gpt-4O " if name == GPT4 and row["model"] == GPT4 and row["prompt_id"].endswith("1") else name
@@ -143,34 +143,34 @@ def test_a_model_spelt_in_two_ways(check):
     found = check(rows, models=models, told={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}})
     told = found["spelling", "model gpt-4O "]
     assert told.level == WARNING
-    assert told.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be one by two spellings"
+    assert told.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
     assert "and not under `families:`" in told.advice
-    assert found["left out", "model gpt-4O "].advice == "mend the two spellings named above"
+    assert found["left out", "model gpt-4O "].advice == "correct the two spellings named above"
     assert found["own ratings missing", GPT4].value == found["missing", ""].value == 0
     entry = told.advice.partition("config ")[2].partition("]}")[0] + "]}"
     (written,) = yaml.safe_load(f"{{{entry}}}").items()
     assert written == (GPT4, {"family": "GPT", "ids": ["gpt-4O "]})
-    mended = check(rows, models=CONFIG["models"] | dict([written]))
-    assert not [subject for topic, subject in mended if topic in ("spelling", "left out")]
-    assert mended["contents", "models"].value == 5
+    corrected = check(rows, models=CONFIG["models"] | dict([written]))
+    assert not [subject for topic, subject in corrected if topic in ("spelling", "left out")]
+    assert corrected["contents", "models"].value == 5
 
 
 def test_a_judge_spelt_in_two_ways(check):
     rows = spelt(rated(), lambda name, row: "gpt-4O" if name == GPT4 and row["prompt_id"] < "p2" else name, who=("judge",))
     found = check(rows, models=models_with(gpt_4O="GPT"))
     assert found["spelling", "judge gpt-4O"].words.startswith("the judges '")
-    assert ("missing", "pairs") not in found  # taken as one they lack none
+    assert ("missing", "pairs") not in found  # as one they lack none
     assert found["missing", ""].value == 0
 
 
 def test_two_models_with_all_prompts_are_two(check):
-    """A model of a like name is another one where both answer all prompts: as one, it would have two answers to each."""
+    """A model with a similar name is another one if both answer all prompts: as one, it would have two answers to each."""
     models = models_with(Llama_3_8B_Instruct="Llama 3")
     found = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
     assert not [subject for topic, subject in found if topic == "spelling"]
 
 
-def test_a_name_in_families_that_is_none_of_the_ratings(check):
+def test_a_name_in_families_that_no_rating_has(check):
     named = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
     found = check(rated(), told={"imports": {"files": "a.csv"}, "named": named})
     told = found["spelling", "families GPT 3.5 Turbo"]
@@ -180,7 +180,7 @@ def test_a_name_in_families_that_is_none_of_the_ratings(check):
 
 
 @pytest.mark.parametrize(
-    ("scale", "human", "level", "said"),
+    ("scale", "human", "level", "words"),
     [
         ((1, 10), None, WARNING, "no rating and no human score of Tone is above 5 of its scale from 1 to 10"),
         ((-5, 5), None, NOTE, "no rating and no human score of Tone is below 1 of its scale from -5 to 5"),
@@ -189,15 +189,15 @@ def test_a_name_in_families_that_is_none_of_the_ratings(check):
         ((0, 5), lambda gt: (gt + 3) / 2, FINE, "Tone, a scale from 0 to 5: ratings from 1 to 5 and human scores from 2 to 4"),
     ],
 )
-def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, said, check):
+def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, words, check):
     rows = [row | {"gt": human(row["gt"]) if human else row["gt"]} for row in rated()]
-    found = check(rows, scale=scale)["range", "Tone"]
-    assert found.level == level
-    assert said in found.words
+    finding = check(rows, scale=scale)["range", "Tone"]
+    assert finding.level == level
+    assert words in finding.words
 
 
 def test_a_judge_at_the_end_of_the_scale(check):
-    """Half of its ratings at the highest level is a warning: as much of a bias upwards cannot show."""
+    """Half of its ratings at the highest level is a warning: that much of an upward bias cannot show."""
     drawn = random.Random(2)
     shares = {GPT4: 0.6, SONNET: 0.4, LLAMA: 0.1}
 

@@ -1,4 +1,4 @@
-"""The command `check`: what it writes, with which status it ends, and what it says of a file that is refused."""
+"""The command `check`: its page and table, its status, and its messages about invalid files."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def test_page_and_table(run, tmp_path):
     assert list(rows[0]) == list(CHECK)
     assert [row["topic"] for row in rows[:2]] == ["verdict", "verdict"]
     assert {row["study"] for row in rows} == {"mine"}
-    assert run(rated()) == (status, page, said)  # the table is beside the page, not in its place
+    assert run(rated()) == (status, page, said)  # the table does not replace the page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["check.csv", FILE, "mine.yaml"]
 
 
@@ -79,7 +79,7 @@ def test_settings_are_those_of_config(run):
     assert page.partition(below)[2][:5] != other.partition(below)[2][:5]
 
 
-def test_where_nothing_can_be_estimated_all_is_written_and_the_status_says_so(run, tmp_path):
+def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp_path):
     status, page, said = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
     assert status == 1
     assert said.startswith(f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name judges and")
@@ -102,15 +102,15 @@ def test_a_refused_file_writes_nothing(run, tmp_path):
     assert "are already in" in said
 
 
-def test_unknown_names_come_with_what_makes_them_known(run):
-    """What the message says to write is a configuration, with which the file is taken."""
+def test_unknown_names_come_with_the_lines_that_add_them(run):
+    """The message has a configuration with which the file is accepted."""
     names = {FIVE[2]: "openai/gpt-4o-2024-08-06", FIVE[0]: "claude-3-opus", FIVE[4]: "qwen2-72b"}
     rows = [row | {who: names.get(row[who], row[who]) for who in ("judge", "model")} for row in rated()]
     status, page, said = run(rows)
     assert (status, page) == (1, "")
     first, header, *lines = said.splitlines()
     assert first.startswith(f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that config does not list; ")
-    assert header == "names in these files that config does not know; write in a file for --config:"
+    assert header == "names in these files that are not in config; write in a file for --config:"
     written = "\n".join(lines)
     assert written.count("<its family>") == 1
     added = yaml.safe_load(written.replace("<its family>", "Cohere"))
@@ -124,7 +124,7 @@ def test_unknown_names_come_with_what_makes_them_known(run):
     assert run(rows, added=added)[0] == 0
 
 
-def test_a_file_without_dimensions_is_told_how_to_name_one(run, tmp_path):
+def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
     rows = rated()
     run(rows)
     (tmp_path / "one.csv").write_text(
@@ -137,8 +137,8 @@ def test_a_file_without_dimensions_is_told_how_to_name_one(run, tmp_path):
     assert main() == 0
 
 
-def test_verdicts_and_files_of_no_study_are_sent_where_they_belong(run, tmp_path, capfd):
-    """Files of comparisons are no ratings, also in a folder; without a configuration, one is asked for."""
+def test_verdicts_and_files_of_no_study_are_refused_with_advice(run, tmp_path, capfd):
+    """Files of comparisons are not ratings, not in a folder either; without a configuration, the message asks for one."""
     (tmp_path / "verdicts").mkdir()
     (tmp_path / "verdicts" / "gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
     added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
@@ -176,17 +176,17 @@ def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
     assert float(points) == pytest.approx(float(size), rel=0.1)
 
 
-def test_raters_of_config_say_how_reliable_scores_are(run, tmp_path):
+def test_raters_of_config_give_the_reliability(run, tmp_path):
     rows = rated()
     scores = {(row["model"], row["prompt_id"]): row["gt"] for row in rows}
     lines = [f"{model},Tone,d,{prompt},{rater},{gt}" for (model, prompt), gt in scores.items() for rater in "xy"]
     (tmp_path / "raters.csv").write_text("\n".join(["model,dimension,dataset,prompt_id,rater,rating", *lines]) + "\n", "utf-8")
     page = run(rows, raters="raters.csv")[1]
-    assert "errors of the human scores" in " ".join(page.partition("does not support")[0].split())
-    assert "how reliable" not in page
+    assert "measurement error in the human scores" in " ".join(page.partition("does not support")[0].split())
+    assert "reliability of the human scores of Tone is not known" not in " ".join(page.split())
 
 
-def test_help_and_what_is_asked_wrongly(run, capfd, monkeypatch):
+def test_help_and_invalid_arguments(run, capfd, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["recuse", "check", "--help"])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -211,7 +211,7 @@ def test_a_standard_output_that_takes_no_page(monkeypatch):
 
 
 def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, capfd):
-    """Ratings from 0 to 1 in quarters are those from 1 to 5; judges that config does not know are taken as they are."""
+    """Ratings from 0 to 1 in quarters equal those from 1 to 5; judges that are not in config keep their names."""
     columns = {
         "judge": "grader",
         "model": "candidate",

@@ -209,7 +209,7 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     assert found["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
     assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in found["verdict", "does not support"].words
     said = " ".join(page_of("mine", findings).split())
-    assert "one that is right where the others are wrong looks like one that is biased" in said
+    assert "one that alone is right looks biased" in said
     assert "human score is" not in said
     assert {topic for topic, _ in found}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)

@@ -1,6 +1,6 @@
-"""Everything that a study's ratings support, or not, before any fit: the findings, what matters most first, and their page.
+"""What a study's ratings support before any fit: the findings, most important first, and their page.
 
-The page is text, 80 columns wide: the verdict, what to mind, and a line for each judge.
+The page is text, 80 columns wide: the verdict, warnings and notes, and a line for each judge.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ from recuse.inference.reliability import Reliability
 WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
 ESTIMANDS = (
-    "A is a judge's gap to the human scores, B its gap to the other judges, C its gap beyond ordinary preference for a "
-    "judge for a model. Sizes are shares of the scale: 0.1 is 0.4 points of a scale from 1 to 5."
+    "A is a judge's gap to the human scores, B its gap to what the other judges give, C its gap beyond ordinary preference for "
+    "one model or another. Sizes are shares of the scale: 0.1 is 0.4 points of a scale from 1 to 5."
 )
 BY_JUDGE = (
     "self: estimands of its self-bias. lacks: ratings missing. top, bottom: ratings at an end of the scale. A, C: the smallest "
-    "self-bias found with the power asked for, estimated from these ratings; floor: what stays of the standard error of C with "
-    "ever so many prompts."
+    "self-bias found with the power asked for, estimated from these ratings; floor: the part of C's standard error that more "
+    "prompts cannot reduce."
 )
 SHOWN: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
@@ -57,8 +57,8 @@ def check_study(
 ) -> list[Finding]:
     """Find what the ratings of a study support.
 
-    reliability: of the human scores by dimension, where known. self_bias: the self-bias to be found, on the unit scale,
-    with probability `power`, by a test at 1 - confidence.
+    reliability: of the human scores by dimension, where known. self_bias: to be found, on the unit scale, with probability
+    `power` by a test at 1 - confidence.
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
@@ -90,38 +90,37 @@ def check_study(
 
 def page_of(study: str, findings: Sequence[Finding]) -> str:
     """Lay out the findings of a study, in their order."""
-    verdicts, rest = (
-        [finding for finding in findings if (finding.topic == "verdict") == is_verdict] for is_verdict in (True, False)
-    )
+    verdicts = [finding for finding in findings if finding.topic == "verdict"]
+    rest = [finding for finding in findings if finding.topic != "verdict"]
     lines = [f"{study}: what these ratings support", ""]
     lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
     lines += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
     lines += ["", _wrapped(ESTIMANDS, "  ", "  ")]
-    for title, level in (("Warnings, what matters most first", WARNING), ("Notes", NOTE)):
-        groups: dict[tuple[str, str], list[Finding]] = {}  # those that call for the same stand together
+    for title, level in (("Warnings, most important first", WARNING), ("Notes", NOTE)):
+        groups: dict[tuple[str, str], list[Finding]] = {}  # by topic and advice
         for finding in rest:
             if finding.level == level:
                 groups.setdefault((finding.topic, finding.advice), []).append(finding)
         lines += ["", title] if groups else []
         for number, group in enumerate(groups.values(), 1):
             lines += _entry(f"{number:>3}. ", group)
-    lines += ["", "What is there"]
+    lines += ["", "Contents"]
     for topic in ("contents", "range", "names", "families"):
         for finding in rest:
-            # A family of no judge and sibling is not worth a line.
+            # A family without pairs of a judge and a sibling is not worth a line.
             if finding.topic == topic and finding.level == FINE and (topic != "families" or finding.value):
                 lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
     return "\n".join([*lines, "", *_by_judge(rest)]) + "\n"
 
 
 def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
-    """The first of a group in words, the others by name with their value or their estimands, and what to do."""
+    """The first of a group in words, the others by name with their value or their estimands, and the advice."""
     first, words, shown, names = group[0], group[0].words, SHOWN.get(group[0].topic), {}
     for finding in group:
         letter, _, term = finding.subject.partition(": ")
         if first.topic == "estimable":
             names.setdefault(term, []).append(letter)
-        else:  # a share is shown, and not a count
+        else:  # shares are shown, counts are not
             value = finding.value
             names[finding.subject or "all ratings"] = [shown(value)] if shown and isinstance(value, float) else []
     name, *others = (f"{name} ({', '.join(details)})" if details else name for name, details in names.items())

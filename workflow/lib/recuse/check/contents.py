@@ -1,7 +1,7 @@
-"""What is in the ratings and what is not, and how judges and humans use the rating scale.
+"""What the ratings contain and lack, and how judges and humans use the rating scale.
 
-Counts, names and families; ratings that judges did not give; rows that are left out, as the human score or the length is
-missing; the ends and levels of the scale, and whether it is the declared one.
+Counts, names and families; missing ratings; rows left out because the human score or the length is missing; the ends and levels
+of the scale, and whether it is the declared one.
 """
 
 import math
@@ -15,59 +15,48 @@ from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
 from recuse.data.registry import NO_HUMAN_SCORE
 
-SHARE = {"note": 0.02, "warning": 0.2}  # of the ratings that there could be
+SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
-ASK_AGAIN = "ask the judges again for what is missing; the workflow's bounds.csv has fits to what all rated"
-ASK_OWN = "look why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
-SPELT = "mend the two spellings named above"
-SCORE = (
-    "have people score them, too, or see that models and prompts are spelt as in the ratings; judges need not be asked again"
-)
-UNEVEN = f"{SCORE}; what is said of it is of its scored answers alone"
-LENGTH = "add the lengths that are missing, or leave the column out"
+SPELT = "correct the two spellings named above"
+SCORE = "have people score them, or spell models and prompts as in the ratings; judges need not be asked again"
+LENGTH = "add the missing lengths, or leave the column out"
 LEFT_OUT = {  # column of completeness -> why a row is left out, and what to do
-    "missing_rating": ("no rating", "look for a fault in how its ratings were parsed or spelt"),
+    "missing_rating": ("no rating", "check how its ratings were parsed and spelt"),
     "missing_gt": ("no human score", SCORE),
     "missing_length": ("no length", LENGTH),
 }
 
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}  # share of a judge's ratings at one level, or of human scores at an end of the scale
-AT_END = {"note": 0.3, "warning": 0.5}  # of a judge's ratings: so much of a bias beyond that end is cut off
-ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}  # what they are called, and where they are on the unit scale
+AT_END = {"note": 0.3, "warning": 0.5}  # share of a judge's ratings at an end of the scale, which cuts off a bias beyond it
+ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}  # their names, and where they are on the unit scale
 COARSE = 3  # levels
-NO_SCORES = (
-    f"{NO_HUMAN_SCORE}: judges are compared with the other judges alone (B, C), so that one that is right where the others are "
-    "wrong looks like one that is biased"
-)
 BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
-FEWEST = 4  # steps of a scale whose halves are told apart
-HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low top; how far another top is above it
-DECLARE = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
-CONVERT = (
-    "if so, convert them first: both are read on the declared scale, and its gap to the other looks like one of the judges"
-)
+FEWEST = 4  # steps of a scale whose halves are distinguished
+HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low maximum; how far another maximum is above it
 
 
 def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
-    """Say how much is missing of all pairs of a judge and a model of which any rating is there, and of how many completions.
+    """Report the share of missing ratings and the share of completions that every judge rated.
 
-    There could be a rating of each pair for each prompt of the dimension. One whose human score or length is missing is there.
-    spelt_twice: whether some name may be.
+    A judge-model pair with any rating should have one for each prompt of the dimension. A rating without human score or length
+    is not missing. spelt_twice: whether some name may have two spellings.
     """
+    ask_again = "ask the judges again for what is missing; the workflow's bounds.csv has fits to what all rated"
     table, judged = facts.completeness, facts.judged
     rated = judged > 0
-    due = table["prompts"] * rated
     counts = {"no row": int(table["absent"][rated].sum()), "no rating": int(table["missing_rating"][rated].sum())}
-    causes = [counted(count, cause, cause) for cause, count in counts.items() if count]
-
-    def of_share(subject: str, whose: str, lacking: float, why: str = "") -> Finding:
-        level = graded(lacking, **SHARE)
-        words = f"{percent(lacking)} of {whose} are missing{why}"
-        return Finding("missing", subject, words, lacking, level, ASK_AGAIN if level == WARNING else "", lacking)
-
-    yield of_share("", "the ratings", float(1 - judged.sum() / due.sum()), f" ({enumerated(causes)})" if causes else "")
+    causes = enumerated([counted(count, cause, cause) for cause, count in counts.items() if count])
+    parts = [("", "the ratings", f" ({causes})" if causes else "", rated)]
+    for factor, whose in {"judge": "{}'s ratings", "model": "the ratings of {}", "dimension": "the ratings in {}"}.items():
+        names = facts.rows_of(factor)
+        parts += [(f"{factor} {name}", whose.format(name), "", (table[factor] == name) & rated) for name in names]
+    for subject, whose, why, of in parts:
+        if of.any():  # otherwise it is reported as left out
+            share = float(1 - judged[of].sum() / table["prompts"][of].sum())
+            level, words = graded(share, **SHARE), f"{percent(share)} of {whose} are missing{why}"
+            yield Finding("missing", subject, words, share, level, ask_again if level == WARNING else "", share)
     rated_pairs = set(zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True))
     judges, models = (sorted(set(names)) for names in zip(*rated_pairs, strict=True))
     pairs = [f"{judge} of {model}" for judge in judges for model in models if (judge, model) not in rated_pairs]
@@ -75,39 +64,34 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         every = len(judges) * len(models)
         words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
         yield Finding("missing", "pairs", words, len(pairs), NOTE)
-    whose = {"judge": "{}'s ratings", "model": "the ratings of {}", "dimension": "the ratings in {}"}
-    for factor, words in whose.items():
-        for name in facts.rows_of(factor):
-            of = (table[factor] == name) & rated
-            if of.any():  # else it is said to be left out
-                lacking = float(1 - judged[of].sum() / due[of].sum())
-                yield of_share(f"{factor} {name}", words.format(name), lacking)
     share = facts.whole / facts.completions
-    words, advice = f"{percent(share)} of the completions have a rating of every judge", SPELT if spelt_twice else ASK_AGAIN
+    words, advice = f"{percent(share)} of the completions were rated by every judge", SPELT if spelt_twice else ask_again
     yield Finding("missing", "complete blocks", words, share, graded(1 - share, **NOT_WHOLE), advice)
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
-    """Say of each judge whether its ratings of itself are missing more often than its ratings of other models."""
+    """Report for each judge whether ratings of its own answers are missing more often than its other ratings."""
+    advice = "look why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
     table = facts.completeness
     due, rated, is_self = table["prompts"], facts.judged > 0, table["judge"] == table["model"]
     for judge in facts.rows_of("judge"):
         of = rated & (table["judge"] == judge)
         if (of & is_self).any() and (of & ~is_self).any():
             own, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
-            words = f"{judge} lacks {percent(own)} of its ratings of itself, {percent(others)} of those of others"
-            yield Finding("own ratings missing", judge, words, own - others, level, ASK_OWN, own - others)
+            words = f"{judge} lacks {percent(own)} of the ratings of its own answers, {percent(others)} of those of others"
+            yield Finding("own ratings missing", judge, words, own - others, level, advice, own - others)
 
 
 def unscored(facts: Facts) -> Iterator[Finding]:
-    """Say how many rows have no human score where others have one, and which models and dimensions lack more of them."""
+    """Report, if only some rows have a human score, how many have none, and which models and dimensions lack more of them."""
     table, present = facts.completeness, facts.present
     lost = table["missing_gt"]
     if not lost.any():
         return
     share = float(lost.sum() / present.sum())
-    words = f"{percent(share)} of the rows have no human score, and are left out"
+    words = f"{percent(share)} of the rows have no human score and are left out"
     yield Finding("no human score", "", words, share, graded(share, **SHARE), SCORE, share)
+    advice = f"{SCORE}; results on it are of its scored answers alone"
     judges = len(facts.rows_of("judge"))  # the rows of a completion lack its score together
     for factor, what in (("model", "answers of"), ("dimension", "answers on")):
         for name in facts.names(factor):
@@ -115,15 +99,15 @@ def unscored(facts: Facts) -> Iterator[Finding]:
             if present[~of].sum():
                 here, others, level = _compared(lost, present, of, ~of, together=judges)
                 words = f"{percent(here)} of the rated {what} {name} have no human score, {percent(others)} of the others"
-                yield Finding("no human score", f"{factor} {name}", words, here, level, UNEVEN, here - others)
+                yield Finding("no human score", f"{factor} {name}", words, here, level, advice, here - others)
 
 
 def _compared(
     lost: np.ndarray, due: np.ndarray, here: np.ndarray, elsewhere: np.ndarray, *, together: int = 1
 ) -> tuple[float, float, str]:
-    """What share of `due` is `lost` in some rows of completeness and in others, and the level of the difference.
+    """Share of `due` that is `lost` in some rows of completeness and in others, and the level of the difference.
 
-    Told from chance by the standard error of a difference of two shares, sqrt(p (1 - p) together (1 / n + 1 / n_others)).
+    The standard error of the difference is sqrt(p (1 - p) together (1 / n + 1 / n_others)).
     """
     (lost_here, due_here), (lost_there, due_there) = ((int(lost[of].sum()), int(due[of].sum())) for of in (here, elsewhere))
     gap, pooled = lost_here / due_here - lost_there / due_there, (lost_here + lost_there) / (due_here + due_there)
@@ -133,9 +117,9 @@ def _compared(
 
 
 def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Say which judges, models and dimensions have rows, but no complete one.
+    """Report judges, models and dimensions that have rows, but no complete one.
 
-    alike: (judge or model, name, other name) of those that may be one, of which it is said what to do.
+    alike: (judge or model, name, other name) of those that may be one.
     """
     table, spelt = facts.completeness, {(factor, name) for factor, *names in alike for name in names}
     for factor in ("judge", "model", "dimension"):
@@ -151,18 +135,18 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
 
 
 def contents(facts: Facts) -> Iterator[Finding]:
-    """Say what there is: families, judges that are models too, lengths, and how many there are of everything."""
+    """Count families, judges that are also models, lengths, rows, prompts and the levels of every factor."""
     family, judges, models = facts.families(), facts.names("judge"), facts.names("model")
     for name in sorted(set(family.values())):
-        of_judges, of_models = ([each for each in names if family[each] == name] for names in (judges, models))
+        of_judges, of_models = ([member for member in names if family[member] == name] for names in (judges, models))
         pairs = sum(judge != model for judge in of_judges for model in of_models)
         words = f"{name}: {counted(len(of_judges), 'judge')}, {counted(len(of_models), 'model')}"
         words += f"; {counted(pairs, 'pair')} of a judge and a sibling" if of_judges else ""
         yield Finding("families", name, words, pairs)
     both = [judge for judge in judges if judge in models]
-    rated = "is rated as a model, too" if len(judges) == 1 else "are rated as models, too"
+    rated = "is also rated as a model" if len(judges) == 1 else "are also rated as models"
     yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
-    alone = {"judges": ("not rated as models", judges), "models": ("models that are no judges here", models)}
+    alone = {"judges": ("not rated as models", judges), "models": ("models that are not judges", models)}
     for who, (words, names) in alone.items():
         others = [name for name in names if name not in both]
         if others:
@@ -176,7 +160,7 @@ def contents(facts: Facts) -> Iterator[Finding]:
     lost = facts.completeness["missing_length"].sum()
     if lost:
         share = float(lost / facts.present.sum())
-        words = f"{percent(share)} of the rows have no length of the completion, and are left out"
+        words = f"{percent(share)} of the rows have no length of the completion and are left out"
         yield Finding("lengths", "missing", words, share, WARNING if share >= SHARE["warning"] else NOTE, LENGTH, share)
     words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
     yield Finding("contents", "rows", words, facts.rows)
@@ -189,10 +173,10 @@ def contents(facts: Facts) -> Iterator[Finding]:
 class Use(NamedTuple):
     """How the ratings of a judge use the scales."""
 
-    most_used: float  # share at the most used level of their dimension; 1 of a judge that gives one value in each
-    inner: float  # share at the most used one that is no end of the scale
+    most_used: float  # share at the most used level of their dimension; 1 if the judge gives one value in each
+    inner: float  # share at the most used level that is not an end of the scale
     used: int  # levels, over all dimensions
-    levels: int  # that there are
+    levels: int  # of the scales
 
 
 def use_by_judge(facts: Facts) -> dict[str, Use]:
@@ -213,26 +197,26 @@ def use_by_judge(facts: Facts) -> dict[str, Use]:
 
 
 def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
-    """Say of each judge how much is at the ends of the scale, and how many levels it uses."""
+    """Report for each judge the share of ratings at the ends of the scale, and how many levels it uses."""
     for judge, of in use.items():
         constant = of.most_used == 1
         if constant:
-            words = f"{judge} gives one value always: its biases would be 0 whatever they are"
-            advice = "look for a fault in how its answers were parsed, or leave the judge out"
+            words = f"{judge} always gives the same value: its estimated biases would be 0 whatever they are"
+            advice = "check how its answers were parsed, or leave the judge out"
             yield Finding("one value", judge, words, of.used, WARNING, advice)
         for topic in ENDS:
             yield _at_end(topic, judge, facts.cells_of("judge", judge), of_constant_judge=constant)
         words = f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings are at the most used one"
-        advice = "ask it to use the whole scale: its ratings hardly tell one answer from another"
+        advice = "ask it to use the whole scale: its ratings hardly distinguish answers"
         yield Finding("scale use", judge, words, of.most_used, graded(of.inner, **ONE_LEVEL), advice, of.inner)
 
 
 def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
-    """Say how much of a judge's ratings is at an end of the scale, among those of itself and by human score."""
+    """The share of a judge's ratings at an end of the scale, among those of its own answers and by human score."""
     name, end = ENDS[topic]
     at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
     share = float(at_end.sum() / cells.n.sum())
-    kinds = {"those of itself": cells.factor("model") == judge}
+    kinds = {"those of its own answers": cells.factor("model") == judge}
     if cells.has_reference:
         of_humans = cells.reference == end
         kinds |= {f"those with the {name} human score": of_humans, "those with another one": ~of_humans}
@@ -244,14 +228,12 @@ def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) ->
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:
-    """Say of each dimension how fine its ratings are and how the human scores vary, and for which judges these do not.
-
-    Where there are none, that is said.
-    """
+    """Report how fine the scale of each dimension is and how its human scores vary, and for which judges they do not."""
     scored = facts.cells.has_reference
     if not scored:
-        advice = "have people score a part of the answers, and name their scores in config"
-        yield Finding("human scores", "", NO_SCORES, 0, WARNING, advice, 1.0)
+        words = f"{NO_HUMAN_SCORE}: judges are compared only with one another (B, C), and one that alone is right looks biased"
+        advice = "have people score some of the answers, and name their scores in config"
+        yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
         low, high = cells.scale[0].tolist()
@@ -265,8 +247,8 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
         words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
         level, advice = FINE, ""
         if distinct == 1:
-            words = f"all human scores of {dimension} are {first}: they tell no answer from another"
-            advice = "score answers that differ, or leave the dimension out; B and C compare with other judges instead"
+            words = f"all human scores of {dimension} are {first}: they do not distinguish answers"
+            advice = "score answers that differ, or leave the dimension out; B and C compare judges with one another instead"
             level = WARNING
         yield Finding("human scores", dimension, words, distinct, level, advice)
         for topic, (name, end) in ENDS.items():
@@ -275,16 +257,18 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             yield Finding(topic, f"humans, {dimension}", words, share, graded(share, **ONE_LEVEL), BEYOND.format(name), share)
     for judge in facts.names("judge") if scored and len(np.unique(facts.cells.reference)) > 1 else ():
         if len(np.unique(facts.cells_of("judge", judge).reference)) == 1:
-            words = f"the human scores of all that {judge} rated are alike: its slope on them is not known"
+            words = f"the human scores of all that {judge} rated are equal: its slope on them is not known"
             yield Finding("human scores", judge, words, 1, WARNING, "let it rate answers of different quality", 1.0)
 
 
 def ranges(facts: Facts) -> Iterator[Finding]:
-    """Say how far the ratings and human scores of each dimension reach on its declared scale.
+    """Report the range of the ratings and human scores of each dimension on its declared scale.
 
-    A warning where neither reaches its upper half, or where the highest of one are FARTHER above those of the other, which
-    are LOWER; a note where neither reaches its lower half, as lenient judges of good answers do not.
+    A warning if neither reaches its upper half, or if the maximum of one is at most LOWER and that of the other FARTHER above
+    it; a note if neither reaches its lower half, which may be lenient judges of good answers.
     """
+    declare = "write the scale that the judges were given under `scales:` of the study: biases are shares of the declared one"
+    convert = "if so, convert them first: both are read on the declared scale, and the gap looks like one of the judges"
     for dimension in facts.names("dimension"):
         cells = facts.cells_of("dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
@@ -301,10 +285,10 @@ def ranges(facts: Facts) -> Iterator[Finding]:
         level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
         if high - low >= FEWEST and top.max() <= HALF:
             last = facts.in_units(max(last for _, last in reach.values()))
-            words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, DECLARE
+            words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, declare
         elif high - low >= FEWEST and bottom >= HALF:
             first = facts.in_units(min(first for first, _ in reach.values()))
-            words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, DECLARE
+            words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, declare
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
-            words, level, advice = f"{words}: are the human scores on another scale?", WARNING, CONVERT
+            words, level, advice = f"{words}: are the human scores on another scale?", WARNING, convert
         yield Finding("range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min()))

@@ -1,4 +1,4 @@
-"""What a check reads of a study - cells, completeness, counts of rows - and what it finds: facts in words, with advice."""
+"""What a check reads of a study (cells, completeness, counts of rows) and what it returns: findings in words, with advice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ class Facts:
     with_length: int  # rows
     whole: int  # completions (dimension, prompt, model) that every judge with a complete row in the dimension rated
     completions: int
-    imports: Mapping  # config's `import`, {} if the files are in canonical columns
-    named: Mapping[str, Sequence[str]]  # config's `families` beside it
+    imports: Mapping  # config's `import`, {} if the files have canonical columns
+    named: Mapping[str, Sequence[str]]  # config's `families` of the study
 
     @property
     def cells(self) -> Cells:
@@ -38,17 +38,17 @@ class Facts:
 
     @property
     def judged(self) -> np.ndarray:
-        """Of `present`, the rows with a rating; the human score or the length may be missing."""
+        """Those of `present` with a rating, even if the human score or the length is missing."""
         return self.present - self.completeness["missing_rating"]
 
     @property
     def step(self) -> float:
-        """One step between two ratings, in the units of the user's files."""
+        """Step between two ratings, in the units of the user's files."""
         return self.imports.get("step", 1)
 
     @property
     def rows(self) -> int:
-        """Complete rows."""
+        """Number of complete rows."""
         return int(self.cells.counts.sum())
 
     def cells_of(self, factor: str, name: str) -> Cells:
@@ -56,22 +56,22 @@ class Facts:
         return self.cells.select(self.cells.factors[factor] == name)
 
     def names(self, factor: str) -> list[str]:
-        """Levels of a factor in the complete rows, rising."""
+        """Sorted levels of a factor in the complete rows."""
         return list(map(str, np.unique(self.cells.factors[factor])))
 
     def rows_of(self, factor: str) -> dict[str, int]:
-        """Rows of each level of dimension, judge or model, complete or not; levels rise."""
+        """Rows of each level, sorted, of dimension, judge or model, complete or not."""
         names, present = self.completeness[factor], self.present
         return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
 
     def as_one(self, pairs: Sequence[tuple[str, str, str]]) -> "Facts":
-        """The same with the completeness as if names were one: (judge or model, rarer name, other name) of each pair."""
+        """The facts with spellings merged in `completeness`; pairs: (judge or model, rarer name, other name)."""
         table, other_name = dict(self.completeness), {}
         for _, rare, name in pairs:
             if other_name.get(name) != rare:
                 other_name[rare] = name
         for factor in ("judge", "model"):
-            for _ in other_name:  # of three spellings, too
+            for _ in other_name:  # for three spellings or more
                 table[factor] = np.array([other_name.get(name, name) for name in table[factor].tolist()], dtype=str)
         keys = np.stack([table["dimension"], table["judge"], table["model"]])
         names, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
@@ -94,7 +94,7 @@ class Facts:
 def facts_of(
     study: Study, completeness: str, *, imports: Mapping | None = None, named: Mapping[str, Sequence[str]] | None = None
 ) -> Facts:
-    """Read what is known of a study whose cells and ratings are there; completeness: its table (CSV).
+    """Read what is known of a study with cells and ratings; completeness: path of its table (CSV).
 
     imports, named: config's `import` and `families` of the study, if it has any.
     """
@@ -107,7 +107,7 @@ def facts_of(
 
 
 def _completions(study: Study) -> tuple[int, int]:
-    """How many completions all judges of their dimension rated, and how many there are."""
+    """Numbers of completions: those that every judge of their dimension rated, and all."""
     levels, factors = levels_of(study.ratings[0]), study.cells().factors
     completion, dimension = levels.sql_without("judge"), levels.sql_place("dimension", "completion")
     rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
@@ -117,22 +117,12 @@ def _completions(study: Study) -> tuple[int, int]:
     return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
-STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # what matters most first, as are the topics
-TOPICS = (
+STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first, like TOPICS
+TOPICS = [
     *("verdict", "spelling", "left out", "range", "one value", "prompts", "estimable", "human scores", "own ratings missing"),
-    *(
-        "no human score",
-        "reliability",
-        "ordinary preference",
-        "ceiling",
-        "floor",
-        "scale use",
-        "missing",
-        "detectable",
-        "families",
-    ),
-    *("names", "lengths", "contents"),
-)
+    *("no human score", "reliability", "ordinary preference", "ceiling", "floor", "scale use", "missing", "detectable"),
+    *("families", "names", "lengths", "contents"),
+]
 
 
 @dataclass(frozen=True)
@@ -145,23 +135,22 @@ class Finding:
     value: float | int | None = None
     level: str = FINE
     remedy: str = ""
-    weight: float = 0.0  # how much it matters among those of its level and topic
+    weight: float = 0.0  # importance among those of its level and topic
 
     @property
     def advice(self) -> str:
-        """What to do, where it is not fine."""
+        """What to do, unless all is fine."""
         return "" if self.level == FINE else self.remedy
 
     @property
     def row(self) -> dict:
-        """The columns of the table but for the study."""
-        return {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")} | {
-            "finding": self.value
-        }
+        """The columns of the table except the study."""
+        columns = {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")}
+        return columns | {"finding": self.value}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort: the verdict, then by level, by topic and by weight; the order in which they came breaks ties."""
+    """Sort findings: the verdict first, then by level, topic and weight; ties keep their order."""
 
     def place(finding: Finding) -> tuple:
         level, topic = LEVELS.index(finding.level), TOPICS.index(finding.topic)
@@ -171,5 +160,5 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def graded(value: float, *, note: float, warning: float) -> str:
-    """Level of a value that matters the more, the higher it is."""
+    """Level of a value for which higher is worse."""
     return WARNING if value >= warning else NOTE if value >= note else FINE

@@ -1,11 +1,11 @@
-"""Names of judges and models: two spellings of one, names in config that no rating has, names that config does not know.
+"""Names of judges and models: two spellings of one, names in config that no rating has, names that are not in config.
 
 `openai/gpt-4o-2024-08-06` may be a spelling of `GPT-4o`; `GPT-4` is another model.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 
@@ -15,17 +15,16 @@ from recuse.check.facts import WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
 
-# What may follow a model's name in an id without making it another model; so may a number of four digits or more, a date.
+# What may follow a model's name in an id without making it another model, like a number of four digits or more, a date.
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
-TYPING = 0.9  # likeness from which one name may be the other mistyped, if all digits are alike
-SHORTEST = 8  # letters and digits of such a name: in a shorter one, a letter makes another model
-NEW = " (a new family goes under `families:` of config, with its colour)"
+TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
+SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
 
 quoted = partial(json.dumps, ensure_ascii=False)
 
 
 def alike(name: str, names: Iterable[str]) -> str | None:
-    """The one of the `names` that `name` may be another spelling of: the longest, or None."""
+    """The longest of the `names` that may be another spelling of `name`, or None."""
     candidates = [other for other in names if other != name and _alike(_parts(name), _parts(other))]
     return max(candidates, key=lambda other: (len(other), other), default=None)
 
@@ -48,9 +47,9 @@ def _alike(one: list[str], other: list[str]) -> bool:
 
 
 def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
-    """(judge or model, rarer name, other name) of judges, and of models, that may be one by two spellings.
+    """(judge or model, rarer name, other name) of judges, and of models, that may be two spellings of one.
 
-    They are two where, were they one, it would have more rows in a dimension than there are prompts.
+    They are not if together they have more rows in a dimension than there are prompts.
     """
     pairs = []
     for factor in ("judge", "model"):
@@ -66,49 +65,45 @@ def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
 
 
 def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Say which judges may be a model by another spelling, and which judges, or models, may be one: pairs, by `alike_among`."""
+    """Report judges that may be a model by another spelling, and the pairs of `alike_among`."""
     rows, family = {factor: facts.rows_of(factor) for factor in ("judge", "model")}, facts.families()
     of_study = {name for names in facts.named.values() for name in names}
 
-    def advice(remedy: str, *names: str) -> str:
-        # What a study says of its own names is all that holds.
+    def finding(subject: str, words: str, remedy: str, names: Collection[str], count: int | None = None) -> Finding:
+        # The families of a study override the models of config.
         elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
-        return f"if they are one, {remedy}{elsewhere}"
+        return Finding("spelling", subject, words, count, WARNING, f"if they are one, {remedy}{elsewhere}", count or 0.0)
 
-    alone = [model for model in rows["model"] if model not in rows["judge"]]
-    for judge in rows["judge"]:
-        model = alike(judge, alone) if judge not in rows["model"] else None
+    only_models = [model for model in rows["model"] if model not in rows["judge"]]
+    for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
+        model = alike(judge, only_models)
         if model is not None:
-            words = f"the judge '{judge}' may be the model '{model}' by another spelling"
-            mend = advice("list both spellings under the `ids` of one model in config", judge, model)
-            yield Finding("spelling", judge, words, None, WARNING, mend)
+            words = f"the judge '{judge}' may be another spelling of the model '{model}'"
+            yield finding(judge, words, "list both spellings under the `ids` of one model in config", (judge, model))
     for factor, rare, name in pairs:
-        both = " and ".join(f"'{each}' ({counted(rows[factor][each], 'row')})" for each in (rare, name))
-        words = f"the {factor}s {both} may be one by two spellings"
+        both = " and ".join(f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name))
         entry = f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids: [{quoted(rare)}]}}"
-        new = NEW if facts.imports else ""
-        mend = advice(f"write one in the files, or under `models:` of config {entry}{new}", rare, name)
-        yield Finding("spelling", f"{factor} {rare}", words, rows[factor][rare], WARNING, mend, rows[factor][rare])
+        new = " (add a new family under `families:` of config, with its colour)" if facts.imports else ""
+        remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
+        words = f"the {factor}s {both} may be two spellings of one"
+        yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
 
 
 def families_of_none(facts: Facts) -> Iterator[Finding]:
-    """Say which names in config's `families` are none of the ratings, and which name there may be meant."""
+    """Report names in config's `families` that no rating has, and the names that may be meant."""
     in_ratings = facts.rows_of("judge").keys() | facts.rows_of("model").keys()
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
             close = get_close_matches(name, sorted(in_ratings - named), n=1)
-            meant = f"; did you mean '{close[0]}', which stands in no family there?" if close else ""
+            meant = f"; did you mean '{close[0]}', which is in no family there?" if close else ""
             words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
             advice = "write each name under `families:` as the ratings spell it"
             yield Finding("spelling", f"families {name}", words, None, WARNING, advice)
 
 
 def unknown_names(source: StudyFiles) -> list[str]:
-    """List the names of judges and models in the files that the registry does not know, rising.
-
-    Raises DataError, as every reader of these files.
-    """
+    """Sorted names of judges and models in the files that the registry does not have; DataError about an invalid file."""
     connection, names = connect(), set()
     for file in source.files:
         rows = select_rows(file, checked_columns(connection, file))
@@ -119,10 +114,10 @@ def unknown_names(source: StudyFiles) -> list[str]:
 
 
 def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
-    """The lines of a configuration that make these names known: as `ids` of a model of config that looks alike, or anew."""
+    """Lines of configuration that add these names: as `ids` of a similar model of config, or as new models."""
     spellings = {spelling: model for model, entry in models.items() for spelling in (model, *entry.get("ids", ()))}
     families = sorted({entry["family"] for entry in models.values()})
-    ids, new = {}, []  # model of config -> its other spellings; the lines of new models, of the family that the name speaks of
+    ids, new = {}, []  # model of config -> its other spellings; lines of new models
     for name in names:
         model = spellings.get(alike(name, spellings))
         family = next((family for family in families if family.split()[0].lower() in name.lower()), None)
@@ -131,9 +126,9 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
         elif family is not None:
             new.append(f"  {quoted(name)}: {{family: {quoted(family)}}}")
         else:
-            known = ", ".join(families)
-            new.append(f"  {quoted(name)}: {{family: <its family>}}  # {known}, or a new one under `families:` with its colour")
-    lines = ["names in these files that config does not know; write in a file for --config:", "models:"]
+            options = f"{', '.join(families)}, or a new one under `families:` with its colour"
+            new.append(f"  {quoted(name)}: {{family: <its family>}}  # {options}")
+    lines = ["names in these files that are not in config; write in a file for --config:", "models:"]
     for model, others in ids.items():
         written = quoted([*models[model].get("ids", ()), *others])
         lines.append(f"  {quoted(model)}: {{ids: {written}}}  # if it is also {enumerated(others, most=5)}")

@@ -1,7 +1,7 @@
-"""What estimates can rest on: which biases the ratings can tell, how many prompts there are, how reliable the human scores are.
+"""What estimates can rest on: which biases can be estimated, how many prompts there are, how reliable the human scores are.
 
-A bias is told under the estimands A, B and C, or it is said why not, and how large one has to be for a study like this to
-find it. The verdict says it in two sentences: what the ratings support, and what they do not.
+For each bias under estimands A, B and C: whether it can be estimated, or why not, and how large it must be for a study like
+this to find it. The verdict sums up what the ratings support, and what they do not.
 """
 
 import math
@@ -22,21 +22,21 @@ from recuse.model.estimable import fitted_to, not_estimable, slices_of
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
 LETTERS = ("A", "B", "C")
-EQUATION = Spec.of("main")  # whatever a user's config makes of `main`: the check is of all rows
+EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
 QUANTITY = {"self_bias": "self-bias", "family_bias": "family-bias"}
 NOUNS = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
-ONE_VALUE, SILENT = "the judge gives one value always", "its judges give one value each"
-ONE_FAMILY = "all judges and models are of one family, so that nothing else is there to compare with"
+ONE_VALUE, SILENT = "the judge always gives the same value", "each of its judges always gives the same value"
+ONE_FAMILY = "all judges and models are of one family, so there is nothing to compare with"
 ONE_JUDGE = "there is no other judge to compare with"
-IN_PAIRS = {  # of C: what its tables call cells
+IN_PAIRS = {  # what the tables of C call cells, in words
     "not estimable: ": "",
     "the reference": "the human score",
     "no cell that is neither self nor family is of judge ": "no model of another family is rated by ",
     "no cell that is neither self nor family is of model ": "no judge of another family rates ",
     "cells that are neither self nor family": "pairs of a judge and a model of another family",
 }
-TIED_TO = {  # quantity -> what a bias cannot be told from, of all and of some
+TIED_TO = {  # quantity -> what a bias cannot be distinguished from, for all terms and for some
     "intercept": ("how strict the judges are", "how strict {} is"),
     "slope": ("the slopes on the human scores", "the slope of {} on the human scores"),
     "model": ("how good the models' answers are", "how good the answers of {} are"),
@@ -44,28 +44,16 @@ TIED_TO = {  # quantity -> what a bias cannot be told from, of all and of some
     "self_bias": ("the judges' other self-biases", "the self-bias of {}"),
     "family_bias": ("the families' biases", "the family-bias of {}"),
 }
-
-FEW = 30  # prompts: below, errors by prompt are no longer as good as they say
+FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
-MORE_PROMPTS = f"add prompts, {FEW} or more: intervals are of prompts drawn anew, and too short with few"
-UNTOLD = "ordinary preference cannot be estimated from these ratings; detectable sizes are as if the judges had none"
-NO_POWER = (
-    "how small a self-bias would be found is not known: it takes judges that rate themselves, of which A or C can be "
-    "estimated, and human scores that vary within a model"
-)
-RATERS = "name a file of the single raters' scores as `raters:`, or have some completions scored twice"
-RATERS_OF_IMPORT = (
-    "name the single raters' scores under `import: references: columns:`, by their columns, `rating: [first, second]`, or by a "
-    "column of names, `rater: name`; or have some completions scored twice"
-)
 
 
 class Terms(dict[tuple[str, str, str], str]):
     """Which biases are estimable: (estimand, quantity, judge or family) -> "", or why it is not."""
 
     def estimable(self, letter: str, quantity: str) -> list[str]:
-        """Judges or families of which an estimand is estimable."""
+        """Judges or families for which an estimand is estimable."""
         return [term for (of, kind, term), reason in self.items() if (of, kind) == (letter, quantity) and not reason]
 
     def every(self, quantity: str) -> list[str]:
@@ -74,10 +62,10 @@ class Terms(dict[tuple[str, str, str], str]):
 
 
 def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
-    """Ask the designs of A (Equation 1), B (with effects of models) and C (cells neither self nor family) for all biases.
+    """Find which biases the designs of A (Equation 1), B (with effects of models) and C (unrelated cells) can estimate.
 
-    Without human scores there is none of A, and those of B and C do without slopes on them.
-    constant: judges that give one value; their biases would be 0 whatever they are, so that none is known.
+    Without human scores A has none, and B and C have no slopes on them. constant: judges that always give the same value, whose
+    estimated biases would be 0 whatever they are.
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
@@ -91,13 +79,11 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
     }
     reasons = Terms()
     for letter, rows in designs.items():
-        for row in rows:
-            if row.get("quantity") not in BIASES:
-                continue
+        for row in (row for row in rows if row.get("quantity") in BIASES):
             quantity, term, words = row["quantity"], row["term"], row["words"]
             reason = ""
             if "share_carried" not in row:
-                reason = _plain(words) if words != TIED else f"it cannot be told from {_tied_to(row['tied_to'])}"
+                reason = _plain(words) if words != TIED else f"it cannot be distinguished from {_tied_to(row['tied_to'])}"
                 if words not in (*NO_ROWS.values(), NO_HUMAN_SCORE):
                     alone = len(judges) == 1 and letter != "A"
                     reason = ONE_JUDGE if alone else ONE_FAMILY if len(set(family.values())) == 1 else reason
@@ -110,7 +96,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
 
 
 def _tied_to(others: str) -> str:
-    """The column of the table of identifiability in words: by quantity, of all its terms or of some."""
+    """The column `tied_to` of identifiability in words."""
     named: dict[str, list[str]] = {}
     for other in others.split("; "):
         quantity, _, name = other.removeprefix("every ").removeprefix("other ").partition(" of ")
@@ -127,26 +113,21 @@ def _plain(reason: str) -> str:
 
 
 ADVICE = {
-    NO_ROWS["self_bias"]: "let it rate its own completions, too; if it is there by another spelling, list that under its `ids`",
+    NO_ROWS["self_bias"]: "let it rate its own answers; if it is there by another spelling, list that under its `ids`",
     NO_ROWS["family_bias"]: "rate a second model of the family if its family-bias is of interest",
     _plain(NO_SLOPE): "add prompts whose answers humans score differently",
-    ONE_FAMILY: "add judges or models of another family; if there are several, mend their families in config",
+    ONE_FAMILY: "add judges or models of another family; if there are several, correct their families in config",
     ONE_JUDGE: "add a second judge, of another family, that rates the same models",
-    **dict.fromkeys((ONE_VALUE, NO_HUMAN_SCORE, SILENT), ""),  # said by a warning of its own
+    **dict.fromkeys((ONE_VALUE, NO_HUMAN_SCORE, SILENT), ""),  # which have a warning of their own
 }
 OTHERS = {
     **dict.fromkeys("AB", "add judges and models of other families, and let every judge rate every model"),
-    "C": "add judges or models of other families: C measures a judge against pairs that are neither self nor family",
+    "C": "add judges or models of other families: C compares a judge with pairs that are neither self nor same family",
 }
 
 
-def advice_on(letter: str, reason: str) -> str:
-    """What to do about a bias that an estimand cannot tell for this reason; "" where it is said elsewhere, or nothing."""
-    return ADVICE.get(reason, OTHERS[letter])
-
-
 def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
-    """Say of each bias, under each estimand, whether it can be estimated."""
+    """Report for each bias, under each estimand, whether it can be estimated."""
     for (letter, quantity, term), reason in terms.items():
         subject = f"{letter}: {QUANTITY[quantity]} of {term}"
         if not reason:
@@ -154,24 +135,25 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
             continue
         expected = quantity == "self_bias" and term in models and reason not in (ONE_VALUE, NO_HUMAN_SCORE)
         level = FINE if reason == NO_HUMAN_SCORE else WARNING if expected else NOTE
-        yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice_on(letter, reason))
+        advice = ADVICE.get(reason, OTHERS[letter])
+        yield Finding("estimable", subject, f"{subject} cannot be estimated: {reason}", 0, level, advice)
 
 
 def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]) -> Iterator[Finding]:
-    """Say what can be estimated, and what cannot; power: of the judges' tests, for the data at hand.
+    """Report what can be estimated, and what cannot; power: rows of `power_of`.
 
-    Where no self- or family-bias can be estimated, there is no use in a fit: the level is stop.
+    The level is stop if no self- or family-bias can be estimated, as a fit would be of no use.
     """
     number = sum(not reason for reason in terms.values())
     supported = [words for quantity in QUANTITY if (words := _supported(terms, quantity))]
     scored = facts.cells.has_reference
     lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
     lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
-    exact = set(facts.names("dimension")) <= {name for name, each in reliability.items() if 0 < each.mean <= 1}
-    wanted = [(facts.with_length, "control for length", "no lengths")]
-    wanted += [(exact, "correction for errors of the human scores", "their reliability is not known")] if scored else []
-    for there, what, why in wanted:
-        (supported if there else lacking).append(what if there else f"{what} ({why})")
+    known = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
+    controls = [(facts.with_length, "control for length", "no lengths")]
+    controls += [(known, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
+    for possible, what, why in controls:
+        (supported if possible else lacking).append(what if possible else f"{what} ({why})")
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
     # What the most sensitive judge's test is likely to find.
@@ -183,19 +165,20 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
         yield Finding("verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0)
     else:
         if {ONE_VALUE, SILENT} & set(terms.values()):
-            mend = "look for a fault in how the judges' answers were parsed: they give one value always"
+            advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
-            mend = "name judges and models alike (`ids` of a model in config), and let judges rate their own completions"
+            advice = "name judges and models alike (`ids` of a model in config), and let judges rate their own answers"
         else:
-            mend = next(advice for (letter, _, _), reason in terms.items() if (advice := advice_on(letter, reason)))
+            options = (ADVICE.get(reason, OTHERS[letter]) for (letter, _, _), reason in terms.items())
+            advice = next(filter(None, options))
         words = "no self-bias or family-bias can be estimated from these ratings"
-        yield Finding("verdict", "supports", words, 0, STOP, mend, weight=1.0)
+        yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
         yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
 
 
 def _supported(terms: Terms, quantity: str) -> str:
-    """Such as `self-bias of 5 of 5 judges (A, B), 3 (C)`; "" where there is none."""
+    """As in `self-bias of 5 of 5 judges (A, B), 3 (C)`; "" if there is none."""
     counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
     words, of_all = [], f" of {counted(len(terms.every(quantity)), *NOUNS[quantity])}"
     for number in sorted({*counts.values()} - {0}, reverse=True):
@@ -205,7 +188,7 @@ def _supported(terms: Terms, quantity: str) -> str:
 
 
 def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]:
-    """Such as `self-bias of GPT-4o (B, C)`, those of the same estimands together, of those asked for."""
+    """As in `self-bias of GPT-4o (B, C)`, one for each set of estimands."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for term in terms.every(quantity):
         letters = tuple(letter for letter in among if term not in terms.estimable(letter, quantity))
@@ -216,41 +199,47 @@ def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]
 
 
 def prompts(facts: Facts) -> Iterator[Finding]:
-    """Say how many prompts each dimension has."""
+    """Count the prompts of each dimension."""
+    advice = f"add prompts, {FEW} or more: intervals are over prompts drawn anew, and too short with few"
     for dimension in facts.names("dimension"):
         number = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
         words = f"{dimension} has {counted(number, 'prompt')}"
-        words += ", from which nothing follows for another" if number == 1 else ""
-        yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, MORE_PROMPTS, 1 / number)
+        words += ", which says nothing about other prompts" if number == 1 else ""
+        yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, advice, 1 / number)
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
-    """Say of each dimension how many raters a human score is the mean of, and how reliable that is."""
+    """Report for each dimension the number of raters per human score, and the reliability of the scores."""
+    name_raters = "name a file of the single raters' scores as `raters:`, or have some completions scored twice"
+    if facts.imports:
+        name_raters = (
+            "name the single raters' scores under `import: references: columns:`, as columns, `rating: [first, second]`, or by "
+            "a column of names, `rater: name`; or have some completions scored twice"
+        )
     for dimension in facts.names("dimension") if facts.cells.has_reference else ():
         if dimension not in reliability:
-            words = f"how reliable the human scores of {dimension} are is not known: A takes them for exact"
-            yield Finding("reliability", dimension, words, None, WARNING, RATERS_OF_IMPORT if facts.imports else RATERS)
+            words = f"the reliability of the human scores of {dimension} is not known: A takes them as exact"
+            yield Finding("reliability", dimension, words, None, WARNING, name_raters)
             continue
         of = reliability[dimension]
         words = f"human scores of {dimension} have a reliability of {of.mean:.2f}"
         words += f": {of.raters:.3g} raters with {of.single:.2f} each"
         advice = "read B and C: completions differ no more than raters do by chance"
         if 0 < of.mean <= 1:
-            advice = "read A as the workflow's measurement_error.csv corrects it, or B and C; more raters would help"
+            advice = "read A as corrected in the workflow's measurement_error.csv, or B and C; more raters would help"
         yield Finding("reliability", dimension, words, of.mean, FINE if LOW <= of.mean <= 1 else WARNING, advice, 1 - of.mean)
 
 
 def power_of(
     facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
 ) -> list[dict]:
-    """The power of each judge's tests, for a balanced study of as many ratings of each pair as there are on average.
+    """The power of each judge's tests in a balanced study with the average number of ratings per pair.
 
-    Without reliability the human scores are taken for exact, and where ordinary preferences are not known there are none.
-    Nothing without human scores.
+    Unknown reliability counts as 1, unknown ordinary preference as none. [] without human scores.
     """
     if not facts.cells.has_reference:
         return []
-    score = over_dimensions([vars(each) for each in reliability.values()]) or EXACT
+    score = over_dimensions([vars(of) for of in reliability.values()]) or EXACT
     ((_, moments),) = slices_of(EQUATION, facts.study)
     plan = balanced_study_like(EQUATION, moments, *score)
     if plan is None:
@@ -265,45 +254,50 @@ def power_of(
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
-    """Say how often A would find a self-bias where there is none: preferences, and errors of human scores, look like one.
+    """Report how often A would find a self-bias where there is none, because of preferences and measurement error.
 
-    How much ordinary preference there is, C tells; where it cannot, none is reckoned with. power: rows of `power_of`.
+    C estimates ordinary preference; where it cannot, none is assumed. power: rows of `power_of`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
         return
-    advice = "believe a self-bias of A only where C bears it out"
+    advice = "trust a self-bias by A only if C confirms it"
     if not _detecting(power, "C"):
-        advice = "do not take a self-bias of A for proven"
+        advice = "do not take a self-bias by A as proven"
+        words = "ordinary preference cannot be estimated from these ratings; detectable sizes are as if the judges had none"
         more = "add judges and models of other families, so that C can be estimated"
-        yield Finding("ordinary preference", "not known", UNTOLD, None, WARNING, more, 1.0)
+        yield Finding("ordinary preference", "not known", words, None, WARNING, more, 1.0)
     nominal = 1 - confidence
     shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
     words = (
-        f"without any self-bias, the {percent(nominal)} test of A would find one in {shares}"
-        " of studies like this (estimated), for preference that is no self-bias and for errors of the human scores"
+        f"without any self-bias, the {percent(nominal)} test of A would find one in {shares} of studies like this (estimated), "
+        "because of ordinary preference and measurement error in the human scores"
     )
     yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
 
 
 def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:
-    """Say of each judge the smallest self-bias that A and C detect, and what part of their error no prompts take away.
+    """Report for each judge the smallest self-bias that A and C detect, and the part of their error that no prompts remove.
 
-    power: rows of `power_of`, for a self-bias of self_bias and the power `wanted`.
+    power: rows of `power_of`, for this self_bias and the power `wanted`.
     """
     rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:
-        yield Finding("detectable", "", NO_POWER, None, NOTE)
+        words = (
+            "how small a self-bias would be found is not known: this takes judges that rate their own answers, an estimable A "
+            "or C, and human scores that vary within a model"
+        )
+        yield Finding("detectable", "", words, None, NOTE)
     scales = np.unique(facts.cells.scale, axis=0).tolist()
     for row in rows:
         letter, judge, value, floor = row["estimand"][0], row["judge"], row["detectable"], row["floor"]
         needed = advice = in_points = ""
-        if len(scales) == 1:  # of the rating scale as the user writes it
+        if len(scales) == 1:  # in points of the rating scale as the user writes it
             points = value * (scales[0][1] - scales[0][0]) * facts.step
             in_points = f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
         if value > self_bias and math.isinf(row["prompts_needed"]):
             needed = f"; no number of prompts is enough for {self_bias:g}"
-            advice = "add judges and models, which lower the part of the error that prompts do not"
+            advice = "add judges and models, which reduce the part of the error that prompts do not"
         elif value > self_bias:
             number = float(f"{row['prompts_needed']:.2g}")
             needed, advice = f"; {self_bias:g} would take about {number:,.0f} prompts", "add prompts"
@@ -311,10 +305,10 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
         words += f" with {percent(wanted)} power (estimated){needed}"
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
         yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)
-        words = f"{letter}: {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"
-        yield Finding("detectable", f"floor of {letter} {judge}", f"{words}, stay with ever so many prompts", floor)
+        words = f"{letter}: more prompts cannot reduce {floor:.3f} of the standard error for {judge}, {row['std_error']:.3f}"
+        yield Finding("detectable", f"floor of {letter} {judge}", words, floor)
 
 
 def _detecting(power: Sequence[Mapping], letter: str) -> list[Mapping]:
-    """Rows of the judges of which an estimand is estimable."""
+    """Rows of the judges for which an estimand is estimable."""
     return [row for row in power if row["estimand"][0] == letter and "detectable" in row]

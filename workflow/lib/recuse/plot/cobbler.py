@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
-from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
+from recuse.plot.colours import BLUE, GREEN, GRID, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
 from recuse.plot.intervals import plain_rows, write_number
 from recuse.plot.page import Entry, Page, by_experiment, grid, joined, page_of_words, page_width
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, text_width, widest, wrap
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest, wrap
 
 BIASES = {  # in the order of the figures: name, letters beside the axes of a polygon, colour and hatch
     # Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second variant.
@@ -36,15 +36,15 @@ NOTHING = "Nothing to draw: no comparison tests a cognitive bias."
 BELOW = 0.42  # inches for ticks and axis text
 
 # Share by bias.
-BAND = 0.3  # inches in which the points of a bias are scattered
-LANE = 0.13  # inches of a line of names above them
+ROW_OF_POINTS = 0.36  # inches
+NAMED_WIDTH = 1.7  # inches beside a row, for the judges that are named
 FENCE = 1.5  # interquartile ranges beyond the quartiles: what is farther out is an outlier (Tukey)
 FEW = 4  # so few judges have no quartiles worth the name: all are named
 LIMITS = (-0.02, 1.02)
 POINT = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
 NAMED = (
-    "Named: the most biased judge, and outliers (more than 1.5 interquartile ranges beyond the quartiles); where a bias has "
-    "four judges or fewer, all."
+    "Named: the most biased judge and outliers (more than 1.5 interquartile ranges beyond the quartiles); if a bias has four "
+    "judges or fewer, all."
 )
 SCATTER = "Height within a row is random, so that points do not hide one another."
 INTERVALS = "The judges' intervals are in the table cognitive_biases."
@@ -57,12 +57,12 @@ SPOKE = {"color": GRID, "lw": 0.6, "zorder": 1}
 OUTLINE = {"markersize": 2.5, "lw": 1.1}
 FEW_BIASES = f"Nothing to draw: a polygon needs {LEAST} biases or more, and the comparisons test fewer."
 SCALE = "Each axis runs from 0 to the share of the most biased judge (of RANDOM, where that is greater), which the key gives."
-OPEN = " Shares that are not known leave the outline open."
+OPEN = " An unknown share leaves the outline open."
 
 # Average by size.
 ALL = "all judges"
 NO_SIZE = "size unknown"
-PARTLY = " The mean of a bias is over the judges that it can be looked for in."
+PARTLY = " The mean of a bias is over the judges that have a share of it."
 NO_COMMON = "Nothing to draw: the judges of different sizes have no bias in common."
 
 # Overlap of rankings, as the two published aggregates were computed: systems, form, ties, released folder of win counts.
@@ -99,10 +99,10 @@ MARK = {"color": "black", "marker": "D", "markersize": 4.2, "markeredgewidth": 0
 NO_BETTER_MARK = {**MARK, "markerfacecolor": "white"}
 NO_RANKINGS = "Nothing to draw: there are no rankings to compare."
 NOTE = (
-    "All computed from the released win counts. RBO and bars: means over single annotators and instructions (p = 0.8); of what "
-    "has the annotators' wins summed, over instructions. Of equal wins the system listed first goes first (15 systems) or the "
-    "one first in the alphabet (13). Valid: share of comparisons with a verdict; without one a judge ranks by ties alone. "
-    "Truncated overlap ends below 1, at 0.965."
+    "All computed from the released win counts. RBO and bars: means over single annotators and instructions (p = 0.8), or over "
+    "instructions if the annotators' wins are summed. Ties: the system listed first goes first (15 systems), or the first in "
+    "the alphabet (13). Valid: share of comparisons with a verdict; without one a judge ranks by ties alone. Truncated overlap "
+    "ends below 1, at 0.965."
 )
 
 
@@ -111,7 +111,7 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     """Share of biased comparisons, a row for each bias, a point for each judge, with the RANDOM threshold.
 
     `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high.
-    `random`: closed_form and simulated thresholds. Points are scattered at random; the same `seed` scatters them alike.
+    `random`: closed_form and simulated thresholds. Heights within a row are drawn with `seed`.
     """
     table, words = _drawable(table)
     biases = _biases(table)
@@ -119,10 +119,9 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
         return page_of_words(subject, NOTHING + words)
     judges = table[table["judge"] != HUMAN]
     label = widest(NAMES[bias] for bias in biases) + 0.1
-    panel = DOUBLE_COLUMN - 2 * EDGE - label - 0.14
-    inch = (LIMITS[1] - LIMITS[0]) / panel
-    rows = [_place_names(judges[judges["bias"] == bias], inch) for bias in biases]
-    heights = [BAND + LANE * (1 + max((lane for *_, lane in names), default=-1)) + 0.06 for names in rows]
+    panel = DOUBLE_COLUMN - 2 * EDGE - label - 0.14 - NAMED_WIDTH
+    names = [wrap(_named(judges[judges["bias"] == bias]), NAMED_WIDTH) for bias in biases]
+    heights = [max(ROW_OF_POINTS, LINE * (2 + text.count("\n"))) for text in names]
     intervals = INTERVALS if (judges["origin"] == "computed").any() else ""
     apart, error = (random["simulated"] - random["closed_form"]).abs().max(), random["std_error"].max()
     simulated = (
@@ -139,19 +138,25 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     axes.set(xlim=LIMITS, ylim=(0, sum(heights)))
     axes.set_xticks(np.arange(0, 1.01, 0.25), ["0", "0.25", "0.5", "0.75", "1"])
     axes.grid(axis="x")
-    axes.set_yticks([floor + BAND / 2 for floor in floors], [NAMES[bias] for bias in biases])
+    axes.set_yticks(
+        [floor + height / 2 for floor, height in zip(floors, heights, strict=True)], [NAMES[bias] for bias in biases]
+    )
     axes.tick_params(axis="y", length=0)
     for floor in floors[:-1]:
         axes.axhline(floor, color=RULE, lw=0.6, zorder=1)
     generator = np.random.default_rng(seed)
-    for bias, floor, height, names in zip(biases, floors, heights, rows, strict=True):
-        shares = table[table["bias"] == bias]
-        axes.plot([shares["random"].iloc[0]] * 2, [floor, floor + height], zorder=2, gid="random", **RANDOM)
-        _draw_judges(axes, shares[shares["judge"] != HUMAN], floor, names, generator)
-        for row in shares[shares["judge"] == HUMAN].to_dict("records"):
-            middle, bar = [floor + BAND / 2], {"color": HUMANS["color"], "lw": 1.2, "zorder": 3}
-            axes.plot([row["ci_low"], row["ci_high"]], middle * 2, gid="human interval", **bar)
-            axes.plot([row["share"]], middle, linestyle="none", zorder=5, gid="human", **HUMANS, **POINT)
+    for bias, floor, height, text in zip(biases, floors, heights, names, strict=True):
+        shares, middle = table[table["bias"] == bias].to_dict("records"), floor + height / 2
+        axes.plot([shares[0]["random"]] * 2, [floor, floor + height], zorder=2, gid="random", **RANDOM)
+        page.text(EDGE + label + panel + 0.14, BELOW + middle, text, va="center", gid="names")
+        places = floor + height * generator.uniform(0.15, 0.85, len(shares))
+        for row, place in zip(shares, places, strict=True):
+            look = {"linestyle": "none", "zorder": 4, **POINT}
+            if row["judge"] == HUMAN:
+                axes.plot([row["ci_low"], row["ci_high"]], [middle] * 2, color=HUMANS["color"], lw=1.2, gid="human interval")
+                axes.plot([row["share"]], [middle], gid="human", **HUMANS, **look)
+            else:
+                axes.plot([row["share"]], [place], gid="judge", **MARKS[row["origin"]], **look)
     across = "share of comparisons in which the judge is biased; of salience, where it picks the longer"
     page.centred(EDGE + label + panel / 2, 0.06, across)
     return page.figure
@@ -292,43 +297,14 @@ def _thresholds(table: pd.DataFrame, biases: Sequence[str]) -> np.ndarray:
     return table.drop_duplicates("bias").set_index("bias")["random"].reindex(list(biases)).to_numpy(float)
 
 
-def _place_names(rows: pd.DataFrame, inch: float) -> list[tuple[float, str, float, int]]:
-    """The judges of one bias that are named: share, name, middle of the name, lowest lane where it meets none to its left.
-
-    inch: in units of the axis.
-    """
-    shares = rows["share"].to_numpy(float)
-    low, high = np.quantile(shares, [0.25, 0.75]) if len(shares) else (0.0, 0.0)
-    reach = FENCE * (high - low)
-    most = (shares > 0) & (shares == shares.max(initial=0.0))
-    named = (shares < low - reach) | (shares > high + reach) | most | (len(shares) <= FEW)
-    ends: list[float] = []  # of the last name in each lane
-    placed = []
-    for share, name in sorted(zip(shares[named].tolist(), rows["judge"].to_numpy()[named].tolist(), strict=True)):
-        half = (text_width(name) / 2 + 0.04) * inch
-        middle = min(max(share, LIMITS[0] + half), LIMITS[1] - half)
-        lane = next((number for number, end in enumerate(ends) if end <= middle - half), len(ends))
-        ends[lane : lane + 1] = [middle + half]
-        placed.append((share, name, middle, lane))
-    return placed
-
-
-def _draw_judges(
-    axes: Axes,
-    rows: pd.DataFrame,
-    floor: float,
-    names: Sequence[tuple[float, str, float, int]],
-    generator: np.random.Generator,
-) -> None:
-    height = floor + BAND * generator.uniform(0.15, 0.85, len(rows))
-    for (_, row), y in zip(rows.iterrows(), height, strict=True):
-        axes.plot([row["share"]], [y], linestyle="none", zorder=4, gid="judge", **MARKS[row["origin"]], **POINT)
-    at = dict(zip(rows["judge"], height, strict=True))
-    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # behind a name, so that no line crosses it
-    for share, name, middle, lane in names:
-        base = floor + BAND + LANE * (lane + 0.5)
-        axes.plot([share, middle], [at[name], base - LANE / 2 + 0.01], color=FAINT, lw=0.5, zorder=2.5)
-        axes.text(middle, base, name, ha="center", va="center_baseline", zorder=5, gid="name", bbox=paper)
+def _named(rows: pd.DataFrame) -> str:
+    """The judges of one bias that are named, with their shares, the most biased first."""
+    shares = rows["share"]
+    low, high = shares.quantile(0.25), shares.quantile(0.75)
+    beyond = (shares < low - FENCE * (high - low)) | (shares > high + FENCE * (high - low))
+    named = rows[beyond | ((shares > 0) & (shares == shares.max())) | (len(rows) <= FEW)]
+    ordered = named.sort_values("share", ascending=False, kind="stable")
+    return ", ".join(f"{row.judge} {row.share:.2f}" for row in ordered.itertuples())
 
 
 def _directions(count: int) -> np.ndarray:

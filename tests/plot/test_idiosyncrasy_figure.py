@@ -34,7 +34,7 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
     said = " ".join(texts(figure))
-    assert "3 of 6 unrelated cells lie in the band of their judge." in said
+    assert "3 of 6 unrelated cells lie in their judge's band." in said
     assert "where 90 % of cells without bias would lie" in said
     assert said.count("+0.030") == 3
 

@@ -147,27 +147,27 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert [axes.get_title(loc="left") for axes in figure.axes] == PRESENT
     assert artists(figure, STRATA)[0].get_ydata() == pytest.approx(0.6 / np.sqrt([10, 50]))
     assert artists(figure, HUMANS)[0].get_xdata().tolist() == [10, 50]
-    assert texts(figure).count("saved as one: 36 %\nsaved apart: 64 %") == 4
+    assert texts(figure).count("saved pooled: 36 %\nsaved stratified: 64 %") == 4
     points = artists(figure, "points")
     assert [(point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]] == [(True, 10), (False, 50)]
     said = foot(figure)
     assert (
-        "With 50 labelled prompts, which are 250 human scores of a model, the judges' ratings save a share of the labels (36 to"
-        " 36 % taken as one, 64 to 64 %" in said
+        "With 50 labelled prompts (250 human scores of a model), the judges' ratings save a share of the labels (36 to"
+        " 36 % pooled, 64 to 64 %" in said
     )
     assert "in 90 % of the choices, and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
-    assert "made with 10 prompts, over all models, the judges save 36 % taken as one and 0 % taken apart." in said
+    assert "By the actual errors with 10 prompts, over all models, the judges save 36 % pooled and 0 % stratified." in said
     assert on_paper(figure)
     few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "save a share" in text]
     few = labels()
     few.loc[few["model"] == PRESENT[0], "saved"] = np.nan  # human scores that do not vary
-    assert texts(drawn("ppi", few)).count("saved as one: 36 %\nsaved apart: 64 %") == 3
-    assert "really made" not in foot(drawn("ppi", labels(prompts=(30, 50))))
+    assert texts(drawn("ppi", few)).count("saved pooled: 36 %\nsaved stratified: 64 %") == 3
+    assert "actual errors" not in foot(drawn("ppi", labels(prompts=(30, 50))))
     assert is_page_of(drawn("ppi", few[:0]), power.NO_LABELS)
 
 
-def test_a_plan_says_how_many_prompts_it_takes_or_never():
+def test_the_power_figure_says_how_many_prompts_it_takes_or_never():
     figure = drawn("power", plans())
     said = texts(figure)
     assert [said.count(words) for words in ("4,936", "9,872", "never", "–", "not estimable")] == [2, 2, 4, 4, 1]
@@ -184,7 +184,7 @@ def test_a_plan_says_how_many_prompts_it_takes_or_never():
     assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
 
 
-def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_preference_is_not_known():
+def test_the_power_figure_says_where_its_test_is_not_of_the_right_size_and_where_preference_is_not_known():
     table = plans()
     of_a, of_b = ((table["estimand"] == estimand) for estimand in (A, BY_MODEL))
     table.loc[of_a & (table["raters"] == 1), "note"] = OVERSIZED
@@ -192,9 +192,9 @@ def test_a_plan_says_where_its_test_is_not_of_the_right_size_and_where_preferenc
     table.loc[of_b, ["floor", "size", "prompts_needed"]] = np.nan
     figure = drawn("power", table)
     said = texts(figure)
-    counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at the least", "–")]
+    counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
-    assert f"*: {OVERSIZED}; the number is that of a test of the right size." in foot(figure)
+    assert f"*: {OVERSIZED}; the number is for a test of the right size." in foot(figure)
     assert f"At the least, unknown: {UNKNOWN_PREFERENCES}." in foot(figure)
     assert not artists(figure, "floor")
     assert on_paper(figure)
@@ -206,7 +206,7 @@ def test_a_plan_without_known_reliability_has_exact_scores_and_no_raters():
     said = texts(figure)
     assert {"human scores taken as exact", "exact scores"} <= set(said)
     assert not [text for text in said if text.startswith(("1 human", "0 human", "nan"))]
-    assert "How reliable the human scores are is not known" in foot(figure)
+    assert "The reliability of the human scores is unknown" in foot(figure)
     assert "more raters" not in foot(figure)
     assert len([line for line in figure.axes[0].lines if line.get_gid() == "detectable"]) == 2
     assert "more raters take the errors away" in foot(drawn("power", plans()))

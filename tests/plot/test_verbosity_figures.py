@@ -144,7 +144,7 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
         figure = verbosity_bias(read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED)
         assert not figure.axes
-        said = " ".join(reversed(texts(figure))).partition("Left out is what has: ")[2]  # the lowest line comes first
+        said = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]  # the lowest line comes first
         assert [words in said for words in changes] == [words in (reason, single) for words in changes]
         assert on_paper(figure)
 
@@ -248,7 +248,7 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     assert [(point.get_ydata()[0], point.get_xdata()[0]) for point in points[0]] == [(1, 0.7), (0, 0.4), (2, 1.0)]
     assert [(point.get_xdata()[0], filled(point)) for point in points[1]] == [(0.6, True), (0.48, False)]
     assert "ties only" in texts(figure)
-    assert "90 to 100 comparisons" in texts(figure)
+    assert "n = 90 to 100" in texts(figure)
     assert 0.5 in [line.get_xdata()[0] for line in preference.lines]
 
 

@@ -1,4 +1,4 @@
-"""What estimand C compares: a judge's preference for itself and its family with its preferences for other models."""
+"""Estimand C: a judge's preference for itself and its family against its preferences for other models."""
 
 import numpy as np
 import pandas as pd
@@ -14,16 +14,15 @@ from recuse.plot.intervals import (
     NUMBER,
     family_breaks,
     frame_rows,
+    page_of_rows,
     sentence,
     write_axis_text,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, Subject, language, percent, widest
+from recuse.plot.page import Entry, family_entries, joined, page_of_words
+from recuse.plot.style import DOUBLE_COLUMN, Subject, language, percent
 
-ROW = 0.3
-ABOVE = 0.26  # inches for the title
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
 LOWER = {SELF: -0.22, FAMILY: 0.06, UNRELATED: 0.27}  # of a row, so that no mark hides behind another kind
@@ -37,12 +36,13 @@ WORDS = {
     FAMILY: "another model of its family",
     UNRELATED: "a model of another family",
 }
-TITLE = "What judges give models, beyond what is expected of judge and model"
+TITLE = "What judges give models beyond what judge and model explain"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 METHOD = (
-    "A mark is a judge's mean rating of a model, at given human scores if there are any, less the sum of what the judge gives "
-    "and what the model gets among unrelated cells, a unrelated cell itself left out. Filled: outside the band."
+    "A mark is a judge's mean rating of a model, at given human scores if there are any, less the judge's and the model's "
+    "effects among unrelated cells (neither self nor same family); an unrelated cell is left out for its own mark. Filled: "
+    "outside the band."
 )
 
 
@@ -51,8 +51,8 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     """Residuals of the cells of each judge on one axis, with the band that holds ordinary cells with probability `confidence`.
 
     table: the rows of one spec and slice of the table of residuals: judge, model, relation, residual, band (points of the unit
-    scale), reason. The band of a judge is that of its own cell; without one, its widest. A judge all of whose cells lack a
-    residual has words in its row; where all judges are such, they are all there is.
+    scale), reason. A judge's band is that of its own cell, or else its widest. A judge without a residual has words in its row;
+    if no judge has one, the page has only words.
     """
     table = table[(table["spec"] == spec) & table["slice"].isna()]
     known = table.dropna(subset="residual")
@@ -61,13 +61,13 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
         why = [*reasons.index, NOTHING][0]
         return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
     judges = subject.palette.order(table["judge"].dropna())
-    # That of the own cell, or else the widest; NaN without any residual.
+    # NaN without any residual.
     rated_themselves = known.loc[known["relation"] == SELF, "judge"]
     of_band = known[(known["relation"] == SELF) | ~known["judge"].isin(rated_themselves)]
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = known["residual"].abs() <= known["judge"].map(bands)
     ordinary = known["relation"] == UNRELATED
-    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} unrelated cells lie in the band of their judge."
+    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} unrelated cells lie in their judge's band."
     hues = {relation: FAINT if relation == UNRELATED else INK for relation in WORDS}
     marks = [Entry(WORDS[name], line={"color": hue, "linestyle": "none", **MARKS[name]}) for name, hue in hues.items()]
     band = {key: value for key, value in BAND.items() if key != "zorder"}
@@ -75,21 +75,15 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
         family_entries(subject.palette, judges),
         [*marks, Entry(f"where {percent(confidence)} of cells without bias would lie", [band] * 2)],
     ]
-    label = widest(judges) + 0.1
-    width = page_width(legend)
-    panel = width - 2 * EDGE - label - NUMBER
-    absent = sentence({f"cells of {', '.join(own)}": reason for reason, own in reasons.items()})
-    note, body = joined(METHOD, count, absent), len(judges) * ROW + BELOW + ABOVE
-    page = Page(subject=subject, width=width, body=body, legend=legend, note=note)
-    axes = page.axes(EDGE + label, BELOW, panel, len(judges) * ROW)
+    absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
+    sizes = {"row": 0.3, "below": BELOW, "above": 0.26, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    page, panels = page_of_rows(subject, judges, [TITLE], legend, most=1, **sizes, note=joined(METHOD, count, absent))
+    (axes,) = panels.axes
     ends = known.assign(estimate=known["residual"], ci_low=-known["band"], ci_high=known["band"])
-    limits = bias_limits(ends)
-    frame_rows(axes, limits=limits, rows=len(judges), breaks=family_breaks(judges, subject.palette))
-    axes.set_yticks(range(len(judges)), judges)
-    axes.set_title(TITLE)
+    frame_rows(axes, limits=bias_limits(ends), rows=len(judges), breaks=family_breaks(judges, subject.palette))
     for place, judge in enumerate(judges):
         _draw_judge(axes, place, known.assign(inside=inside)[known["judge"] == judge], bands[judge], subject)
-    write_axis_text(page, EDGE + label + panel / 2, 0, "the model")
+    write_axis_text(page, panels.middle, 0, "the model")
     return page.figure
 
 

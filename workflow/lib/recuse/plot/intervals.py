@@ -1,4 +1,4 @@
-"""Rows of points with intervals on one axis: the marks, the words where there is none, the numbers beside, and the frame."""
+"""Rows of points with intervals on one axis: marks, words in place of missing marks, numbers beside the rows, and the frame."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -65,9 +65,9 @@ def draw_interval(
 ) -> None:
     """Point and interval of `row` at the height `place`: filled when the interval excludes 0, else hollow.
 
-    A simultaneous interval, where the row has the columns SIMULTANEOUS, is a fine line with an upright stroke at each end.
-    A row without an interval is a hollow point and the words `no standard error`, for which `axes` must have their limits and
-    the width `room_for_words`. A missing value of `column` is written as `not estimable`, not drawn.
+    A simultaneous interval (columns SIMULTANEOUS, if any) is a fine line with an upright stroke at each end.
+    A row without an interval is a hollow point with the words `no standard error`; set the limits of `axes` and the width
+    `room_for_words` before. A missing value of `column` is the words `not estimable`.
     """
     if np.isnan(row[column]):
         write_instead(axes, place, "not estimable")
@@ -83,7 +83,7 @@ def draw_interval(
 
 
 def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
-    """Arrowheads where an interval of `row` goes on beyond the axis; the estimate as a number where it is beyond it, too."""
+    """Arrowheads where an interval of `row` goes beyond the axis, with the estimate if that is beyond it, too."""
     bounds = [row[bound] for bound in ENDS if bound in row]
     for end, sign, marker, side in zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), strict=True):
         outside = sign * (row["estimate"] - end) > 0
@@ -96,7 +96,7 @@ def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:
 
 
 def write_instead(axes: Axes, place: float, text: str) -> None:
-    """Say in grey, in the middle of a row, why nothing is drawn in it."""
+    """Say in grey, in the middle of a row, why it is empty."""
     axes.text(0.5, place, text, transform=axes.get_yaxis_transform(), ha="center", **WORDS)
 
 
@@ -107,7 +107,7 @@ def write_absent(axes: Axes, judges: Sequence[str], present: pd.Series, text: st
 
 
 def write_beside(axes: Axes, place: float, value: float, text: str) -> None:
-    """Say in grey, beside the point at `value` on the side where there is more room, what is missing of it."""
+    """Say in grey what the point at `value` lacks, on the side of it with more room."""
     low, high = axes.get_xlim()
     leftwards = (value - low) / (high - low) > 0.501  # so that rounding does not choose the side of a point in the middle
     offset = (-72 * BESIDE if leftwards else 72 * BESIDE, 0)
@@ -116,20 +116,20 @@ def write_beside(axes: Axes, place: float, value: float, text: str) -> None:
 
 
 def write_number(axes: Axes, place: float, text: str, inches: float = NUMBER, *, ha: str = "right", up: float = 0) -> None:
-    """A number beside a row, so many inches to the right of the axis, and `up`."""
+    """A number beside a row, `inches` to the right of the axis and inches `up`."""
     where = {"textcoords": "offset points", "xycoords": axes.get_yaxis_transform(), "ha": ha, "va": "center_baseline"}
     axes.annotate(text, (1, place), (72 * inches, 72 * up), **where)
 
 
 def room_for_words(table: pd.DataFrame, *, column: str = "estimate") -> float:
-    """Width in inches of a panel in which `write_beside` has room, wherever the point lies; 0 if no row needs it."""
+    """Width in inches of a panel with room for `write_beside` at any point; 0 if no row needs it."""
     drawn = table.dropna(subset=[column])
     needed = not all(has_interval(row) for _, row in drawn.iterrows())
     return 2 * (text_width(NO_ERROR) + BESIDE + 0.03) if needed else 0.0
 
 
 def interval_entries(what: str, hollow: str = "interval includes 0", colour: str = INK) -> list[Entry]:
-    """Legend of filled and hollow points: `what`, as in `estimate, 90 % Wald interval, HC0`, and what it is to be `hollow`."""
+    """Legend of filled points, `what`, as in `estimate, 90 % Wald interval, HC0`, and of hollow ones."""
     full = {"color": colour, "lw": STROKE, **POINT}
     return [Entry(what, line=full), Entry(hollow, line={**full, "markerfacecolor": "white"})]
 
@@ -194,9 +194,9 @@ def page_of_rows(
     """
     rows, columns = grid(len(titles), most)
     label, height = widest(names) + 0.1, len(names) * row
-    room = page_width(several=columns > 1) - 2 * EDGE - right - label - (columns - 1) * gutter - columns * beside
-    panel = max(least, room / columns)
-    width = max(2 * EDGE + label + columns * (panel + beside) + (columns - 1) * gutter + right, least_page)
+    frame = 2 * EDGE + label + columns * beside + (columns - 1) * gutter + right
+    panel = max(least, (max(page_width(legend, several=columns > 1), least_page) - frame) / columns)
+    width = frame + columns * panel
     page = Page(subject=subject, width=width, body=below + rows * (height + above), legend=legend, note=note)
     step = panel + beside + gutter, height + above
     panels = list(page.panels(len(titles), columns, corner=(EDGE + label, below), size=(panel, height), step=step))
@@ -214,12 +214,12 @@ def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
 
 
 def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, unit: str = UNIT) -> None:
-    """What the two directions of an axis mean, and its unit, in the lowest part of the space of BELOW inches under it."""
+    """The two directions of an axis and its unit, in the space of BELOW inches under it."""
     page.centred(middle, bottom + 1.45 * LINE, f"← harsher      favours {target} →")
     page.centred(middle, bottom + 0.6 * LINE, unit)
 
 
 def sentence(reasons: Mapping[str, str]) -> str:
-    """What a page says at its foot of the things that it does not show; nothing where there is none."""
+    """The note on what a page does not show, with reasons; empty if nothing is missing."""
     named = "; ".join(f"{name} ({reason})" for name, reason in reasons.items())
     return f"Not estimated: {named}." if reasons else ""

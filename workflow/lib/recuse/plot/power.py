@@ -1,4 +1,4 @@
-"""What more prompts or labels would tell: detectable self-bias and false alarms, and human means from few labels."""
+"""What more prompts or labels would show: detectable self-bias and false alarms, and human means from few labels."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -27,25 +27,27 @@ ABOVE = 0.1  # inches over a panel, beside the lines of its title
 STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))  # by number of models
 COLOURS = "viridis", 0.0, 0.78  # from the fewest raters to the most; none is the grey of the other keys
 WIDTHS = 2.4, 1.1  # likewise, so that lines which lie on one another are seen
-EXACT, EXACT_SCORES = 0, "human scores taken as exact"  # as many raters, then
+EXACT, EXACT_SCORES = 0, "human scores taken as exact"  # number of raters, then, and its name
 AIM = {"color": INK, "lw": 0.9, "linestyle": (0, (6, 2))}
 FLOOR = {"marker": "<", "markersize": 4.5, "linestyle": "none"}
 MARKED = {OVERSIZED: "{:,.0f} *", UNKNOWN_PREFERENCES: "unknown"}  # by the note
 SMALLEST = f"smallest detectable bias,\n{UNIT}"
 FALSE_ALARMS = "unbiased judges\ncalled biased"
-NONE = "No plan: no judge with a slope of its own on human scores is rated itself (tables/power.csv)."
+NONE = "No power: no judge with its own slope on human scores rates itself (tables/power.csv)."
 
-# Few labels.
+# Prediction-powered estimates.
 WAYS = {
     HUMANS: ("human labels alone (grey)", {"marker": "s", "markersize": 3.0, "linestyle": "-"}),
-    JUDGES: ("with all judges' ratings, taken as one", {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))}),
-    STRATA: ("with them, apart by dimension and self, family, others", {"marker": "o", "markersize": 3.2, "linestyle": "-"}),
+    JUDGES: ("with all judges' ratings, pooled", {"marker": "^", "markersize": 3.8, "linestyle": (0, (3, 1.2))}),
+    STRATA: (
+        "with them, stratified by dimension and self, family, others",
+        {"marker": "o", "markersize": 3.2, "linestyle": "-"},
+    ),
 }
 DIGITS = (1, 2, 3, 5), (1, 2, 4, 6, 8)  # of the numbers of the upright axis: those of which more lie on it
-SAVED = {JUDGES: "as one", STRATA: "apart"}
+SAVED = {JUDGES: "pooled", STRATA: "stratified"}
 NO_LABELS = (
-    "Nothing to draw: no row has a human score, or no number of labelled prompts that config names leaves as many prompts "
-    "without labels."
+    "Nothing to draw: no row has a human score, or every number of labelled prompts in config is above half of the prompts."
 )
 
 
@@ -54,7 +56,7 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
     """Draw for each estimand the smallest detectable self-bias and the false alarms against the number of prompts.
 
     `table`: see recuse.inference.power.power_rows. A line for each number of raters (colour) and of models
-    (style); under the panels stands how many prompts the self-bias aimed at takes.
+    (style); under the panels, the number of prompts that the target self-bias takes.
     """
     table = table.assign(raters=table["raters"].fillna(EXACT).astype(int))
     if not table["detectable"].notna().any():
@@ -91,7 +93,7 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
                 place = {"color": line["color"], "clip_on": False, "zorder": 4}
                 sizes.plot([sizes.get_xlim()[1]], [floor], gid="floor", **place, **FLOOR)
         unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
-        in_panels = {sizes: "at the least", alarms: "unknown"} if unknown else {}
+        in_panels = {sizes: "at least", alarms: "unknown"} if unknown else {}
         if not own["detectable"].notna().any():
             in_panels = {sizes: "not estimable"}
         for axes, text in in_panels.items():
@@ -103,7 +105,7 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
             rows = own[own["models"] == model].drop_duplicates("raters").sort_values("raters")
             for line, row in enumerate(rows.to_dict("records")):
                 page.text(middle, words - LINE - (line + 2) * LINE, _prompts(row), ha="center")
-    page.text(EDGE, words - LINE, f"Prompts that it takes to detect {table['self_bias'].iloc[0]:g}:", weight="bold")
+    page.text(EDGE, words - LINE, f"Prompts needed to detect {table['self_bias'].iloc[0]:g}:", weight="bold")
     for line, number in enumerate(raters):
         page.text(EDGE, words - (line + 3) * LINE, counted(number, "rater") if number != EXACT else "exact scores")
     for height, text in ((lower + ALARMS / 2, FALSE_ALARMS), (upper + FOUND / 2, SMALLEST)):
@@ -115,9 +117,9 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
     raters = {key[0]: {**line, "linestyle": "-"} for key, line in lines.items()}
     models = {key[1]: {**line, "color": FAINT, "lw": WIDTHS[1]} for key, line in lines.items()}
     judges = table.drop_duplicates("models").set_index("models")["judges"]
-    marks = [Entry(f"self-bias aimed at, {table['self_bias'].iloc[0]:g}", line=AIM)]
+    marks = [Entry(f"target self-bias, {table['self_bias'].iloc[0]:g}", line=AIM)]
     if (table["floor"] > 0).any():
-        marks.append(Entry("floor: more prompts do not get below it", line={**FLOOR, "color": FAINT}))
+        marks.append(Entry("floor: no number of prompts gets below it", line={**FLOOR, "color": FAINT}))
     by_raters = [
         Entry(EXACT_SCORES if number == EXACT else f"{counted(number, 'human rater')} of a completion", line=line)
         for number, line in raters.items()
@@ -129,22 +131,22 @@ def _legend(table: pd.DataFrame, lines: Mapping[tuple, Mapping]) -> list[list[En
 def _note(table: pd.DataFrame, confidence: float) -> str:
     power, level = percent(table["power"].iloc[0]), percent(1 - confidence)
     if (table["raters"] == EXACT).all():
-        reliability, errors = "", "passes"
-        taken = ". How reliable the human scores are is not known: what their errors would do is left out."
+        reliability, looks = "", "looks"
+        taken = ". The reliability of the human scores is unknown, and the effect of measurement error left out."
     else:
-        reliability, errors = ", and the reliability of its human scores", "and errors of the human scores pass"
-        taken = "; more raters take the errors away. Where lines lie on one another the number of raters makes no difference."
+        reliability, looks = ", and the reliability of its human scores", "and measurement error in the human scores look"
+        taken = "; more raters remove the error. Where lines coincide, the number of raters makes no difference."
     sentences = [
-        f"Above: the smallest self-bias that a test with {level} false alarms finds with probability {power}, whichever judge "
-        f"has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with whom "
-        f"this is most often so. Both in closed form, from noise, preferences and slopes in these ratings{reliability}. "
-        "A judge's preference for single models sets the floor; more models lower it. This preference, for which A and "
-        f"B do not allow, {errors} for bias, the more surely the more prompts there are{taken}"
+        f"Above: the smallest self-bias that a test with {level} false alarms detects with probability {power}, whichever "
+        f"judge has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with "
+        f"the highest rate. Both in closed form, from noise, preferences and slopes in these ratings{reliability}. A judge's "
+        "preference for single models sets the floor; more models lower it. A and B do not allow for this preference: it "
+        f"{looks} like bias, and the more so with more prompts{taken}"
     ]
     notes = table["note"].dropna().unique()
-    sentences += ["Never: the floor is above it."] if NEVER in notes else []
-    sentences += [f"*: {OVERSIZED}; the number is that of a test of the right size."] if OVERSIZED in notes else []
-    sentences += [f"At the least, unknown: {UNKNOWN_PREFERENCES}."] if UNKNOWN_PREFERENCES in notes else []
+    sentences += ["Never: the floor is above the target."] if NEVER in notes else []
+    sentences += [f"*: {OVERSIZED}; the number is for a test of the right size."] if OVERSIZED in notes else []
+    sentences += [f"At least, unknown: {UNKNOWN_PREFERENCES}."] if UNKNOWN_PREFERENCES in notes else []
     sentences += [f"–: {note}." for note in notes if note not in (NEVER, OVERSIZED, UNKNOWN_PREFERENCES)]
     return "\n".join(sentences)
 
@@ -179,10 +181,9 @@ def _prompts(row: Mapping) -> str:
 
 @language()
 def ppi(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Draw the width of the interval against the number of labels, in a panel for each model, a line for each way.
+    """Draw the width of the interval against the number of labels, a panel for each model, a line for each method.
 
-    `table`: see recuse.inference.ppi.widths. Each panel says which share of the labels is saved at the
-    largest number of them.
+    `table`: see recuse.inference.ppi.widths. Each panel gives the share of labels saved at the largest number of them.
     """
     table = table.dropna(subset="width")
     if not len(table):
@@ -236,13 +237,13 @@ def _draw(axes: Axes, rows: pd.DataFrame, way: str, colour: str) -> None:
 
 
 def _saved(own: pd.DataFrame) -> str:
-    """What the judges save at the largest number of labels, of one model; nothing if these are few, or do not vary."""
+    """What the judges save at the largest number of labels of a model; empty if these are few or do not vary."""
     at = _at_most(own).set_index("method")["saved"].dropna()
     return "\n".join(f"saved {words}: {100 * at[way]:.0f} %" for way, words in SAVED.items() if way in at)
 
 
 def _at_most(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the largest number of labelled prompts; none where that is few."""
+    """The rows of the largest number of labelled prompts; none if that is few."""
     return rows[(rows["prompts"] == rows["prompts"].max()) & (rows["prompts"] >= FEW_LABELLED)]
 
 
@@ -250,7 +251,7 @@ def _note_of_labels(table: pd.DataFrame, confidence: float) -> str:
     least, most = (table[table["prompts"] == ends] for ends in (table["prompts"].min(), table["prompts"].max()))
     enough = _at_most(table)
     spans = [
-        f"{100 * shares.min():.0f} to {100 * shares.max():.0f} % taken {words}"
+        f"{100 * shares.min():.0f} to {100 * shares.max():.0f} % {words}"
         for way, words in SAVED.items()
         if len(shares := enough.loc[enough["method"] == way, "saved"].dropna())
     ]
@@ -259,28 +260,28 @@ def _note_of_labels(table: pd.DataFrame, confidence: float) -> str:
     # From the worst to the best way; means over models.
     held = [f"{_ends(shares)} % with {prompts} prompts" for prompts, shares in covered.items()]
     saved = (
-        f"With {most['prompts'].iloc[0]} labelled prompts, which are {_ends(most['labels'])} human scores of a model, the "
-        f"judges' ratings save a share of the labels ({', '.join(spans)}, "
-        "by model): with so many fewer the interval is as narrow as by human labels alone."
+        f"With {most['prompts'].iloc[0]} labelled prompts ({_ends(most['labels'])} human scores of a model), the judges' "
+        f"ratings save a share of the labels ({', '.join(spans)}, by model): with so many fewer, the interval is as narrow as "
+        "with human labels alone."
     )
     points = (
-        f"Points: means over {table['draws'].max()} random choices of {counts} prompts, the same for all lines; hollow: "
-        f"fewer than {FEW_LABELLED}. Intervals are to hold the mean over all prompts in {percent(confidence)} of the choices, "
-        f"and do so in {' and '.join(held)}."
+        f"Points: means over {table['draws'].max()} random choices of {counts} prompts, the same for all lines; hollow: fewer "
+        f"than {FEW_LABELLED}. Intervals should contain the mean over all prompts in {percent(confidence)} of the choices and "
+        f"do so in {' and '.join(held)}."
     )
-    return joined(saved if spans else "", points, _saved_really(least))
+    return joined(saved if spans else "", points, _saved_by_errors(least))
 
 
 def _ends(values: pd.Series) -> str:
     return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
 
 
-def _saved_really(rows: pd.DataFrame) -> str:
-    """What the errors of the choices say that few prompts save: by the intervals it may seem to be more."""
+def _saved_by_errors(rows: pd.DataFrame) -> str:
+    """The saving by the actual errors of the choices with few prompts, where intervals may show more."""
     prompts = rows["prompts"].iloc[0]
     squares = (rows["rmse"] ** 2).groupby(rows["method"]).mean()
     if prompts >= FEW_LABELLED or squares[HUMANS] <= 0:
         return ""
     shares = {words: 1 - squares[way] / squares[HUMANS] for way, words in SAVED.items() if way in squares}
-    saved = " and ".join(f"{100 * share:.0f} % taken {words}" for words, share in shares.items()).replace("-", "−")
-    return f"By the errors that are really made with {prompts} prompts, over all models, the judges save {saved}."
+    saved = " and ".join(f"{100 * share:.0f} % {words}" for words, share in shares.items()).replace("-", "−")
+    return f"By the actual errors with {prompts} prompts, over all models, the judges save {saved}."

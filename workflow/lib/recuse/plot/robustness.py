@@ -1,4 +1,4 @@
-"""Which conclusions of the first check stand in the others: judges and families down, checks across, the whole study on top."""
+"""Which conclusions hold in all robustness checks: judges and families down, checks across, the whole study on top."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ BOXES = {
     REVERSED: {"facecolor": "none", "edgecolor": INK, "lw": 1.1},
     NEW: {"facecolor": "none", "edgecolor": INK, "lw": 0.8, "linestyle": (0, (2, 1.4))},
 }
-OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not found by the first column"}
+OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not in the first column"}
 HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
 WHOLE = "The whole study"
 NUMBERS = f"numbers: estimates in {UNIT}"
@@ -54,7 +54,7 @@ ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges"
 
 @dataclass(frozen=True)
 class Layout:
-    """What the panels share: rows of the table, what it was asked, and the places of judges and families."""
+    """What the panels share: rows of the table, the checks, and the places of judges and families."""
 
     rows: Sequence[Mapping]
     asked: Robustness
@@ -70,7 +70,7 @@ class Layout:
 
     @property
     def names(self) -> list[str]:
-        """What stands before each row."""
+        """Names of the rows."""
         return [term if quantity == "self_bias" else f"{term}, family" for quantity, term in self.places]
 
     @property
@@ -87,10 +87,10 @@ class Layout:
         rows = [row for label in labels for row in self.of(label)]
         columns, left = {}, 0.0
         for check in self.asked.checks:
-            own = [row for row in rows if row["check"] == check.name]
-            if own:
+            of_check = [row for row in rows if row["check"] == check.name]
+            if of_check:
                 lines = 1 + self.headings[check.name].count("\n")
-                width = NUMBER if self._numbered(check, own) else max(MARK, lines * HEADING_LINE + 0.04)
+                width = NUMBER if self._numbered(check, of_check) else max(MARK, lines * HEADING_LINE + 0.04)
                 columns[check.name] = (left, width)
                 left += width
         return columns
@@ -100,10 +100,10 @@ class Layout:
         """The title of each check, broken where it is long."""
         return {check.name: wrap(check.title, HEADING) for check in self.asked.checks}
 
-    def _numbered(self, check: RobustnessCheck, own: Sequence[Mapping]) -> bool:
+    def _numbered(self, check: RobustnessCheck, rows: Sequence[Mapping]) -> bool:
         """Whether a check has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
         first = {_key(row): row for row in self.rows if row["check"] == self.asked.checks[0].name}
-        known = [row for row in own if is_known(row["estimate"])]
+        known = [row for row in rows if is_known(row["estimate"])]
         if check is self.asked.checks[0]:
             return bool(known)
         return any(
@@ -130,8 +130,8 @@ def conclusions(
 ) -> Figure:
     """Draw the table of conclusions: a mark for each judge or family and check, its shape the conclusion, its box the verdict.
 
-    table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have the
-    columns of checks that say something by dimension. Beside the marks stand estimates, in points of the unit scale.
+    table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have a
+    column for each check by dimension. Beside the marks are estimates, in points of the unit scale.
     """
     asked = Robustness(RobustnessCheck.from_config(checks), specs, confidence, power)
     if without_human_scores(not_estimable.to_dict("records")):
@@ -241,18 +241,18 @@ def _legend(layout: Layout) -> list[list[Entry]]:
     present = {row["verdict"] for row in layout.rows}
     boxes = [Entry(words, [BOXES[name]]) for name, words in OUTCOMES.items() if name in present]
     level = layout.asked.confidence
-    said = [Entry(f"decided by {100 * level:g} % intervals, or without one by p ≤ {1 - level:.4g}"), Entry(NUMBERS)]
+    rule = [Entry(f"decided by {100 * level:g} % intervals, or without one by p ≤ {1 - level:.4g}"), Entry(NUMBERS)]
     letters = dict.fromkeys(row["estimand"][0] for row in layout.rows if isinstance(row["estimand"], str) and row["estimand"])
     return [
         family_entries(layout.palette, judges),
         marks,
         [Entry("no box: as in the first column"), *boxes],
-        said,
+        rule,
         [Entry(ESTIMANDS[letter]) for letter in sorted(letters)],
     ]
 
 
 def _answers(layout: Layout) -> str:
-    """The answer of the whole study, or of the first dimension where there is no other."""
+    """The answer of the whole study, or of the first dimension if that is all there is."""
     label = "" if layout.of("") or not layout.rows else layout.rows[0]["slice"]
     return joined(*answers(layout.of(label), layout.asked, label=label))

@@ -1,4 +1,4 @@
-"""What the order and the length of answers do to each judge: position and verbosity (Saito et al., arXiv 2310.10076)."""
+"""Effects of the order and the length of answers on each judge: position and verbosity (Saito et al., arXiv 2310.10076)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,18 +25,14 @@ from recuse.plot.intervals import (
     has_interval,
     interval_entries,
     page_of_rows,
-    plain_rows,
     write_absent,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Page, conditions_of, page_of_words, page_width
-from recuse.plot.style import EDGE, LINE, TEXT, Subject, language, percent, text_width, widest
+from recuse.plot.page import Entry, conditions_of, page_of_words
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SMALL, TEXT, Subject, language, percent, text_width, widest
 
 # Position.
-TITLE = 0.24  # inches for the titles of the panels
-HEADING = 0.28  # inches for a condition
-UNDER = 0.42  # inches for ticks and axis text
 GUTTER = 0.2  # inches between panels
 NUMBER = 0.36  # inches for the value beside a row
 CONSISTENCY = "consistency"
@@ -50,15 +46,15 @@ STATISTICS_OF_SINGLE = {
     "single_order_own": ("Own", "← another's   own →"),
 }
 HALF = {"color": INK, "lw": 0.9}
-NO_POSITION = "Nothing to say of position: no comparison has a verdict in both orders, or a choice in one."
+NO_POSITION = "No effect of position: no comparison has a verdict in both orders, or a choice in one."
 NOTE_OF_POSITION = (
-    "Intervals by bootstrap over questions, exact where all questions agree. First-position preference: share of the answer "
-    "shown first among the verdicts that are not ties."
+    "Intervals by bootstrap over questions, exact where all questions agree; n: comparisons. First-position preference: share "
+    "of the answer shown first among the verdicts that are not ties."
 )
 NOTE_OF_SINGLE = (
-    "Each pair was judged in one order, so that the first panel tells of the place only if that order was drawn at random. "
-    "Shares of the verdicts that are not ties; in the others a longer, or own, answer may be the better one. Intervals by "
-    "bootstrap over questions, exact where all questions agree."
+    "Each pair was judged in one order, so the first panel measures position only if that order was drawn at random. Shares of "
+    "the verdicts that are not ties; a longer, or own, answer may be the better one. Intervals by bootstrap over questions, "
+    "exact where all questions agree."
 )
 
 # Verbosity.
@@ -70,19 +66,19 @@ RULES = {
     "ab": ("model_a's answer shown first", {**ARROW, "marker": "<"}),
     "ba": ("model_b's answer shown first", {**ARROW, "marker": ">", "markerfacecolor": "white"}),
 }
-OTHER_DATA = "what Saito et al. print of this judge on other data (HH-RLHF)"
+OTHER_DATA = "printed by Saito et al. for this judge on other data (HH-RLHF)"
 DIRECTIONS = "← prefers shorter      prefers longer →"
 UNIT = "verbosity bias: difference of two shares of disagreement with the humans"
 NOTE = (
-    "A judge's draws are left out; the bootstrap is over questions. Beside each row: comparisons of the large mark in which "
-    "the humans prefer the shorter + the longer answer."
+    "Judges' draws are left out; the bootstrap is over questions. Beside each row: comparisons of the large mark in which the "
+    "humans prefer the shorter + the longer answer."
 )
-NO_MARK = " Where one of these is 0 there is no large mark."
+NO_MARK = " If one of these is 0, there is no large mark."
 NO_BAR = " A large mark without a bar has no interval."
 NO_ROWS = "No verbosity bias: there is no comparison with a human label."
 NO_VALUES = (
     "No verbosity bias: no judge has verdicts that count both where the humans prefer the shorter answer and where they prefer "
-    "the longer. Left out is what has: {reasons}."
+    "the longer. Left out: comparisons with {reasons}."
 )
 LEFT_OUT = {  # column of the table: why its verdicts do not count
     "judge_draws": "a draw of the judge",
@@ -99,9 +95,8 @@ NO_VALUE = "no comparison on one side"
 def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Consistency and first-position preference of each judge with intervals, the conditions below one another.
 
-    `table`: the table of position, see `recuse.pairwise.verbosity`; its other statistics are not drawn. Where no comparison has
-    both orders, what single orders tell takes their place. A preference is filled when its interval excludes one half, hollow
-    when it does not or there is none.
+    `table`: the table of position, see `recuse.pairwise.verbosity`. If no comparison has both orders, statistics of single
+    orders are drawn instead. A preference is filled if its interval excludes one half, hollow if not or if there is none.
     """
     present = set(table["statistic"])
     single = present.isdisjoint(STATISTICS)
@@ -110,34 +105,26 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     if table.empty:
         return page_of_words(subject, NO_POSITION)
     judges = subject.palette.order(table["judge"])
-    label, height = widest(judges) + 0.1, len(judges) * ROW
-    block = height + (HEADING if any(conditions) else 0.0)
     share = f"share, {percent(confidence)} bootstrap interval"
     entries = interval_entries(share, "interval of a preference includes one half", BLUE)
     legend = [[*entries, Entry("one half: no preference", line=HALF)]]
-    width = page_width(legend)
-    panel = (width - 2 * EDGE - label - (len(statistics) - 1) * GUTTER) / len(statistics) - NUMBER
-    note, body = NOTE_OF_SINGLE if single else NOTE_OF_POSITION, UNDER + len(conditions) * block + TITLE
-    page = Page(subject=subject, width=width, body=body, legend=legend, note=note)
-    lefts = {statistic: EDGE + label + column * (panel + NUMBER + GUTTER) for column, statistic in enumerate(statistics)}
-    for number, condition in enumerate(reversed(conditions)):
-        rows = table[table["condition"] == condition]
-        bottom = UNDER + number * block
-        page.text(EDGE, bottom + height + 0.1, condition, weight="bold", size=TEXT)
-        counts = rows.loc[rows["statistic"] == rows["statistic"].iloc[0], "n"]  # of all comparisons, or of all choices
-        count = " to ".join(map(str, sorted({counts.min(), counts.max()})))
-        above = bottom + height + (0.1 if condition else TITLE / 2)
-        page.text(width - EDGE, above, f"{count} comparisons", ha="right", color=FAINT)
-        for column, (statistic, left) in enumerate(lefts.items()):
-            axes = page.axes(left, bottom, panel, height)
-            axes.set_xlim(-0.03, 1.03)
-            axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1") if number == 0 else [])
-            plain_rows(axes, judges if column == 0 else [""] * len(judges))
-            _draw_shares(axes, rows[rows["statistic"] == statistic], judges, half=statistic != CONSISTENCY)
-    for statistic, left in lefts.items():
-        title, across = statistics[statistic]
-        page.text(left, UNDER + len(conditions) * block + TITLE / 2, title, weight="bold", size=TEXT)
-        page.centred(left + panel / 2, 0.05, across)
+    panels = [(condition, statistic) for condition in conditions for statistic in statistics]
+    titles = [condition if statistic == panels[0][1] else "" for condition, statistic in panels]
+    sizes = {"row": ROW, "below": 0.56, "above": 0.28, "gutter": GUTTER, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    note = NOTE_OF_SINGLE if single else NOTE_OF_POSITION
+    page, places = page_of_rows(subject, judges, titles, legend, most=len(statistics), **sizes, note=note)
+    for (condition, statistic), axes in zip(panels, places.axes, strict=True):
+        rows = table[(table["condition"] == condition) & (table["statistic"] == statistic)]
+        axes.set(xlim=(-0.03, 1.03), ylim=(len(judges) - 0.5, -0.5))
+        axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1"))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x")
+        if statistic == panels[0][1]:
+            count = " to ".join(map(str, sorted({rows["n"].min(), rows["n"].max()})))
+            axes.set_title(f"n = {count}", loc="right", size=SMALL, weight="normal", color=FAINT)
+        _draw_shares(axes, rows, judges, half=statistic != CONSISTENCY)
+    for statistic, middle in zip(statistics, places.middles, strict=True):
+        page.centred(middle, 0.05, "\n".join(statistics[statistic]))
     return page.figure
 
 
@@ -161,11 +148,10 @@ def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half:
 def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, published: Sequence[str] = ()) -> Figure:
     """Verbosity bias by judge, a panel for each condition (Saito et al., equation 6).
 
-    `table`: the table of verbosity, see `recuse.pairwise.verbosity`; of the treatments of draws, only `excluded` is drawn. The
-    debiased verdicts are a point with its interval, filled when it excludes 0; grey and never filled when one side has few
-    questions (column `few`), as the interval is too short then. The other order rules are small grey marks lower in the same
-    row. published: the file of what Saito et al. print of other data (Table 1), in a list; a judge that is not in a panel has
-    no such mark.
+    `table`: the table of verbosity, see `recuse.pairwise.verbosity`, with draws excluded. Debiased verdicts are a point with
+    its interval, filled if it excludes 0; grey and hollow if one side has few questions (column `few`), as the interval is then
+    too short. The other order rules are small grey marks lower in the row. published: the file of values that Saito et al.
+    print for other data (Table 1), in a list.
     """
     table, conditions = conditions_of(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
@@ -181,9 +167,8 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
     least = max(1.3, widest(conditions, TEXT, "bold") - beside, text_width(DIRECTIONS) - beside)
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28 if any(conditions) else 0.12, "gutter": GUTTER, "beside": beside}
-    least_page = max(text_width(UNIT) + 2 * EDGE, page_width(legend, several=False))
-    of_page = {"least": least, "least_page": least_page, "note": note}
-    page, panels = page_of_rows(subject, judges, conditions, legend, most=2, **sizes, **of_page)
+    sizes |= {"least": least, "least_page": text_width(UNIT) + 2 * EDGE}
+    page, panels = page_of_rows(subject, judges, conditions, legend, most=2, **sizes, note=note)
     ends = main[["ci_low", "ci_high"]].to_numpy(float)
     limits = limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()])
     for condition, axes in zip(conditions, panels.axes, strict=True):

@@ -155,7 +155,7 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
         "With 50 labelled prompts (250 human scores of a model), the judges' ratings save a share of the labels (36 to"
         " 36 % pooled, 64 to 64 %" in said
     )
-    assert "in 90 % of the choices, and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
+    assert "in 90 % of the choices and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
     assert "By the actual errors with 10 prompts, over all models, the judges save 36 % pooled and 0 % stratified." in said
     assert on_paper(figure)
     few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
@@ -195,12 +195,12 @@ def test_the_power_figure_says_where_its_test_is_not_of_the_right_size_and_where
     counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
     assert f"*: {OVERSIZED}; the number is for a test of the right size." in foot(figure)
-    assert f"At the least, unknown: {UNKNOWN_PREFERENCES}." in foot(figure)
+    assert f"At least, unknown: {UNKNOWN_PREFERENCES}." in foot(figure)
     assert not artists(figure, "floor")
     assert on_paper(figure)
 
 
-def test_a_plan_without_known_reliability_has_exact_scores_and_no_raters():
+def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_raters():
     table = plans()[lambda rows: rows["raters"] == 1].assign(raters=np.nan)
     figure = drawn("power", table)
     said = texts(figure)
@@ -209,7 +209,7 @@ def test_a_plan_without_known_reliability_has_exact_scores_and_no_raters():
     assert "The reliability of the human scores is unknown" in foot(figure)
     assert "more raters" not in foot(figure)
     assert len([line for line in figure.axes[0].lines if line.get_gid() == "detectable"]) == 2
-    assert "more raters take the errors away" in foot(drawn("power", plans()))
+    assert "more raters remove the error" in foot(drawn("power", plans()))
 
 
 @pytest.mark.parametrize("models", [["one"], [f"a model with a rather long name {number}" for number in range(14)]])

@@ -119,8 +119,9 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
         axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1"))
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x")
-        if statistic == panels[0][1]:
-            count = " to ".join(map(str, sorted({rows["n"].min(), rows["n"].max()})))
+        if statistic == panels[-1][1]:
+            counts = table.loc[(table["condition"] == condition) & (table["statistic"] == panels[0][1]), "n"]
+            count = " to ".join(map(str, sorted({counts.min(), counts.max()})))
             axes.set_title(f"n = {count}", loc="right", size=SMALL, weight="normal", color=FAINT)
         _draw_shares(axes, rows, judges, half=statistic != CONSISTENCY)
     for statistic, middle in zip(statistics, places.middles, strict=True):

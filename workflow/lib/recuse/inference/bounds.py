@@ -31,10 +31,10 @@ def bounds_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict
     apart = moments_of(by_judges, study)
     if not len(apart.n):
         return
-    for method, each in refits_by_method(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
-        where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(whole), "method": method}
-        rows = coefficient_rows(each.terms, each.result, each.prompts, confidence=confidence)
-        yield from (where | row | {"n_term": n_term} for row, n_term in zip(rows, each.n_terms, strict=True))
+    for method, fit in refits_by_method(whole, apart, judges, lambda factors: study.row_blocks(by_judges.selection, factors)):
+        where = {"spec": spec.name, "slice": fit.label, "estimand": estimand_of(whole), "method": method}
+        rows = coefficient_rows(fit.terms, fit.result, fit.prompts, confidence=confidence)
+        yield from (where | row | {"n_term": n_term} for row, n_term in zip(rows, fit.n_terms, strict=True))
 
 
 def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks) -> Iterator[tuple[str, Refit]]:
@@ -42,22 +42,16 @@ def refits_by_method(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blo
 
     Complete blocks correct for ratings that are missing because of the completion, not because of the rating itself. The bias
     lies between the bounds whatever the missing ratings were: OWN for self-biases, ANY for all biases.
+
+    apart: from `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str. blocks: of the rows.
     """
-    yield from ((ALL_ROWS, each) for each in refit(spec, apart, blocks(apart.factors)))
-    whole = complete_blocks(apart, judges)
-    if len(whole.n):
-        yield from ((COMPLETE, each) for each in refit(spec, whole, blocks(whole.factors)))
+    yield from ((ALL_ROWS, fit) for fit in refit(spec, apart, blocks(apart.factors)))
+    complete = apart.select(~_missing(apart, judges).any(axis=1))  # completions without a missing rating
+    if len(complete.n):
+        yield from ((COMPLETE, fit) for fit in refit(spec, complete, blocks(complete.factors)))
     for methods in (OWN, ANY):
         for ends in bounds(spec, apart, judges, blocks, own=methods is OWN):
             yield from zip(methods, ends, strict=True)
-
-
-def complete_blocks(apart: Moments, judges: np.ndarray) -> Moments:
-    """Keep the completions without a missing rating.
-
-    apart: from `moments_by_judges`. judges: the names behind the bits of JUDGED_BY, (judges,) of str.
-    """
-    return apart.select(~_missing(apart, judges).any(axis=1))
 
 
 def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, own: bool) -> list[tuple[Refit, Refit]]:
@@ -68,23 +62,23 @@ def bounds(spec: Spec, apart: Moments, judges: np.ndarray, blocks: Blocks, *, ow
     ratings, with the error CR1 of the fit to them, and no covariance with others. Slices without rows or terms are left out.
     Source: Manski (1990), for a coefficient that is linear in the ratings.
 
-    apart, judges: as for `complete_blocks`. blocks: read twice.
+    Arguments as for `refits_by_method`; the rows are read twice.
     """
     rows, quantities = Filled(apart, judges, own=own), ["self_bias"] if own else BIASES
     designs = designs_of(spec, rows.moments)
-    slices = [_Bounds(*of_slice, rows, quantities) for of_slice in designs if of_slice[-1] is not None]
+    slices = [_Bounds(*design, rows, quantities) for design in designs if design[-1] is not None]
     for add in (_Bounds.add, _Bounds.add_squares):
         for block in rows.blocks(blocks(apart.factors)) if slices else ():
-            for each in slices:
-                add(each, block)
-    return [each.refits() for each in slices]
+            for one in slices:
+                add(one, block)
+    return [one.refits() for one in slices]
 
 
 class Filled:
     """Rows with missing ratings filled in, at 0: `moments` of the observed groups, then of the filled ones."""
 
     def __init__(self, apart: Moments, judges: np.ndarray, *, own: bool) -> None:
-        """own: fill in judges' ratings of their own answers alone; other arguments as for `complete_blocks`."""
+        """own: fill in judges' ratings of their own answers alone."""
         factors = apart.factors
         # Missing ratings take their covariates from the first judge that rated the completion.
         lends = _bits(apart).argmax(axis=1) == np.searchsorted(judges, factors["judge"])
@@ -109,7 +103,7 @@ class Filled:
             lent, judge = np.nonzero(added >= 0)
             order = np.argsort(np.concatenate([block.prompt, block.prompt[lent]]), kind="stable")
             parts = [(block.prompt, block.prompt[lent]), (block.group, added[lent, judge])]
-            parts += [(block.rating, np.zeros(len(lent))), *((each, each[lent]) for each in block.covariates)]
+            parts += [(block.rating, np.zeros(len(lent))), *((values, values[lent]) for values in block.covariates)]
             prompt, group, rating, *covariates = (np.concatenate(part)[order] for part in parts)
             yield RowBlock(prompt, group, rating, covariates)
 
@@ -150,19 +144,13 @@ class _Bounds:
         """Coefficients of the fit at each bound, (ends, K, terms)."""
         return self._solution.estimate + np.einsum("ecwk,cwt->ekt", self._sums, self._design.layouts) @ self._solution.inverse
 
-    def _weights_of_scores(self) -> np.ndarray:
-        """Weights, (products, cells, 2 K), of a prompt's sums in its contribution to each bound, without missing ratings."""
-        layouts = self._design.layouts
-        weights = [score_weights(layouts, self._solution.estimate)[:, :, :0]]
-        for estimates in self._estimates():
-            columns = zip(estimates, self._inverse.T, strict=True)
-            weights += [score_weights(layouts, estimate) @ column[:, None] for estimate, column in columns]
-        return np.concatenate(weights, axis=2)
-
     def add_squares(self, block: RowBlock) -> None:
         """Add the squared contributions of the prompts of a block to each bound, after `add` has had all blocks."""
         if self._weights is None:
-            self._weights = self._weights_of_scores()
+            layouts, estimates = self._design.layouts, self._estimates().reshape(-1, len(self._inverse))  # (2 K, terms)
+            pairs = zip(estimates, np.tile(self._inverse.T, (2, 1)), strict=True)
+            weights = [score_weights(layouts, estimate) @ column[:, None] for estimate, column in pairs]
+            self._weights = np.concatenate([score_weights(layouts, self._solution.estimate)[:, :, :0], *weights], axis=2)
         prompt, _, _, weights = self._missing(block)
         at_1 = np.concatenate([np.minimum(weights, 0.0), np.maximum(weights, 0.0)], axis=1)  # (rows, 2 K)
         for prompts, sums in sum_by_prompt(block, self._cell, self._design.cells):

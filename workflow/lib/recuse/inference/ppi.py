@@ -87,16 +87,18 @@ def powered_mean(scores: Scores, labelled: np.ndarray, *, confidence: float, fol
     factor = (shown.count / shown.total**2 + others.count / others.total**2) / np.maximum(judged.count - 1, 1)
     moved = np.where((shown.count > 1) & (others.count > 1), judged.centred * shares[part] * np.sqrt(factor), 0.0)
     tuning = _cross_fitted(scores, np.flatnonzero(labelled), moved, folds)  # (labelled, strata)
-    tuned = (shown.share * tuning).sum(axis=0)
-    estimate = shares @ labels.mean + shares[part] @ (tuned * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0))
-    of_labels, of_shown, of_others = (
-        each.added * (np.sqrt(each.count / np.maximum(each.count - 1, 1)) if folds > 1 else 1.0)
-        for each in (labels, shown, others)
+    mean_tuning = (shown.share * tuning).sum(axis=0)
+    estimate = shares @ labels.mean + shares[part] @ (
+        mean_tuning * (others.mean - shown.mean) - (shown.added * tuning).sum(axis=0)
     )
-    of_labelled, of_rest = of_labels @ shares - (of_shown * tuning) @ shares[part], of_others @ (shares[part] * tuned)
-    error = np.sqrt(of_labelled @ of_labelled + of_rest @ of_rest)
+    human, labelled_ratings, other_ratings = (
+        means.added * (np.sqrt(means.count / np.maximum(means.count - 1, 1)) if folds > 1 else 1.0)
+        for means in (labels, shown, others)
+    )
+    sums = human @ shares - (labelled_ratings * tuning) @ shares[part], other_ratings @ (shares[part] * mean_tuning)
+    error = np.sqrt(sums[0] @ sums[0] + sums[1] @ sums[1])
     reach = quantile(confidence, size[labelled].any(axis=1).sum() - 1 if folds > 1 else math.inf) * error
-    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), tuned)
+    return PoweredMean(float(estimate), float(error), float(estimate - reach), float(estimate + reach), mean_tuning)
 
 
 class _Weighed:

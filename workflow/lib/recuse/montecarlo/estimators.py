@@ -32,7 +32,7 @@ class Trial:
     confidence: float
     seed: int
     draws: int
-    kept: dict = field(default_factory=dict)  # what all draws of a world have in common
+    kept: dict = field(default_factory=dict)  # shared by all draws of a world
     _computed: dict = field(default_factory=dict)
 
     def once(self, key: object, compute: Callable):
@@ -159,7 +159,7 @@ def _randomised(trial: Trial) -> Answers:
 
 
 def _idiosyncrasies(spec: Spec, trial: Trial) -> list[ExcessPreference]:
-    """Not by `idiosyncrasy_rows`: assignments of models to judges take long to draw, and serve all draws of a world."""
+    """Not by `idiosyncrasy_rows`: assignments of models to judges take long to draw, and all draws of a world share them."""
     cells = trial.once(("cell means", spec.name), lambda: cell_means(trial.study.moments(spec.selection)))
     if "design" not in trial.kept:
         trial.kept["design"] = IdiosyncrasyDesign(cells, seed=trial.seed, draws=IDIOSYNCRASY_DRAWS)
@@ -192,89 +192,82 @@ ESTIMATORS: dict[str, Estimator] = {
 }
 
 ALL = ""  # the term of the mean over all judges or families with the same planted value
-ROUNDING = 1e-9  # a p-value by draws may be the level itself
-# What is counted or averaged over replicates, from columns (estimate, ci_low, ci_high, p_value) and the planted value.
-REJECTED, COVERED, BIAS, SPREAD = "rejected", "covered", "bias", "spread"
+ROUNDING = 1e-9  # a p-value by draws may equal the level
+REJECTED, COVERED, BIAS, SPREAD = "rejected", "covered", "bias", "spread"  # statistics over replicates
 ANY_REJECTED, ANSWERED = "any_rejected", "answered"
-BOTH = "biases"  # the quantity of what is said of self- and family-biases together
+BOTH = "biases"  # the quantity of self- and family-biases together
 
 
 def try_estimators(
     world: MonteCarloWorld, names: Sequence[str], *, key: str, replicates: int, draws: int, confidence: float, seed: int
 ) -> list[dict]:
-    """Try the estimators `names` on so many draws of a world; rows of estimator, estimand, quantity, term, planted, statistic,
-    value, mc_error, replicates.
+    """Try the estimators `names` on draws of a world, and list the rows of the table of a world.
 
-    Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval holds
-    the planted value; `bias`, mean estimate less the planted value; `spread`, standard deviation of the estimates. The term ALL
-    is the mean over all judges or families with the same planted value; for these, `any_rejected` is the share of replicates
-    that reject at least one (of both, with the quantity BOTH), and `answered` the share of tests that an estimator did not
-    refuse. The term ALL_JUDGES is a test of the mean self-bias. mc_error is the standard error over replicates; for a mean over
-    coefficients it is that of the replicates' means, since coefficients of one draw are not independent.
-    Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)): another world, or more
-    replicates, changes none.
+    Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval
+    contains the planted value; `bias`, mean estimate less the planted value; `spread`, standard deviation of the estimates. The
+    term ALL is the mean over all judges or families with the same planted value; for these, `any_rejected` is the share of
+    replicates that reject at least one (of both, with the quantity BOTH), and `answered` the share of tests that an estimator
+    did not refuse. The term ALL_JUDGES is a test of the mean self-bias. mc_error is the standard error over replicates; for a
+    mean over coefficients it is that of the replicates' means, since coefficients of one draw are not independent.
+    Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)), and so does not depend on
+    other worlds or the number of replicates.
     """
-    coefficients = [(quantity, *planted) for quantity, of in world.planted.items() for planted in of.items()]
+    coefficients = [(quantity, *planted) for quantity, values in world.planted.items() for planted in values.items()]
     coefficients.append(("self_bias", ALL_JUDGES, float(np.mean(list(world.planted["self_bias"].values())))))
     answers = np.full((len(names), replicates, len(coefficients), len(NOTHING)), np.nan)
     kept = {}
     for replicate in steps(range(replicates), key, unit="worlds"):
         sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(key.encode()), replicate))
-        of_world, of_estimators = sequence.spawn(2)
-        study = world.draw(np.random.default_rng(of_world))
-        trial = Trial(study, confidence, int(of_estimators.generate_state(1)[0]), draws, kept)
+        for_world, for_estimators = sequence.spawn(2)
+        study = world.draw(np.random.default_rng(for_world))
+        trial = Trial(study, confidence, int(for_estimators.generate_state(1)[0]), draws, kept)
         for place, name in enumerate(names):
             by_term = ESTIMATORS[name].answers(trial)
             answers[place, replicate] = [by_term.get((quantity, term), NOTHING) for quantity, term, _ in coefficients]
     return [
         {"estimator": name, "estimand": ESTIMATORS[name].estimand, **row}
-        for name, of_estimator in zip(names, answers, strict=True)
-        for row in _statistics(coefficients, of_estimator, confidence)
+        for name, numbers in zip(names, answers, strict=True)
+        for row in _statistics(coefficients, numbers, confidence)
     ]
 
 
 def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: float) -> Iterator[dict]:
     """Rows of one estimator; answers: (replicates, coefficients, 4)."""
     planted = np.array([value for *_, value in coefficients])
-    estimate, low, high, p_value = np.moveaxis(answers, -1, 0)
-    level = 1 - confidence + ROUNDING
-    values = {  # (replicates, coefficients)
-        REJECTED: np.where(np.isnan(p_value), np.nan, p_value <= level),
-        COVERED: np.where(np.isnan(low + high), np.nan, (low <= planted) & (planted <= high)),
-        BIAS: estimate - planted,
+    estimate, low, high, p_value = np.moveaxis(answers, -1, 0)  # (replicates, coefficients) each
+    rejected = np.where(np.isnan(p_value), np.nan, p_value <= 1 - confidence + ROUNDING)
+    covered = np.where(np.isnan(low + high), np.nan, (low <= planted) & (planted <= high))
+    values = {  # of some coefficients, (replicates,)
+        REJECTED: lambda places: rejected[:, places].mean(axis=1),
+        COVERED: lambda places: covered[:, places].mean(axis=1),
+        BIAS: lambda places: (estimate - planted)[:, places].mean(axis=1),
+        SPREAD: lambda places: estimate[:, places[0]],
+        ANY_REJECTED: lambda places: rejected[:, places].max(axis=1),  # NaN if one is
+        ANSWERED: lambda places: np.where(np.isnan(estimate[:, places]).all(), np.nan, ~np.isnan(p_value))[:, places].mean(
+            axis=1
+        ),
     }
+    groups = {key: [place] for place, key in enumerate(coefficients)}
     for place, (quantity, term, value) in enumerate(coefficients):
-        about = {"quantity": quantity, "term": term, "planted": value}
-        for statistic, each in values.items():
-            yield from _over_replicates(about, statistic, each[:, place])
-        yield from _over_replicates(about, SPREAD, estimate[:, place])
-    single = [(place, *each) for place, each in enumerate(coefficients) if each[1] != ALL_JUDGES]
-    for quantity, value in dict.fromkeys((quantity, value) for _, quantity, _, value in single):
-        places = [place for place, *each in single if (each[0], each[2]) == (quantity, value)]
-        about = {"quantity": quantity, "term": ALL, "planted": value}
-        for statistic, each in values.items():
-            yield from _over_replicates(about, statistic, each[:, places].mean(axis=1))
-        yield from _over_replicates(about, ANY_REJECTED, values[REJECTED][:, places].max(axis=1))  # NaN if one is
-        if not np.isnan(estimate[:, places]).all():
-            yield from _over_replicates(about, ANSWERED, (~np.isnan(p_value[:, places])).mean(axis=1))
-    for value in dict.fromkeys(value for *_, value in coefficients):
-        places = [place for place, *_, planted_value in single if planted_value == value]
-        if len({coefficients[place][0] for place in places}) > 1:
-            about = {"quantity": BOTH, "term": ALL, "planted": value}
-            yield from _over_replicates(about, ANY_REJECTED, values[REJECTED][:, places].max(axis=1))
+        if term != ALL_JUDGES:
+            groups.setdefault((quantity, ALL, value), []).append(place)
+    for value in dict.fromkeys(planted.tolist()):
+        parts = [groups[name, ALL, value] for name in BIASES if (name, ALL, value) in groups]
+        if len(parts) > 1:
+            groups[BOTH, ALL, value] = [place for places in parts for place in places]
+    for (quantity, term, value), places in groups.items():
+        names = (REJECTED, COVERED, BIAS, SPREAD) if term != ALL else (REJECTED, COVERED, BIAS, ANY_REJECTED, ANSWERED)
+        for name in names if quantity != BOTH else (ANY_REJECTED,):
+            column = values[name](places)
+            finite = column[~np.isnan(column)]
+            if len(finite) > 1:
+                spread = float(finite.std(ddof=1))
+                number, weight = (spread, 2 * (len(finite) - 1)) if name == SPREAD else (float(finite.mean()), len(finite))
+                row = {"quantity": quantity, "term": term, "planted": value, "statistic": name, "value": number}
+                yield row | {"mc_error": spread / float(np.sqrt(weight)), "replicates": len(finite)}
 
 
-def _over_replicates(about: dict, statistic: str, values: np.ndarray) -> Iterator[dict]:
-    """The mean or SPREAD over the replicates that have a value, (replicates,), with its error; no row of fewer than two."""
-    finite = values[~np.isnan(values)]
-    if len(finite) > 1:
-        spread = float(finite.std(ddof=1))
-        value, weight = (spread, 2 * (len(finite) - 1)) if statistic == SPREAD else (float(finite.mean()), len(finite))
-        error = spread / float(np.sqrt(weight))
-        yield {**about, "statistic": statistic, "value": value, "mc_error": error, "replicates": len(finite)}
-
-
-# Table -> its statistics, and whether they are of biases that are planted; None: of all.
+# Table -> its statistics, and whether the biases are planted; None: all biases.
 TABLES = {
     "size": ((REJECTED, ANY_REJECTED, ANSWERED), False),
     "power": ((REJECTED, ANY_REJECTED, ANSWERED), True),
@@ -284,18 +277,18 @@ TABLES = {
 
 
 def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
-    """The dials of one world: of `world`, of the grid's own, and its value of the dial that differs."""
-    of_grid = settings["grids"][grid]
-    value = next(value for value in of_grid["values"] if str(value) == setting)
-    return {**settings["world"], **of_grid.get("world", {}), of_grid["dial"]: value}
+    """The dials of one world: those of `world`, those of the grid, and its value of the dial that differs."""
+    declared = settings["grids"][grid]
+    value = next(value for value in declared["values"] if str(value) == setting)
+    return {**settings["world"], **declared.get("world", {}), declared["dial"]: value}
 
 
 def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
-    """What is tried in the worlds of a grid."""
+    """The estimators tried in the worlds of a grid."""
     return settings["grids"][grid].get("estimators", settings["estimators"])
 
 
 def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Of the rows of all worlds, as read, those of one of TABLES."""
+    """The rows of one of TABLES among those of all worlds, as read."""
     statistics, planted = TABLES[name]
     return [row for row in rows if row["statistic"] in statistics and planted in (None, float(row["planted"]) != 0)]

@@ -1,4 +1,4 @@
-"""Refits to complete blocks and bounds by missing ratings: against rows picked and put in by hand."""
+"""Refits to complete blocks and bounds by missing ratings: against rows selected and filled in by hand."""
 
 from dataclasses import replace
 
@@ -49,11 +49,11 @@ def refits():
 
 
 def test_complete_blocks_are_the_completions_that_all_judges_rated(refits):
-    draw, found = refits
+    draw, fits = refits
     whole = draw.present.all(axis=2, keepdims=True) & np.ones_like(draw.present)
     assert 0.2 < whole.mean() < 0.9
     for method, present in ((ALL_ROWS, draw.present), (COMPLETE, whole)):
-        expected, result = by_hand(draw, present), found[method].result
+        expected, result = by_hand(draw, present), fits[method].result
         np.testing.assert_allclose(result.estimate, expected.estimate, rtol=1e-9)
         np.testing.assert_allclose(result.covariance, expected.covariance, rtol=1e-8, atol=1e-15)
         assert (result.n, result.df) == (present.sum(), expected.df)
@@ -76,17 +76,17 @@ def estimates_of(draw, missing, rating):
 
 @pytest.mark.parametrize("methods", [OWN, ANY])
 def test_bounds_are_fits_with_each_missing_rating_at_its_worst(refits, methods):
-    draw, found = refits
+    draw, fits = refits
     missing = lacking(draw, own=methods is OWN)
     names, at_0, _ = estimates_of(draw, missing, 0.0)
-    weights = np.zeros((len(names), *missing.shape))  # of each missing rating in each bias: what it adds when it goes to 1
+    weights = np.zeros((len(names), *missing.shape))  # of each missing rating in each bias: its effect when it goes to 1
     for place in zip(*np.nonzero(missing), strict=True):
         one = np.zeros(missing.shape)
         one[place] = 1.0
         weights[:, *place] = estimates_of(draw, missing, one)[1] - at_0
     kept = [place for place, name in enumerate(names) if methods is ANY or name[0] == "self_bias"]
     for method, sign in zip(methods, (-1, 1), strict=True):
-        each = found[method]
+        each = fits[method]
         assert [(term.quantity, term.term) for term in each.terms] == [names[place] for place in kept]
         assert (each.result.n, each.result.df, each.prompts) == ((draw.present | missing).sum(), 29, 30)
         for at, place in enumerate(kept):
@@ -99,9 +99,9 @@ def test_bounds_are_fits_with_each_missing_rating_at_its_worst(refits, methods):
 
 
 def test_a_bias_is_between_its_bounds_whatever_is_missing(refits):
-    draw, found = refits
+    draw, fits = refits
     missing = lacking(draw, own=False)
-    low, high = (found[method].result.estimate for method in ANY)
+    low, high = (fits[method].result.estimate for method in ANY)
     for seed in range(12):  # each judge's missing ratings at random ends of the scale, and all at random
         random = np.random.default_rng(seed)
         guess = random.integers(2, size=(1, 1, 4, 4)) if seed % 2 else random.random(missing.shape)
@@ -110,7 +110,7 @@ def test_a_bias_is_between_its_bounds_whatever_is_missing(refits):
     assert ((high - low) > 0.02).all()
 
 
-def test_of_a_study(twin, tmp_path):
+def test_rows_of_a_study(twin, tmp_path):
     spec = EQUATION.changed(slice="dimension", whole=True)
     rows = list(bounds_rows(spec, twin, confidence=0.9))
     plain = {
@@ -141,21 +141,21 @@ def test_a_judge_of_some_dimensions_does_not_break_the_blocks_of_others(twin):
     present = draw.present.copy()
     present[:, 0, 1] = False
     draw = replace(draw, present=present)
-    found = by_method(draw)
+    fits = by_method(draw)
     due = present[:, 0][:, [0, 2, 3]].all(axis=1)
     rows = 3 * due.sum() + 4 * present[:, 1].all(axis=1).sum()
-    assert found[COMPLETE].result.n == rows
+    assert fits[COMPLETE].result.n == rows
     # Nor are its ratings of that dimension missing ones.
     for methods in (OWN, ANY):
         missing = lacking(draw, own=methods is OWN)
         assert not missing[:, 0, 1].any()
-        assert found[methods[0]].result.n == (present | missing).sum()
+        assert fits[methods[0]].result.n == (present | missing).sum()
     moments = draw.moments(BY_JUDGES)
     assert refit(EQUATION, moments.select(np.zeros_like(moments.n, dtype=bool)), []) == []
 
 
 def test_low_own_ratings_that_are_missing_are_in_the_bounds_alone():
-    """What is missing because of the rating itself, complete blocks do not mend."""
+    """Complete blocks do not correct for ratings that are missing because of the rating itself."""
     world = MonteCarloWorld(families=(2, 1, 1), dimensions=1, prompts=60, intercept=0.3, slope=0.5, noise=0.2, missing=0.2)
     names = ["A_CR1", "A_complete_blocks", "A_bounds"]
     rows = try_estimators(world, names, key="missing", replicates=40, draws=9, confidence=0.9, seed=2)

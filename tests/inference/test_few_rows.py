@@ -65,7 +65,7 @@ def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
     ]
 
 
-def test_length_that_explains_half_of_a_term_is_said(tmp_path):
+def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
     study = study_of(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
     rows = list(sensitivity_rows(Spec.of("length_control", length="prompt"), study, confidence=0.9))
     without = [row for row in rows if row["length_with_term"] >= 0.5]
@@ -88,7 +88,7 @@ def test_human_scores_that_do_not_vary_leave_nothing_to_save(tmp_path):
 
 
 def test_a_mean_self_bias_without_randomisation_says_so(tmp_path):
-    """Two judges of four models: no other assignment is possible of cells that are neither self nor family."""
+    """Two judges of four models: no other assignment is possible to cells that are neither self nor family."""
     models = ["GPT-4o", "Claude v2", "Mistral 7B", "Llama 3 8B"]
     study = study_of(tmp_path, prompts=30, models=models, judges=models[:2])
     rows = {row["term"]: row for row in idiosyncrasy_rows(MAIN, study, confidence=0.9, seed=1)}

@@ -24,8 +24,8 @@ MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model")), "C
 
 
 def rows_of(study, spec):
-    found = (identifiability_of_idiosyncrasy if spec.name == "main" else identifiability)(spec, study)
-    return {(row.get("quantity"), row.get("term")): row for row in found}
+    result = (identifiability_of_idiosyncrasy if spec.name == "main" else identifiability)(spec, study)
+    return {(row.get("quantity"), row.get("term")): row for row in result}
 
 
 def test_shares_are_those_of_the_weights_of_rows(twin):
@@ -65,7 +65,7 @@ def test_a_is_identified_by_the_judge_b_and_c_by_the_model_as_well(twin):
     assert sum(value for key, value in family.items() if key.startswith("share_")) == pytest.approx(1, abs=1e-4)
 
 
-def test_what_is_not_estimable_is_said(twin):
+def test_what_is_not_estimable_has_a_reason(twin):
     alone = rows_of(twin, Spec.of("alone", subset={"models_dropped": [MINI]}))
     assert alone["family_bias", "GPT"]["words"] == "no judge of this family rated another of its models"
     tied = rows_of(twin, Spec.of("tied", terms=("intercept", "judge", "self")))
@@ -91,10 +91,10 @@ def test_only_cells_of_biases_are_named_and_no_row_names_all_models(twin):
 
 
 def cells_of(text, words):
-    """The cells that words name, told from the words alone."""
+    """The cells that words name, read from the words alone."""
     parts = [part.split(": ") for part in text.split("; ")]
     named = {judge for who, _ in parts if not who.startswith(("all ", "the other ")) for judge in who.split(", ")}
-    found = set()
+    result = set()
     for who, what in parts:
         everyone = set(words.judge) - (named if who.startswith("the other ") else set())
         for judge in everyone if who.startswith(("all ", "the other ")) else who.split(", "):
@@ -105,8 +105,8 @@ def cells_of(text, words):
                 models = set(words.model[mine]) - set(what.partition(" but ")[2].split(", "))
             else:
                 models = set(what.split(", "))
-            found |= {(judge, model) for model in models}
-    return found
+            result |= {(judge, model) for model in models}
+    return result
 
 
 @pytest.mark.parametrize("share", [0.2, 0.8, 0.97])

@@ -39,7 +39,7 @@ def kept(cells, mask):
 
 
 def preference(seed, cells, sd=0.02):
-    """Means that judges and models explain but for normal preference of a judge for a model; no bias."""
+    """Means of judge and model effects and a normal preference of judges for models; no bias."""
     generator = np.random.default_rng(seed)
     judge, model = (np.unique(names, return_inverse=True)[1] for names in (cells.judge, cells.model))
     effects = generator.normal(size=(2, 9))
@@ -62,9 +62,9 @@ def by_statsmodels(cells, mean, among):
 def test_gaps_and_their_errors_equal_statsmodels(whole):
     cells = grid() if whole else kept(grid(), np.random.default_rng(4).random(81) > 0.15)
     mean = preference(1, cells)
-    found = {row.term: row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)}
-    assert sum(not row.reason for row in found.values()) >= 10
-    for term, row in found.items():
+    result = {row.term: row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)}
+    assert sum(not row.reason for row in result.values()) >= 10
+    for term, row in result.items():
         among = cells.is_family & (cells.judge_family == term) if row.quantity == "family_bias" else cells.is_self
         among = among & (cells.judge == term) if row.quantity == "self_bias" and term != ALL_JUDGES else among
         if not row.reason:
@@ -82,8 +82,8 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
     mean = preference(2, cells)
     tested = [row for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(mean)[:9] if not row.reason]
     assert len(tested) >= 6
-    for found in tested:
-        mine = cells.judge == found.term
+    for result in tested:
+        mine = cells.judge == result.term
         chosen = (~cells.is_self & ~cells.is_family) | (cells.is_self & mine)
         x = np.concatenate([cells.judge[:, None] == NAMES, cells.model[:, None] == NAMES[1:]], axis=1).astype(float)
         sizes = {}
@@ -93,9 +93,9 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
             error = np.sqrt(fit.scale + x[cell] @ fit.cov_params() @ x[cell])
             sizes[cell] = abs(mean[cell] - x[cell] @ fit.params) / error
         own = sizes[np.flatnonzero(cells.is_self & mine)[0]]
-        assert found.randomisation_p_value == np.mean([size >= own * (1 - 1e-12) for size in sizes.values()])
-        assert found.draws == len(sizes) - 1
-        assert own == pytest.approx(abs(found.estimate / found.std_error), rel=1e-9)
+        assert result.randomisation_p_value == np.mean([size >= own * (1 - 1e-12) for size in sizes.values()])
+        assert result.draws == len(sizes) - 1
+        assert own == pytest.approx(abs(result.estimate / result.std_error), rel=1e-9)
 
 
 def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
@@ -124,12 +124,12 @@ def test_size_under_preference_alone_and_power_against_bias():
     design = IdiosyncrasyDesign(cells, seed=1, draws=500)
     null = [design.test(preference(seed, cells)) for seed in range(300)]
     for rows, width in ((slice(9), 0.02), (slice(9, 13), 0.03), (slice(13, 14), 0.055)):
-        p_values = np.array([[row.p_value for row in found[rows]] for found in null])
+        p_values = np.array([[row.p_value for row in result[rows]] for result in null])
         assert abs((p_values < 0.1).mean() - 0.1) < width
-    assert abs(np.mean([found[-1].randomisation_p_value < 0.1 for found in null]) - 0.1) < 0.055
+    assert abs(np.mean([result[-1].randomisation_p_value < 0.1 for result in null]) - 0.1) < 0.055
     biased = [design.test(preference(seed, cells) + 0.03 * cells.is_self) for seed in range(20)]
-    assert np.mean([found[-1].randomisation_p_value < 0.1 for found in biased]) > 0.9
-    assert np.mean([row.estimate for found in biased for row in found[:9]]) == pytest.approx(0.03, abs=0.006)
+    assert np.mean([result[-1].randomisation_p_value < 0.1 for result in biased]) > 0.9
+    assert np.mean([row.estimate for result in biased for row in result[:9]]) == pytest.approx(0.03, abs=0.006)
 
 
 def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
@@ -193,13 +193,13 @@ def test_a_judge_whose_references_do_not_vary_has_no_gap():
     stuck = data.factors["judge"] == "m3"
     u = np.array([1.0, 0.7, 0.5])
     data.tensor[stuck] = 25 * np.einsum("i,j,k,l->ijkl", u, u, u, u)
-    found = {(row.quantity, row.term): row for row in gaps(data)}
-    assert found["self_bias", "m3"].reason == NO_SLOPE
-    assert found["self_bias", "m4"].reason == ""
-    assert found["self_bias", ALL_JUDGES].cells == 8
+    result = {(row.quantity, row.term): row for row in gaps(data)}
+    assert result["self_bias", "m3"].reason == NO_SLOPE
+    assert result["self_bias", "m4"].reason == ""
+    assert result["self_bias", ALL_JUDGES].cells == 8
 
 
-def test_what_the_cells_do_not_identify_is_said():
+def test_what_the_cells_do_not_identify_has_a_reason():
     of = {
         "no own": kept(grid(), (grid().judge != "m1") | (grid().model != "m1")),
         "judge": kept(grid(), (grid().judge != "m1") | (grid().judge_family == grid().model_family)),
@@ -251,35 +251,35 @@ def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
         assert (abs(row["residual"]) > row["band"]) == (gap["p_value"] < 0.1)
 
 
-def test_a_idiosyncrasy_cell_is_beside_the_fit_to_the_others(twin, rows):
+def test_an_unrelated_cell_is_compared_with_the_fit_to_the_others(twin, rows):
     """Every residual and its error by least squares on the unrelated cells without it."""
     (_, moments), *_ = slices_of(MAIN, twin)
     cells = cell_means(moments)
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
-    idiosyncrasy = ~cells.is_self & ~cells.is_family
+    unrelated = ~cells.is_self & ~cells.is_family
     spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
     for place, row in enumerate(rows):
-        kept = idiosyncrasy & (np.arange(len(rows)) != place)
+        kept = unrelated & (np.arange(len(rows)) != place)
         inverse = np.linalg.inv(x[kept].T @ x[kept])
         expected = x[place] @ inverse @ x[kept].T @ cells.mean[kept]
         assert row["residual"] == pytest.approx(cells.mean[place] - expected, abs=1e-10)
         assert row["std_error"] == pytest.approx(spread * np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
-        assert (row["relation"] == UNRELATED) == idiosyncrasy[place]
+        assert (row["relation"] == UNRELATED) == unrelated[place]
     assert sum(row["relation"] == FAMILY for row in rows) == 12
 
 
 def test_what_has_no_residual_has_a_reason(twin):
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
-    found = list(residual_rows(Spec.of("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
-    assert len(found) == 16
-    for row in found:
+    result = list(residual_rows(Spec.of("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
+    assert len(result) == 16
+    for row in result:
         assert ("residual" in row) == (row["relation"] == UNRELATED)
         assert row.get("reason") == (None if row["relation"] == UNRELATED else NOT_LINKED.format(what=row["judge"]))
-    found = residual_rows(
+    result = residual_rows(
         Spec.of("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9
     )
-    assert [row["reason"] for row in found if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
+    assert [row["reason"] for row in result if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
     assert [row["reason"] for row in residual_rows(Spec.of("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
         "no row is left"
     ]

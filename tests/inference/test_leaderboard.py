@@ -78,10 +78,10 @@ def test_replicates_are_refits_to_the_rows_of_the_same_resamples(twin, monkeypat
     draws = [np.ones(twin.prompts), *times_drawn(twin.prompts, 200)[:3]]
     for replicate, times in enumerate(draws):
         rows = np.repeat(np.arange(len(frame)), times.astype(int)[prompt])
-        found = np.linalg.lstsq(x[rows], frame["rating_unit"].to_numpy()[rows], rcond=None)[0]
+        result = np.linalg.lstsq(x[rows], frame["rating_unit"].to_numpy()[rows], rcond=None)[0]
         bias = sum(
             value * term.carried
-            for value, term in zip(found, terms, strict=True)
+            for value, term in zip(result, terms, strict=True)
             if term.quantity in ("self_bias", "family_bias")
         )
         resampled = frame.assign(bias=bias).iloc[rows].groupby(["judge", "model"], observed=True)
@@ -114,7 +114,7 @@ def test_a_spec_without_bias_is_refused(twin):
         list(board(Spec.of("plain", terms=["judge", "dimension"]), twin))
 
 
-def test_model_effects_may_stand_behind_the_biases():
+def test_biases_may_come_from_model_effects():
     """Under B, shared preference for a model is no bias: what is taken off is near what was planted."""
     study = swapped()
     rows = list(board(Spec.of("by_model").changed(terms=(*EQUATION_1, "model")), study))
@@ -173,8 +173,8 @@ def test_rank_sets_hold_all_true_ranks_at_once():
 
 
 @pytest.mark.parametrize("prompts", [12, 30, 200])
-def test_rank_sets_of_equals_hold_all_ranks_as_often_as_they_say(prompts):
-    """Of nine equals all sets run from 1 to 9 with probability `confidence`, where no pair is told apart; so of few prompts."""
+def test_rank_sets_of_equals_contain_all_ranks_with_the_stated_probability(prompts):
+    """Of nine equals all sets run from 1 to 9 with probability `confidence`, even with few prompts."""
     generator = np.random.default_rng(4)
     whole, covered = [], []
     share = tail(0.9, prompts)
@@ -248,17 +248,17 @@ def test_debiased_ratings_are_rows_less_the_estimates(twin, tmp_path):
     estimates = read_table(tmp_path / "main.csv")
     write_debiased(spec, twin, estimates, str(tmp_path / "debiased.parquet"))
     value = {(row["quantity"], row["term"]): float(row["estimate"]) for row in estimates}
-    found = duckdb.sql(f"from '{tmp_path}/debiased.parquet'").df()
+    result = duckdb.sql(f"from '{tmp_path}/debiased.parquet'").df()
     raw = duckdb.sql(f"from '{twin.ratings[0]}'").df()
-    assert len(found) == len(raw)
-    np.testing.assert_array_equal(found["prompt_id"], raw["prompt_id"])
+    assert len(result) == len(raw)
+    np.testing.assert_array_equal(result["prompt_id"], raw["prompt_id"])
     own = (raw["judge"].astype(str) == raw["model"].astype(str)).to_numpy()
     family = (raw["judge_family"].astype(str) == raw["model_family"].astype(str)).to_numpy() & ~own
     expected = np.zeros(len(raw))
     expected[own] = [value["self_bias", judge] for judge in raw["judge"][own]]
     expected[family] = [value["family_bias", name] for name in raw["judge_family"][family]]
-    np.testing.assert_array_equal(found["bias"], expected)
-    np.testing.assert_array_equal(found["debiased_unit"], raw["rating_unit"] - expected)
+    np.testing.assert_array_equal(result["bias"], expected)
+    np.testing.assert_array_equal(result["debiased_unit"], raw["rating_unit"] - expected)
     estimates = [{**row, "estimate": "" if row["term"] == "GPT-4o" else row["estimate"]} for row in estimates]
     write_debiased(spec, twin, estimates, str(tmp_path / "unknown.parquet"))
     unknown = duckdb.sql(f"from '{tmp_path}/unknown.parquet'").df()

@@ -79,10 +79,10 @@ def test_uncorrected_are_the_clustered_errors(dials):
     study, spec = drawn(**dials), LENGTH if dials else EQUATION
     moments = study.moments(spec.selection)
     plain = refit(spec, moments, study.row_blocks(spec.selection, moments.factors))[0].result
-    _, found = fit(study, spec, UNCORRECTED)
-    np.testing.assert_allclose(found.estimate, plain.estimate, rtol=1e-12)
-    np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-9, atol=1e-16)
-    assert found.df == plain.df == 59
+    _, result = fit(study, spec, UNCORRECTED)
+    np.testing.assert_allclose(result.estimate, plain.estimate, rtol=1e-12)
+    np.testing.assert_allclose(result.covariance, plain.covariance, rtol=1e-9, atol=1e-16)
+    assert result.df == plain.df == 59
 
 
 def of_rows(x, y, b, reference, dimension, reliability, zeta):
@@ -109,7 +109,7 @@ def test_estimates_are_the_formulas_on_rows(dials):
 def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
     """The jackknife refits everything, the variances of the reference too; its errors are larger by the order 1 / prompts."""
     study = drawn(prompts=150, missing=0.2, prompt_shock=0.1)
-    terms, found = fit(study, EQUATION, extrapolation)
+    terms, result = fit(study, EQUATION, extrapolation)
     x, y, b, reference, dimension, prompt, _ = rows_of(study, EQUATION)
     refits = []
     for left_out in range(150):
@@ -117,7 +117,7 @@ def test_errors_are_those_of_refits_without_each_prompt(extrapolation):
         refits.append(sum(weight * of_rows(*kept, 0.6, zeta) for zeta, weight in extrapolation))
     refits = np.array(refits)
     jackknife = np.sqrt(149 / 150 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
-    np.testing.assert_allclose(found.std_error, jackknife, rtol=0.03)
+    np.testing.assert_allclose(result.std_error, jackknife, rtol=0.03)
     assert {"slope", "self_bias", "dimension"} <= {term.quantity for term in terms}
 
 
@@ -125,10 +125,10 @@ def test_of_one_dimension_slope_and_error_are_divided_by_the_reliability():
     """Exactly so, as reliability is known and the variance is not: the errors of its estimate are part of the slope's."""
     study = drawn(dimensions=1)
     terms, plain = fit(study, SLOPES, UNCORRECTED)
-    _, found = fit(study, SLOPES, MOMENTS)
+    _, result = fit(study, SLOPES, MOMENTS)
     slopes = np.array([term.quantity == "slope" for term in terms])
-    np.testing.assert_allclose(found.estimate[slopes], plain.estimate[slopes] / 0.6, rtol=1e-10)
-    np.testing.assert_allclose(found.std_error[slopes], plain.std_error[slopes] / 0.6, rtol=1e-9)
+    np.testing.assert_allclose(result.estimate[slopes], plain.estimate[slopes] / 0.6, rtol=1e-10)
+    np.testing.assert_allclose(result.std_error[slopes], plain.std_error[slopes] / 0.6, rtol=1e-9)
 
 
 def test_more_error_than_variation_is_not_estimable():
@@ -146,7 +146,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
     study = drawn(missing=0.2)
-    terms, found = fit(study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection)
+    terms, result = fit(study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection)
     x, y, b, reference, _, prompt, group = rows_of(study, EQUATION)
     d, m = (np.unique(study.factors[name], return_inverse=True)[1][group] for name in ("dimension", "model"))
     raters = study.raters[prompt, d, m]  # (rows, raters)
@@ -154,12 +154,12 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     base = x - b * reference[:, None]
     regressors, instruments = (np.concatenate([base + b * turn[side][:, None] for turn in turns]) for side in (0, 1))
     expected = IV2SLS(np.tile(y, RATERS), regressors, instruments).fit().params
-    np.testing.assert_allclose(found.estimate, expected, rtol=1e-8)
+    np.testing.assert_allclose(result.estimate, expected, rtol=1e-8)
     residual = np.tile(y, RATERS) - regressors @ expected
     scores = [(instruments * residual[:, None])[np.tile(prompt, RATERS) == p].sum(axis=0) for p in range(60)]
     inverse, (n, k) = np.linalg.inv(instruments.T @ regressors), x.shape
     spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse.T * 60 / 59 * (n - 1) / (n - k)
-    np.testing.assert_allclose(found.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
+    np.testing.assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
     assert len(terms) == k
 
 
@@ -204,9 +204,9 @@ def keyed(rows, method):
     }
 
 
-def assert_equal(found, expected, *, tolerance=1e-9):
-    assert found.keys() == expected.keys()
-    for key, row in found.items():
+def assert_equal(result, expected, *, tolerance=1e-9):
+    assert result.keys() == expected.keys()
+    for key, row in result.items():
         values = [[each.get(name, np.nan) for name in NUMBERS] for each in (row, expected[key])]
         np.testing.assert_allclose(*values, rtol=tolerance, atol=1e-12, err_msg=str(key))
 
@@ -235,18 +235,18 @@ def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
 def test_completions_absorbed(twin):
     spec = Spec.of("absorbing", absorb="completion", subset={"dataset": ["xsum"]})
     plain = estimate(spec.changed(covariance="CR1"), twin, confidence=0.9)
-    found = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
-    assert_equal(keyed(found, "uncorrected"), keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"))
-    assert keyed(found, "moments").keys() == keyed(found, "uncorrected").keys()
+    result = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
+    assert_equal(keyed(result, "uncorrected"), keyed([{**row, "method": "plain"} for row in plain.estimates], "plain"))
+    assert keyed(result, "moments").keys() == keyed(result, "uncorrected").keys()
 
 
 def test_a_dimension_alone_is_its_slice(twin):
-    """Errors come from what is in the slice; reliability by dimension leaves the others out."""
+    """Errors come from the rows of the slice; with reliability by dimension, other dimensions do not count."""
     sliced = keyed(corrected_rows(MAIN.changed(slice="dimension"), twin, RELIABILITY, confidence=0.9), "moments")
     alone = MAIN.changed(subset={"dimension": ["Faithfulness"]})
-    found = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
+    result = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
     own = {("", *key[1:]): row for key, row in sliced.items() if key[0] == "Faithfulness"}
-    assert_equal(found, own)
+    assert_equal(result, own)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_dimension_alone_is_its_slice(twin):
 def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin, slices, label):
     """Variances are of the subset, by dimension, and all its prompts have a part in them: also those of other slices."""
     spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
-    found = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
+    result = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
     frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
     factors = {name: frame[name].to_numpy(dtype=str) for name in NAMES}
     reference, rating, prompt = (frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt"))
@@ -276,7 +276,7 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     sums = np.stack([scores[prompt == p].sum(axis=0) for p in np.unique(prompt)])
     n, k, prompts = inside.sum(), x.shape[1], len(np.unique(prompt[inside]))
     spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
-    rows = [found[label, term.quantity, term.term] for term in terms]
+    rows = [result[label, term.quantity, term.term] for term in terms]
     np.testing.assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
     np.testing.assert_allclose([row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8)
 
@@ -300,8 +300,8 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
         alike[value] = keyed(corrected_rows(MAIN, twin, reliability, confidence=0.9), "moments")
         assert_equal(keyed([row for row in rows if row.get("reliability") == value], "moments"), alike[value])
     assert_equal(keyed(corrected_rows(MAIN, twin, dict.fromkeys(SCALES, 1.0), confidence=0.9), "uncorrected"), alike[1.0])
-    found = list(breakdowns(rows))
-    for row in found:
+    result = list(breakdowns(rows))
+    for row in result:
         significant = [
             one["ci_low"] * one["ci_high"] > 0
             for one in rows
@@ -311,10 +311,10 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
         if "breakdown" in row:
             place = next(i for i in range(14) if significant[i] != significant[i + 1])
             assert CURVE[place + 1] <= row["breakdown"] <= CURVE[place]
-    assert any("breakdown" in row and row["quantity"] == "self_bias" for row in found)
+    assert any("breakdown" in row and row["quantity"] == "self_bias" for row in result)
     write_table(tmp_path / "curve.csv", MEASUREMENT_ERROR, rows)
-    write_table(tmp_path / "breakdowns.csv", BREAKDOWNS, found)
-    assert len(read_table(tmp_path / "breakdowns.csv")) == len(found)
+    write_table(tmp_path / "breakdowns.csv", BREAKDOWNS, result)
+    assert len(read_table(tmp_path / "breakdowns.csv")) == len(result)
 
 
 ENDS = {  # of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the lowest, breakdown, reversal
@@ -334,16 +334,16 @@ ENDS = {  # of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the l
 def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
     where = {"study": "s", "spec": "p", "slice": "", "estimand": "A", "quantity": "self_bias", "term": term}
     ends, expected = ENDS[term]
-    (found,) = breakdowns(
+    (result,) = breakdowns(
         {**where, "reliability": value, "ci_low": low, "ci_high": high}
         for value, (low, high) in zip((0.6, 0.8, 1.0), ends[::-1], strict=True)
     )
-    numbers = [found.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")]
+    numbers = [result.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")]
     assert numbers == [None if number is None else pytest.approx(number) for number in expected]
-    assert found["lowest"] == 0.6
+    assert result["lowest"] == 0.6
 
 
-def test_too_noisy_is_said(twin):
+def test_too_noisy_has_a_reason(twin):
     spec = Spec.of("model_dimension", terms=(*MAIN.model.terms, "model:dimension"))
     rows = list(corrected_rows(spec, twin, dict.fromkeys(SCALES, 1e-6), confidence=0.9))
     reasons = {row["reason"] for row in rows if row.get("method") == "moments" and row["quantity"] == "slope"}
@@ -374,7 +374,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     path = raters.replace("raters.parquet", "thinned.parquet")
     duckdb.sql(f"copy {thinned} to '{path}' (format parquet)")
     spec = MAIN.changed(subset={"dimension": ["Faithfulness"]})
-    found = keyed(split_rater_rows(spec, twin, path, confidence=0.9), BY_RATERS)
+    result = keyed(split_rater_rows(spec, twin, path, confidence=0.9), BY_RATERS)
     scores = duckdb.sql(f"""select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
                             from '{path}' where team = 'raters' group by all having count(*) > 1""")
     ratings = duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = 'Faithfulness'")
@@ -386,7 +386,7 @@ def test_split_raters_of_a_study_are_corrected_normal_equations_of_rows(twin, ra
     x = np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
     b = np.stack([term.carried * float(term.regressor == 1) for term in terms], axis=1)
     expected = np.linalg.solve(x.T @ x - (b * error[:, None]).T @ b, x.T @ frame["rating_unit"].to_numpy())
-    values = [found["", term.quantity, term.term]["estimate"] for term in terms]
+    values = [result["", term.quantity, term.term]["estimate"] for term in terms]
     np.testing.assert_allclose(values, expected, atol=1e-9)
 
 

@@ -47,14 +47,14 @@ def tables_of(study, folder, main=None):
     }
     paths = {name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names}
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
-    told = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
-    fit(**told, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
-    told["settings"] = SETTINGS
-    estimands(**told, **LEVEL, outputs=of["estimands"])
+    arguments = {"study": study.name, "cells": study.cells_from, "ratings": study.ratings, "specs": specs}
+    fit(**arguments, **LEVEL, estimates=[f"{folder}/{spec}.csv" for spec in specs], outputs=paths)
+    arguments["settings"] = SETTINGS
+    estimands(**arguments, **LEVEL, outputs=of["estimands"])
     alphas = [f"{DATA}/twin_facts.csv"]
-    tabulate(**told, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
+    tabulate(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
-    rank(**told, **LEVEL, estimates=[f"{folder}/main.csv"], reliability=paths["reliability"], outputs=outputs)
+    rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], reliability=paths["reliability"], outputs=outputs)
     return {name: read_table(path) for name, path in paths.items()}
 
 
@@ -63,32 +63,32 @@ def specs_of(rows):
 
 
 def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
-    found = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
-    assert all(specs_of(found[table]) == {"main"} for table in OF_SPECS)
-    assert {(row["spec"], row["slice"], row["reason"]) for row in found["not_estimable"]} == {
+    tables = tables_of(study_with(twin, tmp_path, "* exclude pred_length"), tmp_path)
+    assert all(specs_of(tables[table]) == {"main"} for table in OF_SPECS)
+    assert {(row["spec"], row["slice"], row["reason"]) for row in tables["not_estimable"]} == {
         (spec, "", NO_LENGTHS) for spec in LENGTH
     }
-    assert {row["length_with_term"] for row in found["sensitivity"]} == {""}
+    assert {row["length_with_term"] for row in tables["sensitivity"]} == {""}
 
 
 def test_rows_without_length_are_left_out_of_a_study_with_lengths(twin, tmp_path):
     """Two dimensions have none, and of the others a fifth of the completions."""
     gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
-    found = tables_of(study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"), tmp_path)
+    tables = tables_of(study_with(twin, tmp_path, f"* replace (if({gone}, null, pred_length) as pred_length)"), tmp_path)
     kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}
     for table in OF_SPECS:
-        assert specs_of(found[table]) == {"main", *LENGTH}
-        assert {row["slice"] for row in found[table] if row["spec"] == "length_by_dimension"} == kept
+        assert specs_of(tables[table]) == {"main", *LENGTH}
+        assert {row["slice"] for row in tables[table] if row["spec"] == "length_by_dimension"} == kept
     kept_rows = duckdb.sql(f"select count(*) from '{tmp_path}/raw.parquet' where pred_length is not null").fetchall()[0]
-    of_whole = [row for row in found["identifiability"] if row["slice"] == "" and row["estimand"] != "C" and row["n"]]
+    of_whole = [row for row in tables["identifiability"] if row["slice"] == "" and row["estimand"] != "C" and row["n"]]
     assert {(row["spec"], int(row["n"])) for row in of_whole} == {("main", *kept_rows), ("length_control", *kept_rows)}
-    assert all(0 < float(row["length_with_rating"]) < 1 for row in found["sensitivity"] if row["spec"] == "length_control")
+    assert all(0 < float(row["length_with_rating"]) < 1 for row in tables["sensitivity"] if row["spec"] == "length_control")
 
 
 def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_path):
     """A user's subset of main is of all studies, also of those that do not hold it."""
-    found = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
-    assert {row["reason"] for row in found["not_estimable"]} == {"the study has no dimension named Tone"}
-    assert found["ppi"] == found["power"] == []
-    assert all(specs_of(found[table]) == set(LENGTH) for table in OF_SPECS)
+    tables = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
+    assert {row["reason"] for row in tables["not_estimable"]} == {"the study has no dimension named Tone"}
+    assert tables["ppi"] == tables["power"] == []
+    assert all(specs_of(tables[table]) == set(LENGTH) for table in OF_SPECS)
     assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

@@ -1,4 +1,4 @@
-"""A study in which no row has a human score: judges are compared with the other judges, and nothing else is said."""
+"""A study in which no row has a human score: judges are compared with the other judges alone."""
 
 import sys
 
@@ -60,9 +60,9 @@ def frame(rows):
     )
 
 
-def biases(found):
+def biases(result):
     """(estimate, standard error) by slice, quantity and term of self- and family-biases that are estimable."""
-    kept = [row for row in found if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row]
+    kept = [row for row in result if row["quantity"] in ("self_bias", "family_bias") and "estimate" in row]
     return {(row["slice"], row["quantity"], row["term"]): (row["estimate"], row["std_error"]) for row in kept}
 
 
@@ -83,18 +83,18 @@ def by_formula(frame, effects):
     ("spec", "effects"), [("model_effects", "dimension + model"), ("model_dimension_effects", "dimension * model")]
 )
 def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, frame, spec, effects):
-    found = estimate(SPECS[spec], study, confidence=0.9)
-    ours, theirs = biases(found.estimates), by_formula(frame, effects)
+    result = estimate(SPECS[spec], study, confidence=0.9)
+    ours, theirs = biases(result.estimates), by_formula(frame, effects)
     assert ours.keys() == theirs.keys() == {*(("", "self_bias", name) for name in FIVE), ("", "family_bias", "GPT")}
     for key, numbers in theirs.items():
         assert ours[key] == pytest.approx(numbers, abs=1e-9)
     assert ours["", "self_bias", GPT][0] > 0.2
-    assert {row["estimand"][:1] for row in found.estimates} == {"B"}
-    assert [row["remark"] for row in found.remarks] == [LEFT_OUT]
-    assert not any(row["quantity"] == "slope" for row in found.estimates + found.not_estimable)
+    assert {row["estimand"][:1] for row in result.estimates} == {"B"}
+    assert [row["remark"] for row in result.remarks] == [LEFT_OUT]
+    assert not any(row["quantity"] == "slope" for row in result.estimates + result.not_estimable)
 
 
-def test_both_engines_agree_on_whatever_can_be_fitted(study):
+def test_both_engines_agree_on_all_that_can_be_fitted(study):
     rows = list(compared((SPECS[name] for name in (*AGAINST_JUDGES, "ordinal", "gam", "main")), study, confidence=0.9))
     assert {row["spec"] for row in rows} == set(AGAINST_JUDGES)
     assert max(row["largest_difference"] for row in rows) < 1e-9
@@ -112,16 +112,16 @@ def test_every_other_spec_says_why_it_is_not_fitted(study):
             assert reason is not None
         else:
             assert reason == NO_HUMAN_SCORE
-            found = estimate(spec, study, confidence=0.9)
-            assert found.estimates == found.remarks == found.smooths == found.multiplicity == []
-            assert [row["reason"] for row in found.not_estimable] == [NO_HUMAN_SCORE]
+            result = estimate(spec, study, confidence=0.9)
+            assert result.estimates == result.remarks == result.smooths == result.multiplicity == []
+            assert [row["reason"] for row in result.not_estimable] == [NO_HUMAN_SCORE]
     own = Spec.of("own", terms=("judge", "self"))  # without effects of models it is no gap to the other judges
     assert not_estimable(own, study) == NO_HUMAN_SCORE
     assert not_estimable(Spec.of("own", terms=("judge", "dimension")), study) is None
     assert not_estimable(Spec.of("own", terms=("judge", "self", "model"), estimator="ordinal_logit"), study) == NO_HUMAN_SCORE
 
 
-def test_beyond_ordinary_preference_is_told_of_means_less_dimensions(study, frame):
+def test_beyond_ordinary_preference_uses_means_less_dimensions(study, frame):
     """C by hand: means of judge and model without effects of dimensions, against a_j + c_m of cells that are neither."""
     dummies = pd.get_dummies(frame["judge"] + "|" + frame["model"]).astype(float)
     effect = np.linalg.lstsq(dummies.assign(use=frame["dimension"] == "Use").to_numpy(float), frame["unit"], rcond=None)[0][-1]
@@ -136,14 +136,14 @@ def test_beyond_ordinary_preference_is_told_of_means_less_dimensions(study, fram
     )
     fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
     gaps = dict(zip(means.index, means - design @ fitted, strict=True))
-    found = {row["term"]: row for row in idiosyncrasy_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
+    result = {row["term"]: row for row in idiosyncrasy_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
     for judge in FIVE:
-        assert found[judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
-    assert found["GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
-    assert found[ALL_JUDGES]["p_value"] < 0.2
+        assert result[judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
+    assert result["GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
+    assert result[ALL_JUDGES]["p_value"] < 0.2
 
 
-def test_a_row_is_complete_when_it_is_judged_and_nothing_stands_for_the_humans(study, frame, tmp_path_factory):
+def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(study, frame, tmp_path_factory):
     assert study.cells().n.sum() == len(frame)
     assert not study.has_human_scores
     (ratings,) = study.ratings
@@ -175,7 +175,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
     assert {row["estimand"][:1] for row in board if row["scores"] == "debiased"} == {"B"}
 
 
-def test_placeholders_take_the_places_of_specs_that_need_human_scores(study):
+def test_substitutes_replace_specs_that_need_human_scores(study):
     fitted = estimable_specs(CONFIG["specs"], ["main", "by_dimension", "length_control"], study, instead=INSTEAD)
     assert [spec.name for spec in fitted] == ["model_effects", "model_effects_by_dimension"]
     assert not any("reference" in term for spec in fitted for term in spec.model.terms)
@@ -190,7 +190,7 @@ def test_placeholders_take_the_places_of_specs_that_need_human_scores(study):
     ("substitute", "said"),
     [("clustered", "needs human scores"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
 )
-def test_a_substitute_that_is_of_no_use_is_refused(substitute, said):
+def test_a_useless_substitute_is_refused(substitute, said):
     config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}}}
     with pytest.raises(ConfigError, match=said):
         check(config)
@@ -199,19 +199,19 @@ def test_a_substitute_that_is_of_no_use_is_refused(substitute, said):
 
 def test_the_check_says_what_is_left(rows, tmp_path):
     findings, facts = findings_of(tmp_path, rows)
-    found = by_subject(findings)
-    assert found["human scores", ""].level == WARNING
-    assert found["human scores", ""].words.startswith(NO_HUMAN_SCORE)
-    assert found["estimable", f"B: self-bias of {GPT}"].value == found["estimable", f"C: self-bias of {GPT}"].value == 1
-    own = found["estimable", f"A: self-bias of {GPT}"]
+    result = by_subject(findings)
+    assert result["human scores", ""].level == WARNING
+    assert result["human scores", ""].words.startswith(NO_HUMAN_SCORE)
+    assert result["estimable", f"B: self-bias of {GPT}"].value == result["estimable", f"C: self-bias of {GPT}"].value == 1
+    own = result["estimable", f"A: self-bias of {GPT}"]
     assert (own.value, own.level) == (0, FINE)
     assert own.words.endswith(f"cannot be estimated: {NO_HUMAN_SCORE}")
-    assert found["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
-    assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in found["verdict", "does not support"].words
+    assert result["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
+    assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in result["verdict", "does not support"].words
     said = " ".join(page_of("mine", findings).split())
     assert "one that alone is right looks biased" in said
     assert "human score is" not in said
-    assert {topic for topic, _ in found}.isdisjoint({"reliability", "ordinary preference"})
+    assert {topic for topic, _ in result}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)
 
 
@@ -236,10 +236,10 @@ def test_the_command_fits_what_can_be_fitted(command, frame, study):
     assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {NO_HUMAN_SCORE}\n")
     for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
         status, table, said = command("fit", "a.csv", "--spec", spec)
-        found = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
+        result = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
         assert (status, said.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT}")
         for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
-            assert found[tuple(key)] == pytest.approx(value, abs=1e-9)
+            assert result[tuple(key)] == pytest.approx(value, abs=1e-9)
     status, table, _ = command("check", "a.csv")
     assert (status, table[0]["level"]) == (0, "fine")
 

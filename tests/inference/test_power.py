@@ -76,7 +76,7 @@ def plan_for(plan, self_bias):
 def estimates(world, draws, seed):
     """Self-biases by estimand, (draws, judges), and whether the own test at 10 % rejects."""
     generator = np.random.default_rng(seed)
-    found = {estimand: ([], []) for estimand in (*TERMS, C)}
+    result = {estimand: ([], []) for estimand in (*TERMS, C)}
     idiosyncrasy = None
     for _ in range(draws):
         moments = world.draw(generator).moments()
@@ -84,14 +84,14 @@ def estimates(world, draws, seed):
             terms = [term for term in terms_of(moments.factors, names=(*names, "dimension")) if term.carried.any()]
             fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
-            found[estimand][0].append(fitted.estimate[own])
-            found[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
+            result[estimand][0].append(fitted.estimate[own])
+            result[estimand][1].append(np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536)
         cells = cell_means(moments)
         idiosyncrasy = idiosyncrasy or IdiosyncrasyDesign(cells, seed=1, draws=1)
         rows = [row for row in idiosyncrasy.test(cells.mean) if row.quantity == "self_bias" and row.term in world.names]
-        found[C][0].append([row.estimate for row in rows])
-        found[C][1].append([row.p_value < 0.1 for row in rows])
-    return {estimand: (np.array(values), np.array(rejected)) for estimand, (values, rejected) in found.items()}
+        result[C][0].append([row.estimate for row in rows])
+        result[C][1].append([row.p_value < 0.1 for row in rows])
+    return {estimand: (np.array(values), np.array(rejected)) for estimand, (values, rejected) in result.items()}
 
 
 @pytest.fixture(scope="module")
@@ -143,13 +143,13 @@ def weights_of_rows(estimand, plan, judge, reference):
         )
         idiosyncrasy = family[row] != family[column]
         at = np.flatnonzero((row == column) & (row == plan.judges.index(judge)))[0]
-        found = within[at] - additive[at] @ np.linalg.pinv(additive[idiosyncrasy].astype(float)) @ within[idiosyncrasy]
+        result = within[at] - additive[at] @ np.linalg.pinv(additive[idiosyncrasy].astype(float)) @ within[idiosyncrasy]
     else:
         columns = [dummies, dummies * gt[:, None], dummies * own[:, None]]
         columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
         columns += [m[:, None] == np.arange(1, len(plan.models))] if estimand == BY_MODEL else []
-        found = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[2 * len(plan.judges) + plan.judges.index(judge)]
-    return found.reshape(len(plan.judges), *reference.shape)
+        result = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[2 * len(plan.judges) + plan.judges.index(judge)]
+    return result.reshape(len(plan.judges), *reference.shape)
 
 
 @pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
@@ -162,27 +162,29 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand):
     reference = quality + spread * np.array([-1, 1, -1, 1])
     slope = np.array(plan.slope)[:, None, None]
     for judge in plan.judges:
-        found, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
+        result, weights = expected(plan, judge, estimand=estimand), weights_of_rows(estimand, plan, judge, reference)
         cells = weights.sum(axis=2)
         floor = plan.preference**2 * (cells**2).sum() + plan.shared_preference**2 * (cells.sum(axis=0) ** 2).sum()
         of_quality = 0.15**2 * (1 - reliability) * ((slope * weights).sum(axis=0) ** 2).sum()
-        assert found.floor == pytest.approx(math.sqrt(floor), rel=1e-9)
+        assert result.floor == pytest.approx(math.sqrt(floor), rel=1e-9)
         of_noise = ((np.array(plan.noise)[:, None, None] * weights) ** 2).sum()
-        assert found.std_error == pytest.approx(math.sqrt(of_noise + of_quality + floor), rel=1e-9)
-        assert found.bias == pytest.approx((weights * slope * (quality + reliability * (reference - quality))).sum(), abs=1e-12)
+        assert result.std_error == pytest.approx(math.sqrt(of_noise + of_quality + floor), rel=1e-9)
+        assert result.bias == pytest.approx(
+            (weights * slope * (quality + reliability * (reference - quality))).sum(), abs=1e-12
+        )
 
 
 def test_the_closed_form_of_c_is_the_exact_prediction_error():
     """Three families of two: se^2 = (noise^2 / n + preference^2) (1 + x'(X'X)^-1 x)."""
     world = MonteCarloWorld(families=[2, 2, 2], dimensions=3, prompts=50, intercept=0.2, slope=0.6, noise=0.2, preference=0.03)
-    found = expected(plan_of(world), "Model 1", estimand=C)
+    result = expected(plan_of(world), "Model 1", estimand=C)
     cells = [(j, m) for j in range(6) for m in range(6) if j // 2 != m // 2]
     x = np.array([[*(j == k for k in range(6)), *(m == k for k in range(6))] for j, m in cells], dtype=float)
     own = np.array([1.0, 0, 0, 0, 0, 0] * 2)
     factor = 1 + own @ np.linalg.pinv(x.T @ x) @ own
-    assert found.std_error == pytest.approx(math.sqrt((0.2**2 / 150 + 0.03**2) * factor), rel=1e-10)
-    assert found.floor == pytest.approx(0.03 * math.sqrt(factor), rel=1e-10)
-    assert found.df == len(cells) - np.linalg.matrix_rank(x)
+    assert result.std_error == pytest.approx(math.sqrt((0.2**2 / 150 + 0.03**2) * factor), rel=1e-10)
+    assert result.floor == pytest.approx(0.03 * math.sqrt(factor), rel=1e-10)
+    assert result.df == len(cells) - np.linalg.matrix_rank(x)
 
 
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
@@ -208,8 +210,8 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
 @pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
 def test_more_prompts_need_no_new_plan(estimand):
     plan = plan_of(WORLD)
-    more, found = (expected(replace(plan, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
-    assert vars(found.with_prompts(7)) == pytest.approx(vars(more), rel=1e-9, abs=1e-12)
+    more, result = (expected(replace(plan, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
+    assert vars(result.with_prompts(7)) == pytest.approx(vars(more), rel=1e-9, abs=1e-12)
 
 
 def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():

@@ -31,10 +31,10 @@ def test_without_strata_it_is_ppi_python(case):
     human = generator.beta(6, 2, size=n + others)
     noise = generator.standard_normal(n + others)
     judged = 0.3 + 0.3 * (human + 0.02 * noise) if slope is None else 0.2 + slope * human + 0.1 * noise
-    found = powered_mean(scores_of(human, judged), np.arange(n + others) < n, confidence=0.9)
-    assert found.ci_low == pytest.approx(low, abs=1e-9)
-    assert found.ci_high == pytest.approx(high, abs=1e-9)
-    assert found.tuning[0] == pytest.approx({"of no use: 0": 0, "beyond belief: 1": 1}.get(case, found.tuning[0]), abs=1e-12)
+    result = powered_mean(scores_of(human, judged), np.arange(n + others) < n, confidence=0.9)
+    assert result.ci_low == pytest.approx(low, abs=1e-9)
+    assert result.ci_high == pytest.approx(high, abs=1e-9)
+    assert result.tuning[0] == pytest.approx({"of no use: 0": 0, "beyond belief: 1": 1}.get(case, result.tuning[0]), abs=1e-12)
 
 
 def drawn_scores(generator, *, prompts=300, absent=0.0):
@@ -80,25 +80,25 @@ def test_strata_are_weighed_and_clustered_by_prompt(absent):
     generator = np.random.default_rng(3)
     scores = drawn_scores(generator, absent=absent)
     labelled = generator.random(300) < 0.2
-    found = powered_mean(scores, labelled, confidence=0.9)
-    mean, error = naive(scores, labelled, found.tuning)
-    assert found.estimate == pytest.approx(mean, abs=1e-12)
-    assert found.std_error == pytest.approx(error, abs=1e-12)
-    assert (found.tuning[[2, 5]] > found.tuning[[0, 3]]).all()  # the judges that follow the humans are believed more
+    result = powered_mean(scores, labelled, confidence=0.9)
+    mean, error = naive(scores, labelled, result.tuning)
+    assert result.estimate == pytest.approx(mean, abs=1e-12)
+    assert result.std_error == pytest.approx(error, abs=1e-12)
+    assert (result.tuning[[2, 5]] > result.tuning[[0, 3]]).all()  # judges who agree with the humans count more
 
 
 def test_strata_are_tuned_together():
-    """Three strata with noise of their own: each alone would be believed too little."""
+    """Three strata with independent noise: tuned alone, each would count too little."""
     generator = np.random.default_rng(6)
     truth = 0.7 + 0.1 * generator.standard_normal((1000, 1))
     judged = truth + 0.2 * generator.standard_normal((1000, 3))
     scores = Scores(truth, judged, np.ones((1000, 1), dtype=int), np.zeros(3, dtype=int), np.full(3, 1000))
     labelled = np.arange(1000) < 300
-    found = powered_mean(scores, labelled, confidence=0.9)
-    errors = [naive(scores, labelled, found.tuning * factor)[1] for factor in (0.6, 0.8, 0.9, 1.1, 1.25, 1.5)]
-    assert min(errors) > found.std_error
+    result = powered_mean(scores, labelled, confidence=0.9)
+    errors = [naive(scores, labelled, result.tuning * factor)[1] for factor in (0.6, 0.8, 0.9, 1.1, 1.25, 1.5)]
+    assert min(errors) > result.std_error
     # The slope of the truth on the mean of the three, times the share of prompts without labels.
-    assert found.tuning.sum() == pytest.approx(0.7 * 0.01 / (0.01 + 0.04 / 3), abs=0.03)
+    assert result.tuning.sum() == pytest.approx(0.7 * 0.01 / (0.01 + 0.04 / 3), abs=0.03)
 
 
 def test_intervals_cover_and_are_narrower_than_those_of_the_labels():
@@ -107,10 +107,10 @@ def test_intervals_cover_and_are_narrower_than_those_of_the_labels():
     for _ in range(400):
         scores = drawn_scores(generator)
         labelled = generator.permutation(300) < 60
-        found = powered_mean(scores, labelled, confidence=0.9)
+        result = powered_mean(scores, labelled, confidence=0.9)
         alone = scores.human[labelled].mean(axis=1).std() / np.sqrt(60)
-        inside.append(found.ci_low < 0.7 < found.ci_high)
-        ratio.append(found.std_error / alone)
+        inside.append(result.ci_low < 0.7 < result.ci_high)
+        ratio.append(result.std_error / alone)
     assert np.mean(inside) == pytest.approx(0.9, abs=0.045)
     assert np.mean(ratio) < 0.85
 
@@ -123,7 +123,7 @@ def test_cross_fitted_means_are_those_of_the_definition(absent):
     generator = np.random.default_rng(8)
     scores = drawn_scores(generator, absent=absent)
     labelled = generator.random(300) < 0.1
-    found = powered_mean(scores, labelled, confidence=0.9, folds=4)
+    result = powered_mean(scores, labelled, confidence=0.9, folds=4)
     places, part = np.flatnonzero(labelled), scores.part
     shares = scores.completions.sum(axis=0) / scores.completions.sum()
     fold = np.arange(len(places)) % 4
@@ -148,9 +148,9 @@ def test_cross_fitted_means_are_those_of_the_definition(absent):
         influence[kept] += shares[d] * beyond * np.sqrt(kept.sum() / (kept.sum() - 1))
     error = np.sqrt((influence**2).sum())
     rated = (labelled & ~np.isnan(human).all(axis=1)).sum()
-    assert found.estimate == pytest.approx(estimate, abs=1e-12)
-    assert found.std_error == pytest.approx(error, abs=1e-12)
-    assert (found.ci_high - found.ci_low) / 2 == pytest.approx(t.ppf(0.95, rated - 1) * error, abs=1e-12)
+    assert result.estimate == pytest.approx(estimate, abs=1e-12)
+    assert result.std_error == pytest.approx(error, abs=1e-12)
+    assert (result.ci_high - result.ci_low) / 2 == pytest.approx(t.ppf(0.95, rated - 1) * error, abs=1e-12)
 
 
 def tuned(scores, labelled, others):
@@ -175,22 +175,22 @@ def tuned(scores, labelled, others):
     return np.clip(kappa * slopes, 0.0, 1.0)
 
 
-def test_ppi_cover_and_do_not_claim_more_than_they_save():
+def test_intervals_cover_and_claim_no_more_labels_than_are_saved():
     """With 12 labels. The plain estimator's intervals cover 0.82, and its errors claim to save 0.4 where 0.2 are saved."""
     generator = np.random.default_rng(5)
-    found = {folds: [] for folds in (1, 5)}
+    result = {folds: [] for folds in (1, 5)}
     alone = []
     for _ in range(500):
         scores = drawn_scores(generator, prompts=150)
         labelled = generator.permutation(150) < 12
-        for folds, means in found.items():
+        for folds, means in result.items():
             mean = powered_mean(scores, labelled, confidence=0.9, folds=folds)
             means.append((mean.estimate - 0.7, mean.std_error, mean.ci_low < 0.7 < mean.ci_high))
         labels = scores.human[labelled].mean(axis=1)
         alone.append((labels.mean() - 0.7, labels.std(ddof=1) / np.sqrt(12)))
     squares = np.square(alone).mean(axis=0)
     covered, excess = [], []
-    for means in found.values():
+    for means in result.values():
         real, claimed = 1 - np.square([mean[:2] for mean in means]).mean(axis=0) / squares
         covered.append(np.mean([mean[2] for mean in means]))
         excess.append(claimed - real)
@@ -198,19 +198,19 @@ def test_ppi_cover_and_do_not_claim_more_than_they_save():
     assert abs(excess[1]) < 0.07 < 0.15 < excess[0]
 
 
-def test_too_ppi_give_no_numbers():
+def test_too_few_labels_give_no_numbers():
     scores = drawn_scores(np.random.default_rng(5))
     assert np.isnan(powered_mean(scores, np.arange(300) < 1, confidence=0.9).std_error)
 
 
 def test_scores_of_a_study_are_those_of_its_rows(twin):
-    found = prompt_scores(Spec.of("main"), twin)
-    model = int(np.flatnonzero(found.models == "GPT-4o")[0])
-    ways = found.of(model)
+    result = prompt_scores(Spec.of("main"), twin)
+    model = int(np.flatnonzero(result.models == "GPT-4o")[0])
+    by_method = result.of(model)
     rows = f"from '{twin.ratings[0]}' where model = 'GPT-4o'"
     completions = f"select distinct dimension, prompt, gt_unit {rows}"
     ((mean,),) = duckdb.sql(f"select avg(gt_unit) from ({completions})").fetchall()
-    for scores in ways.values():
+    for scores in by_method.values():
         human = np.nansum(scores.human * scores.completions) / scores.completions.sum()
         assert human == pytest.approx(mean, abs=1e-12)
     relation = "case when judge = model then 0 when judge_family = model_family then 1 else 2 end"
@@ -218,13 +218,13 @@ def test_scores_of_a_study_are_those_of_its_rows(twin):
         f"select count(*), avg(rating_unit) {rows} group by dimension, {relation} order by dimension, {relation}"
     )
     expected = np.array(strata.fetchall())
-    np.testing.assert_array_equal(ways[STRATA].ratings, expected[:, 0])
+    np.testing.assert_array_equal(by_method[STRATA].ratings, expected[:, 0])
     self_ratings = duckdb.sql(f"select rating_unit {rows} and judge = model and dimension = 'Completeness' order by prompt")
-    column = ways[STRATA].judged[:, 0]
+    column = by_method[STRATA].judged[:, 0]
     np.testing.assert_allclose(column[~np.isnan(column)], np.ravel(self_ratings.fetchall()), rtol=0, atol=1e-12)
 
 
-def test_rows_are_of_the_draws_that_all_ways_have(twin):
+def test_rows_are_of_the_draws_that_all_methods_have(twin):
     """Of 40 prompts three or four labelled: some draws have fewer than two completions in a dimension."""
     scores = prompt_scores(MAIN.changed(subset={"models_dropped": ["GPT-4o"]}), twin)
     scores.n[scores.n.shape[0] // 2 :, :, 0] = scores.human[scores.n.shape[0] // 2 :, :, 0] = 0
@@ -232,14 +232,14 @@ def test_rows_are_of_the_draws_that_all_ways_have(twin):
     rows = [row for row in ppi_rows(scores, labelled=[4], draws=30, confidence=0.9, seed=7) if row["model"] == "Claude v2"]
     generator = np.random.default_rng(7)
     sets = [np.isin(np.arange(40), generator.permutation(40)[:4]) for _ in range(30)]
-    ways = scores.of(int(np.flatnonzero(scores.models == "Claude v2")[0]))
-    how = {"confidence": 0.9, "folds": FOLDS}
-    full = powered_mean(ways[HUMANS], np.ones(40, dtype=bool), **how)
-    known = [own for own in sets if not np.isnan(powered_mean(ways[STRATA], own, **how).estimate)]
+    by_method = scores.of(int(np.flatnonzero(scores.models == "Claude v2")[0]))
+    settings = {"confidence": 0.9, "folds": FOLDS}
+    full = powered_mean(by_method[HUMANS], np.ones(40, dtype=bool), **settings)
+    known = [own for own in sets if not np.isnan(powered_mean(by_method[STRATA], own, **settings).estimate)]
     assert 10 < len(known) < 30
     alone = None
     for row in rows:
-        means = [powered_mean(ways[row["method"]], own, **how) for own in known]
+        means = [powered_mean(by_method[row["method"]], own, **settings) for own in known]
         beyond, errors = (
             np.array(each) for each in ([m.estimate - full.estimate for m in means], [m.std_error for m in means])
         )

@@ -28,9 +28,9 @@ def of(scores):
 
 
 def test_published_example():
-    found = of(TARGETS)
-    assert (found.single, found.mean) == (pytest.approx(0.17, abs=0.005), pytest.approx(0.44, abs=0.005))
-    assert (found.raters, found.origin) == (4, OF_RATERS)
+    result = of(TARGETS)
+    assert (result.single, result.mean) == (pytest.approx(0.17, abs=0.005), pytest.approx(0.44, abs=0.005))
+    assert (result.raters, result.origin) == (4, OF_RATERS)
 
 
 def test_uneven_raters_equal_the_analysis_of_variance():
@@ -41,21 +41,21 @@ def test_uneven_raters_equal_the_analysis_of_variance():
     ratio = f_oneway(*scores).statistic
     count = np.array([len(row) for row in scores])
     raters = (count.sum() - (count**2).sum() / count.sum()) / (len(count) - 1)
-    found = of(scores)
-    assert found.single == pytest.approx((ratio - 1) / (ratio - 1 + raters), rel=1e-10)
-    assert found.raters == pytest.approx(len(count) / (1 / count).sum(), rel=1e-12)
-    assert found.mean == pytest.approx(spearman_brown(found.single, found.raters), rel=1e-12)
+    result = of(scores)
+    assert result.single == pytest.approx((ratio - 1) / (ratio - 1 + raters), rel=1e-10)
+    assert result.raters == pytest.approx(len(count) / (1 / count).sum(), rel=1e-12)
+    assert result.mean == pytest.approx(spearman_brown(result.single, result.raters), rel=1e-12)
 
 
 def test_planted_reliability_of_the_mean():
     generator = np.random.default_rng(0)
     quality = generator.normal(size=(20_000, 1))
-    found = of((quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist())
-    assert found.mean == pytest.approx(0.55, abs=0.015)
+    result = of((quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist())
+    assert result.mean == pytest.approx(0.55, abs=0.015)
 
 
 @pytest.mark.parametrize("scores", [[[1.0], [2.0]], [[1.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]]])
-def test_scores_that_do_not_say(scores):
+def test_scores_without_a_reliability(scores):
     assert of(scores) is None
 
 
@@ -80,7 +80,7 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
 
 
 def test_published_alphas_by_spearman_brown():
-    found = reliability_of_alphas(str(DATA / "twin_facts.csv"), raters=3)
+    result = reliability_of_alphas(str(DATA / "twin_facts.csv"), raters=3)
     expected = {
         "Completeness": 1.41 / 1.94,
         "Conciseness": 0.45 / 1.30,
@@ -89,8 +89,8 @@ def test_published_alphas_by_spearman_brown():
         "Logical correctness": 0.93 / 1.62,
         "Logical robustness": 0.42 / 1.28,
     }
-    assert {dimension: reliability.mean for dimension, reliability in found.items()} == pytest.approx(expected)
-    assert {reliability.origin for reliability in found.values()} == {OF_ALPHA}
+    assert {dimension: reliability.mean for dimension, reliability in result.items()} == pytest.approx(expected)
+    assert {reliability.origin for reliability in result.values()} == {OF_ALPHA}
 
 
 def test_missing_and_impossible_reliabilities_are_named():

@@ -1,4 +1,4 @@
-"""What checks conclude of biases, and what becomes of the first conclusions."""
+"""The conclusions of checks, and whether the first ones hold."""
 
 import pytest
 
@@ -42,9 +42,9 @@ def test_judges_are_in_the_order_of_the_figures():
         ("preference", "G", "not estimable", "not estimable", "no rows"),
     ],
 )
-def test_conclusions_and_what_becomes_of_the_first(check, term, conclusion, verdict, words):
-    found = at(table(), check, term)
-    assert (found["conclusion"], found["verdict"], found["words"]) == (conclusion, verdict, words)
+def test_conclusions_and_verdicts_on_the_first(check, term, conclusion, verdict, words):
+    conclusion_row = at(table(), check, term)
+    assert (conclusion_row["conclusion"], conclusion_row["verdict"], conclusion_row["words"]) == (conclusion, verdict, words)
 
 
 def test_what_decides():
@@ -69,8 +69,13 @@ def test_of_several_methods_all_must_say_so():
         row("main", "Di", -0.5, -0.6, -0.4, method="all rows", p_value=0.01),
     ]
     rows = table(FIRST, BOUNDS, bounds=methods)
-    found = at(rows, "bounds", "Ada")
-    assert (found["estimate"], found["ci_low"], found["ci_high"], found["p_value"]) == pytest.approx((0.03, 0.01, 0.05, 0.01))
+    conclusion_row = at(rows, "bounds", "Ada")
+    assert (
+        conclusion_row["estimate"],
+        conclusion_row["ci_low"],
+        conclusion_row["ci_high"],
+        conclusion_row["p_value"],
+    ) == pytest.approx((0.03, 0.01, 0.05, 0.01))
     assert [at(rows, "bounds", name)["verdict"] for name in ("Ada", "Bo", "Cy", "Di")] == [
         "holds",
         "lost",
@@ -78,12 +83,12 @@ def test_of_several_methods_all_must_say_so():
         "not estimable",
     ]
     assert at(rows, "bounds", "Bo")["p_value"] == 1  # both ends exclude 0, on either side
-    assert "detectable" not in found
+    assert "detectable" not in conclusion_row
     assert at(rows, "bounds", "Cy")["words"] == f"no row of {high} in bounds.csv"
     assert at(rows, "bounds", "F")["words"] == "no such row in bounds.csv"
 
 
-def test_methods_and_tests_of_some_biases_say_nothing_of_others():
+def test_methods_and_tests_of_some_biases_have_no_rows_of_others():
     own = RobustnessCheck(
         "own", "own", ["main"], "asks", table="bounds", methods=("lowest by own missing", "highest by own missing")
     )
@@ -94,7 +99,7 @@ def test_methods_and_tests_of_some_biases_say_nothing_of_others():
     assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
 
-def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
+def test_what_is_new_because_of_the_errors_alone_says_so():
     noise = RobustnessCheck("noise", "noise", ["main"], "asks", table="measurement_error", methods=["moments"])
     rows = table(
         *(FIRST, CLUSTERED, OTHER, noise),
@@ -104,10 +109,10 @@ def test_what_is_new_by_the_errors_alone_is_said_to_be_so():
             row("main", "Ada", 0.03, 0.01, 0.05, method="moments", df=99),
         ],
     )
-    found = [at(rows, check, "Cy") for check in ("clustered", "noise", "other")]
-    assert [each["verdict"] for each in found] == ["new"] * 3
+    conclusion_row = [at(rows, check, "Cy") for check in ("clustered", "noise", "other")]
+    assert [each["verdict"] for each in conclusion_row] == ["new"] * 3
     by_errors = "only because standard errors differ"
-    assert [each["words"] for each in found] == [by_errors, f"{by_errors}, as in “by prompt”", ""]
+    assert [each["words"] for each in conclusion_row] == [by_errors, f"{by_errors}, as in “by prompt”", ""]
     assert at(rows, "noise", "Ada")["words"] == ""
 
 
@@ -135,7 +140,7 @@ def test_few_prompts_are_noted_where_errors_are_by_prompt():
     assert at(rows, "clustered", "Bo")["note"] == ""
     assert {each["note"] for each in rows if each["check"] == "preference"} == {""}  # its degrees of freedom are of cells
     length = RobustnessCheck("length", "length", ["main"], "asks", table="sensitivity", by="as_length_ci")
-    ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, be errors by prompt
+    ends = {"as_length_ci_low": 0.01, "as_length_ci_high": 0.05, "df": 11}  # of the residual, though errors are by prompt
     rows = table(FIRST, length, sensitivity=[row("main", "Ada", 0.03, **ends)])
     assert (at(rows, "length", "Ada")["verdict"], at(rows, "length", "Ada")["note"]) == ("holds", "")
 
@@ -159,7 +164,7 @@ def test_what_a_check_detects_is_found_with_that_power():
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
 
 
-def test_what_the_paper_prints_of_the_same_ratings_stands_beside():
+def test_the_papers_numbers_for_the_same_ratings_are_listed():
     published = {"published": 0.031, "published_ci_low": -0.001, "published_ci_high": 0.06, "ours": 0.03, "verdict": "match"}
     scorecard = [
         row("main", "Ada", "") | published,

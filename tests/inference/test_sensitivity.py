@@ -21,7 +21,7 @@ LENGTH = Spec.of("length_control", length="prompt")
     # The first is Cinelli and Hazlett's (2020), Table 1: 13.9 %; all are of PySensemakr 0.0.8.
     [(4.184, 783, 0.13876254), (30, 50, 0.94987437), (2.5, 40, 0.32480615), (1.2, 100, 0.11301581)],
 )
-def test_robustness_value_is_sensemakrs(t, df, expected):
+def test_robustness_value_is_that_of_sensemakr(t, df, expected):
     assert robustness_value(t / np.sqrt(df)) == pytest.approx(expected, abs=1e-8)
     assert bias_in_errors(Strength(expected, expected), df) == pytest.approx(t, rel=1e-6)
     assert robustness_value(-0.1) == 0
@@ -36,7 +36,7 @@ def residual_share(y, x, z):
     return 1 - rss(np.column_stack([x, z])) / rss(x)
 
 
-def test_bias_of_what_is_left_out_is_exact():
+def test_omitted_variable_bias_is_exact():
     generator = np.random.default_rng(2)
     x = np.column_stack([np.ones(300), generator.normal(size=300)])
     z = generator.normal(size=300)
@@ -49,7 +49,7 @@ def test_bias_of_what_is_left_out_is_exact():
     assert bias_in_errors(strength, 297) * error == pytest.approx(abs(without[0] - with_z[0]), rel=1e-9)
 
 
-def test_benchmark_is_sensemakrs():
+def test_benchmark_is_that_of_sensemakr():
     """As by sensemakr.ovb_partial_r2_bound(r2dxj_x, r2yxj_dx), kd = ky = 1."""
     for known, expected in (((0.02, 0.1), (0.020408163, 0.115740741)), ((0.3, 0.2), (0.428571429, 0.625))):
         assert as_strong_as(Strength(*known)) == pytest.approx(expected, abs=1e-8)

@@ -1,4 +1,4 @@
-"""Estimators tried on worlds: statistics over replicates, seeds, tables, and what the estimators are known for."""
+"""Estimators on simulated worlds: statistics over replicates, seeds, tables, and known properties of the estimators."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def value(rows, **about):
     return row
 
 
-def test_statistics_count_what_they_say(monkeypatch):
+def test_statistics_are_those_of_the_answers(monkeypatch):
     """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for all judges but one."""
     calls = []
 
@@ -74,7 +74,7 @@ def test_shared_preference_misleads_equation_1_and_not_model_effects():
         assert low < value(rows, estimator=name, quantity="self_bias", statistic="rejected", term="")["value"] < high
 
 
-def test_planted_bias_is_found_without_bias():
+def test_planted_bias_is_estimated_without_bias():
     rows = tried(["A_CR1", "B_CR1", "C_idiosyncrasy"], replicates=60, **PAPER, self_bias=0.1, family_bias=0.05)
     for name in ("A_CR1", "B_CR1", "C_idiosyncrasy"):
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
@@ -121,12 +121,12 @@ def test_errors_of_few_prompts():
     assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
 
 
-def test_tables_share_out_the_rows(tmp_path):
+def test_every_row_is_in_one_table(tmp_path):
     rows = tried(["A_HC0"], **SMALL, self_bias=0.05)
     write_table(tmp_path / "w.csv", MONTECARLO, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
-    found = read_table(tmp_path / "w.csv")
-    size, power, bias, coverage = (table(name, found) for name in ("size", "power", "bias", "coverage"))
+    result = read_table(tmp_path / "w.csv")
+    size, power, bias, coverage = (table(name, result) for name in ("size", "power", "bias", "coverage"))
     assert {row["term"] for row in size} == {"", "Model 2", "Model 4", "Family 1", "Family 3"}
     assert {row["term"] for row in power} == {"", "Model 1", "Model 3", "Model 5"}
     assert {row["statistic"] for row in bias} == {"bias", "spread"}
-    assert len(size) + len(power) + len(bias) + len(coverage) == len(found)
+    assert len(size) + len(power) + len(bias) + len(coverage) == len(result)

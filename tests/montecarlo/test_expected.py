@@ -1,7 +1,7 @@
-"""What montecarlo.yaml is to show: sizes, coverage and biases of the estimators on its worlds.
+"""The expected results of montecarlo.yaml: sizes, coverage and biases of the estimators on its worlds.
 
-`pytest tests/montecarlo/test_expected.py --replicates 1000` tries the worlds at their full size: every value is to be in its
-range. With fewer replicates a value may be outside by ERRORS Monte Carlo errors.
+`pytest tests/montecarlo/test_expected.py --replicates 1000` runs the worlds at full size: every value must be in its range.
+With fewer replicates a value may be outside by ERRORS Monte Carlo errors.
 """
 
 from functools import cache
@@ -44,7 +44,7 @@ EXPECTED = [
 
 @cache
 def tried(grid, value, replicates):
-    """The rows of the estimators of which something is expected in a world."""
+    """The rows of the estimators with expected results in a world."""
     (setting,) = [str(each) for each in SETTINGS["grids"][grid]["values"] if each == value]
     names = [name for name in estimators_of(SETTINGS, grid) if (grid, value, name) in {entry[:3] for entry in EXPECTED}]
     return try_estimators(
@@ -69,6 +69,6 @@ def test_estimators_do_what_is_expected(grid, value, estimator, quantity, term, 
     }
     rows = tried(grid, value, replicates)
     (row,) = [row for row in rows if row.items() >= about.items() and (term or row["planted"] == 0)]
-    found, error = (row["value"] / row["mc_error"], 1) if statistic == IN_ERRORS else (row["value"], row["mc_error"])
+    number, error = (row["value"] / row["mc_error"], 1) if statistic == IN_ERRORS else (row["value"], row["mc_error"])
     slack = 0 if replicates >= SETTINGS["replicates"] else ERRORS * error
-    assert low - slack <= found <= high + slack
+    assert low - slack <= number <= high + slack

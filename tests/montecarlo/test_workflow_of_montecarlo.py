@@ -74,7 +74,7 @@ def test_a_changed_dial_reruns_its_worlds_alone_and_the_same_dial_gives_the_same
 
 
 def test_wrong_grid_stops_before_anything_runs(quick):
-    declare(quick, preference={"dial": "tast"})
+    declare(quick, preference={"dial": "preferense"})
     result = snakemake(quick, "-n", "montecarlo")
     assert result.returncode == 1
     assert "montecarlo.yaml: grids: preference: dial: should be 'dimensions', 'prompts'" in result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""Worlds drawn as arrays: what is planted is there, and the sums are those of the rows."""
+"""Worlds drawn as arrays: they contain what is planted, and the sums are those of the rows."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_reliability_is_the_share_of_the_true_score_in_the_reference():
     assert draw.raters.shape[-1] == RATERS
 
 
-def test_tilts_rise_to_the_last():
+def test_tilts_are_largest_for_the_last():
     _, draw = drawn(prompts=4000, dimensions=1, quality_gap=0.2, length_preference=0.1, missing=0.2)
     assert np.diff(draw.reference.mean(axis=(0, 1))) == pytest.approx(np.full(4, 0.05), abs=0.02)
     assert draw.length.mean(axis=(0, 1)) == pytest.approx(0.3 * np.linspace(-1, 1, 5), abs=0.02)
@@ -80,7 +80,7 @@ def test_tilts_rise_to_the_last():
     ("dial", "shared"),
     [("prompt_shock", (0, 1, 2, 3)), ("completion_shock", (0, 3)), ("judge_shock", (0, 2))],
 )
-def test_shock_is_shared_by_the_rows_it_is_named_for(dial, shared):
+def test_a_shock_is_shared_by_its_rows(dial, shared):
     _, draw = drawn(**{dial: 0.4}, noise=1e-12)
     rest = draw.rating - 0.3 - 0.5 * draw.reference[:, :, None]
     if dial == "prompt_shock":

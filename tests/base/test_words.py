@@ -9,7 +9,6 @@ from recuse.base.words import (
     enumerated,
     level,
     number,
-    out_of,
     p_value_text,
     percent,
     signed,
@@ -35,21 +34,6 @@ def test_lists(names, most, words):
 def test_counts():
     counts = counted(1, "judge"), counted(1200, "row"), counted(0, "family", "families"), counted(2, "lost", "lost")
     assert counts == ("1 judge", "1,200 rows", "0 families", "2 lost")
-
-
-@pytest.mark.parametrize(
-    ("count", "total", "words"),
-    [
-        (2, 9, "2 of 9 judges"),
-        (9, 9, "all 9 judges"),
-        (2, 2, "both judges"),
-        (0, 9, "none of the 9 judges"),
-        (1, 1, "the one judge"),
-        (0, 1, "not the one judge"),
-    ],
-)
-def test_counts_of_all(count, total, words):
-    assert out_of(count, total, "judge", "judges") == words
 
 
 def test_shares_are_exact_at_their_ends_alone():

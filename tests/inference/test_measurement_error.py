@@ -27,7 +27,7 @@ from recuse.inference.measurement_error import (
 )
 from recuse.inference.refit import refit
 from recuse.inference.reliability import UNKNOWN
-from recuse.model.design import NO_ROWS, REFERENCE, design_of, estimable_terms, terms_of
+from recuse.model.design import NO_ROWS, REFERENCE, designs_of, estimable_terms, terms_of
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
@@ -48,7 +48,8 @@ def drawn(seed=1, **dials):
 
 def design_on(study, spec, selection):
     moments = study.moments(selection)
-    return moments, design_of(spec, moments, np.arange(len(moments.n)))
+    ((_, _, design),) = designs_of(spec, moments)
+    return moments, design
 
 
 def fit(study, spec, extrapolation, noise=None, selection=None):

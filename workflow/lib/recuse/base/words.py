@@ -23,15 +23,6 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def out_of(number: int, total: int, one: str, many: str) -> str:
-    """As in `2 of 9 judges`, `all 9 judges`, `both judges`, `none of the 9 judges`, `the one judge` or `not the one judge`."""
-    if total == 1:
-        return f"the one {one}" if number else f"not the one {one}"
-    if number == total:
-        return f"both {many}" if total == 2 else f"all {total} {many}"
-    return f"{number or 'none'} of {'' if number else 'the '}{total} {many}"
-
-
 def capitalised(text: str) -> str:
     """`text` with a capital letter in front."""
     return text[:1].upper() + text[1:]

@@ -140,14 +140,14 @@ def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance
     splines = np.arange(rows.features.shape[1]) <= len(curves)
     means = [_columns(gam, rows.of(place) * splines).mean(axis=0) for place in range(len(curves))]
     lines = np.eye(len(gam.coef_))[len(gam.coef_) - np.count_nonzero(~splines) :]
-    asked = [direction[None] for direction in (*means, *lines)]  # intercepts and linear terms
+    blocks = [direction[None] for direction in (*means, *lines)]  # intercepts and linear terms
     for place, curve in enumerate(curves):
         points = np.unique(rows.of(place)[:, 0]) if curve is None else curve.reference
         nothing = np.full((len(points), 2), np.nan)
         ours.append(nothing if curve is None else np.stack([curve.value, curve.std_error], axis=1))
         level = np.where(rows.averaged, rows.of(place).mean(axis=0), 0.0)
-        asked.append(_columns(gam, np.column_stack([points, np.tile(level[1:], (len(points), 1))])))
-    return np.concatenate(ours), _answers(gam, weight, rows, asked, covariance)
+        blocks.append(_columns(gam, np.column_stack([points, np.tile(level[1:], (len(points), 1))])))
+    return np.concatenate(ours), _answers(gam, weight, rows, blocks, covariance)
 
 
 def _rows(cells: Cells, terms: Sequence[Term]) -> _Rows:
@@ -185,14 +185,14 @@ def _spline(rows: _Rows, place: int, curve: Curve | None, weight: float):
     """pygam's term of a judge."""
     from pygam import s
 
-    own = rows.of(place)
-    count = min(SPLINES, len(np.unique(own[:, 0])))
-    ends = [own[:, 0].min(), own[:, 0].max()]
+    features = rows.of(place)
+    count = min(SPLINES, len(np.unique(features[:, 0])))
+    ends = [features[:, 0].min(), features[:, 0].max()]
     form = {"by": 1 + place, "n_splines": count, "spline_order": min(ORDER, count - 1), "edge_knots": ends}
     if curve is not None:
         return s(0, **form, lam=weight * curve.smoothing)
     unit, rating = s(0, **form, lam=1.0), rows.rating[rows.features[:, 1 + place] > 0]
-    single = Grouped(unit.build_columns(own).toarray(), np.ones(len(own)), rating, np.zeros(len(own)))
+    single = Grouped(unit.build_columns(features).toarray(), np.ones(len(features)), rating, np.zeros(len(features)))
     return s(0, **form, lam=weight * cross_validated(single, unit.build_penalties().toarray()))
 
 
@@ -200,7 +200,7 @@ def _columns(gam, features: np.ndarray) -> np.ndarray:
     return gam.terms.build_columns(features).toarray()
 
 
-def _answers(gam, weight: float, rows: _Rows, asked: Sequence[np.ndarray], covariance: str) -> np.ndarray:
+def _answers(gam, weight: float, rows: _Rows, blocks: Sequence[np.ndarray], covariance: str) -> np.ndarray:
     """Value and error, (numbers, 2), of combinations of the coefficients, a block (numbers, columns) for each term or curve.
 
     A block that rows and penalty do not fully determine is NaN.
@@ -212,17 +212,17 @@ def _answers(gam, weight: float, rows: _Rows, asked: Sequence[np.ndarray], covar
     inverse /= np.outer(scale, scale)
     coefficients = gam.coef_ + RIDGE / weight * inverse @ gam.coef_  # from (G + ridge) b = X'y to G b = X'y
     squares = (rows.rating - columns @ coefficients) ** 2
-    left = len(squares) - np.trace(inverse @ gram)
+    df = len(squares) - np.trace(inverse @ gram)
     if covariance == "classical":
         spread = inverse * squares.sum()
     else:
         spread = inverse @ (columns.multiply(squares[:, None]).T @ columns).toarray() @ inverse
     if covariance != "HC0":
-        spread = spread / left if left > IDENTIFIED else spread * np.nan
+        spread = spread / df if df > IDENTIFIED else spread * np.nan
         spread = spread * len(squares) if covariance == "HC1" else spread
     answers = []
-    for block in asked:
-        lost = np.abs(block - block @ inverse @ (gram + penalty)) > IDENTIFIED * np.linalg.norm(block, axis=1, keepdims=True)
+    for block in blocks:
+        moved = np.abs(block - block @ inverse @ (gram + penalty)) > IDENTIFIED * np.linalg.norm(block, axis=1, keepdims=True)
         errors = np.sqrt(np.clip(((block @ spread) * block).sum(axis=1), 0.0, None))
-        answers.append(np.where(lost.any(), np.nan, np.stack([block @ coefficients, errors], axis=1)))
+        answers.append(np.where(moved.any(), np.nan, np.stack([block @ coefficients, errors], axis=1)))
     return np.concatenate(answers)

@@ -135,12 +135,12 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, st
 
     judge, family, model, dimension = (factors[name] for name in ("judge", "judge_family", "model", "dimension"))
     first = {level: np.unique(model[dimension == level])[0] for level in np.unique(dimension)}
-    own, every = judge == model, np.ones(len(judge), dtype=bool)
+    self_rows, every = judge == model, np.ones(len(judge), dtype=bool)
     model_dimension = np.strings.add(np.strings.add(model, ", "), dimension)
     columns = {
         "judge": (judge, every),
-        "self_bias": (judge, own),
-        "family_bias": (family, (family == factors["model_family"]) & ~own),
+        "self_bias": (judge, self_rows),
+        "family_bias": (family, (family == factors["model_family"]) & ~self_rows),
         "dimension": (dimension, every),
         "model": (model, every),
         "model_dimension": (model_dimension, model != np.array([first[level] for level in dimension])),

@@ -176,21 +176,15 @@ class SliceDesign(SliceCells):
         return self.layouts[self.cell]
 
 
-def design_of(spec: Spec, rows: Moments, group: np.ndarray, *, apart: str | None = None) -> SliceDesign | None:
-    """Lay out the estimable terms of a spec; None if there is none.
-
-    group: (own groups,) places of the groups of `rows` among all of the spec. apart: a factor that is constant in each cell.
-    """
-    terms = estimable_terms(spec, rows.factors) if len(group) else []
-    if not terms:
-        return None
-    layout = layout_of(spec, terms, rows)
-    kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
-    return SliceDesign(group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds])
-
-
 def designs_of(spec: Spec, moments: Moments, *, apart: str | None = None) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
-    """Yield the label, the rows and the design of each slice of a spec; moments: of the rows of all slices."""
+    """Yield label, rows and design of each slice of a spec, None if its rows carry no estimable term.
+
+    moments: of the rows of all slices; apart: a factor that is constant in each cell.
+    """
     for label, mask in spec.selection.slices(moments.factors):
-        rows = moments.select(mask)
-        yield label, rows, design_of(spec, rows, np.flatnonzero(mask), apart=apart)
+        rows, group, design = moments.select(mask), np.flatnonzero(mask), None
+        if terms := estimable_terms(spec, rows.factors) if len(group) else []:
+            layout = layout_of(spec, terms, rows)
+            kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
+            design = SliceDesign(group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds])
+        yield label, rows, design

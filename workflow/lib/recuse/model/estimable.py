@@ -22,15 +22,15 @@ def estimable_specs(
     specs: Mapping[str, Mapping], names: Iterable[str], study: Study, *, instead: Mapping[str, str] | None = None
 ) -> list[Spec]:
     """The named specs of config's `specs` that the study can fit; instead: spec -> its substitute without human scores."""
-    named = in_place(names, {} if study.has_human_scores else instead or {})
-    named = Spec.from_config({name: specs[name] for name in named})
-    return [fitted_to(spec, study) for spec in named if not_estimable(spec, study) is None]
+    names = in_place(names, {} if study.has_human_scores else instead or {})
+    candidates = Spec.from_config({name: specs[name] for name in names})
+    return [fitted_to(spec, study) for spec in candidates if not_estimable(spec, study) is None]
 
 
 def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: Study) -> list[Spec]:
     """The named specs of config's `specs` whose slices the study has, whatever their terms."""
-    named = Spec.from_config({name: specs[name] for name in names})
-    return [spec for spec in named if without_rows(spec, study) is None]
+    candidates = Spec.from_config({name: specs[name] for name in names})
+    return [spec for spec in candidates if without_rows(spec, study) is None]
 
 
 def not_estimable(spec: Spec, study: Study) -> str | None:

@@ -145,8 +145,8 @@ def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> d
         return {}
     adjusted_p_values, critical = max_t(tests, confidence=confidence)
     estimate, error = (np.array([getattr(row, name) for row in coefficients]) for name in ("estimate", "std_error"))
-    alone = [quantile(confidence, row.df) for row in coefficients]
-    reach = np.maximum(critical * np.array([test.std_error for test in tests]), alone * error)
+    single = [quantile(confidence, row.df) for row in coefficients]
+    reach = np.maximum(critical * np.array([test.std_error for test in tests]), single * error)
     return {
         "max_t_p_value": np.maximum(adjusted_p_values, [_p_value(row) for row in coefficients]).tolist(),
         "simultaneous_ci_low": (estimate - reach).tolist(),

@@ -17,7 +17,7 @@ from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
-from recuse.model.prompt_sums import TakesPrompts, add_prompts
+from recuse.model.prompt_sums import add_prompts
 from recuse.model.resampling import PromptBootstrap, WildBootstrap, WildTest
 from recuse.model.spec import BIASES, Spec
 
@@ -110,7 +110,7 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
     designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
     fitted = [(design, solve(rows, design.regressors)) for _, rows, design in designs if design is not None]
 
-    def add_to(*takers: Sequence[TakesPrompts]) -> None:
+    def add_to(*takers: Sequence) -> None:
         slices = [(design, slice_takers) for (design, _), *slice_takers in zip(fitted, *takers, strict=True)]
         add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
 
@@ -155,8 +155,8 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
         remarks.append(ONE_PROMPT)
     elif spec.errors.bootstrap is not None:
         coefficients = [replace(row, replicates=column) for row, column in zip(coefficients, errors.replicates.T, strict=True)]
-        lost = [(row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note]
-        if counts := [f"{row.quantity} of {row.term} in {count}" for row, count in lost if count]:
+        undetermined = [(row, np.isnan(row.replicates).sum()) for row in coefficients if not row.note]
+        if counts := [f"{row.quantity} of {row.term} in {count}" for row, count in undetermined if count]:
             remarks.append(LOST.format(all=len(errors.replicates), lost=", ".join(counts)))
     return Fitted(label, result.n, coefficients, remarks=remarks)
 

@@ -66,14 +66,14 @@ def penalised_fit(rows: Grouped, penalty: np.ndarray, *, covariance: str) -> Pen
     coefficients = coefficients + inverse @ rest
     squares = rows.within + rows.n * (rows.mean - matrix @ coefficients) ** 2  # (groups,): sum of e^2
     edofs = (inverse * gram).sum(axis=1)
-    left = n - edofs.sum()
-    per_row_left = 1 / left if left > IDENTIFIED else np.nan
+    df = n - edofs.sum()
+    per_df = 1 / df if df > IDENTIFIED else np.nan
     if covariance == "classical":
-        spread = inverse * (squares.sum() * per_row_left)
+        spread = inverse * (squares.sum() * per_df)
     else:
         spread = inverse @ (matrix.T * squares) @ matrix @ inverse
         if covariance == "HC1":
-            spread = spread * (n * per_row_left)
+            spread = spread * (n * per_df)
     return Penalised(coefficients, spread, null / np.linalg.norm(null, axis=0), edofs)
 
 
@@ -95,9 +95,9 @@ def cross_validated(rows: Grouped, penalty: np.ndarray) -> float:
     shrunk = 1 / (1 - rho + STRENGTHS[:, None] * rho)  # (strengths, basis)
     explained = (shrunk * (2 - (1 - rho) * shrunk)) @ projected**2
     squares = rows.within.sum() + (rows.n * response**2).sum() - explained
-    left = n - shrunk @ (1 - rho)
+    df = n - shrunk @ (1 - rho)
     # The rounding of a perfect fit must not choose.
-    scores = np.maximum(squares, ROUNDING * n) / np.where(left > IDENTIFIED, left, np.nan) ** 2
+    scores = np.maximum(squares, ROUNDING * n) / np.where(df > IDENTIFIED, df, np.nan) ** 2
     return float(n * STRENGTHS[np.argmin(np.where(np.isnan(scores), np.inf, scores))])
 
 
@@ -193,9 +193,9 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
     columns = [slice(stop - spline.functions, stop) for spline, stop in zip(splines, stops, strict=True)]
     matrix = np.hstack([rows.matrix, np.zeros((len(rows.n), stops[-1] - len(linear)))])
     penalties = np.zeros((len(splines), *(matrix.shape[1],) * 2))
-    for spline, mask, own, penalty in zip(splines, masks, columns, penalties, strict=True):
-        matrix[mask, own] = spline.basis(reference[mask])
-        penalty[own, own] = spline.penalty()
+    for spline, mask, place, penalty in zip(splines, masks, columns, penalties, strict=True):
+        matrix[mask, place] = spline.basis(reference[mask])
+        penalty[place, place] = spline.penalty()
     rows = replace(rows, matrix=matrix)
     strengths = [cross_validated(rows.select(mask), penalty) for mask, penalty in zip(masks, penalties, strict=True)]
     # pygam's own fit takes a cell for one observation in its errors, drops directions where there are fewer cells than columns,
@@ -215,13 +215,13 @@ def fit_gam(cells: Cells, terms: list[Term], *, covariance: str) -> GamFit:
             notes[row] = f"the curve is {shape}: the judge has {count} distinct reference score(s)"
     estimate, std_error, identified = fitted.combine(directions)
     curves, dimensions = [], np.flatnonzero([term.quantity == "dimension" for term in linear])
-    for slope, spline, own, level, strength in zip(slopes, splines, columns, levels, strengths, strict=True):
+    for slope, spline, place, level, strength in zip(slopes, splines, columns, levels, strengths, strict=True):
         points = np.unique(np.linspace(spline.low, spline.high, POINTS))
         point_rows = np.zeros((len(points), len(level)))
         point_rows[:, dimensions] = level[dimensions]
-        point_rows[:, own] = spline.basis(points)
+        point_rows[:, place] = spline.basis(points)
         value, error, _ = fitted.combine(point_rows)
-        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[own].sum())))
+        curves.append(Curve(slope.term, points, value, error, strength, float(fitted.edofs[place].sum())))
     return GamFit(
         estimate,
         std_error,

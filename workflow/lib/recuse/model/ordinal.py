@@ -340,7 +340,7 @@ class OrdinalFit:
     threshold_std_error: np.ndarray  # (thresholds,)
     threshold_notes: tuple[str, ...]  # (thresholds,)
     covariance: np.ndarray  # (parameters, parameters)
-    point: np.ndarray  # (parameters,) finite values whose log-likelihood is `log_likelihood`, to 1e-12 a row
+    point: np.ndarray  # (parameters,) finite values of log-likelihood `log_likelihood`, to 1e-12 a row
     log_likelihood: float  # the maximum; the supremum where a term has no finite estimate
     n: int  # rows
     rank: int  # parameters that the likelihood determines, thresholds included
@@ -443,8 +443,8 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     remarks = []
     if len(unused):
         runs = np.split(unused, np.flatnonzero(np.diff(unused) > 1) + 1)
-        named = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
-        remarks.append(UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {named}"))
+        ranges = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+        remarks.append(UNUSED.format(ratings=f"rating{'s' if len(unused) > 1 else ''} {ranges}"))
     return _Rows(terms, likelihood, ratings, (ratings - low) / (high - low), labels, fixed, tuple(remarks))
 
 

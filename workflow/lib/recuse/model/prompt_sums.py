@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
@@ -11,13 +10,6 @@ from recuse.data.moments import RowBlock
 from recuse.model.least_squares import determined, inverted
 
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds memory
-
-
-class TakesPrompts(Protocol):
-    """Takes the sums of prompts, which come a few at a time, each with all its rows."""
-
-    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
-        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +21,8 @@ class SliceCells:
     cells: int
 
 
-def add_prompts(slices: Sequence[tuple[SliceCells, Sequence[TakesPrompts]]], blocks: Iterable[RowBlock], groups: int) -> None:
-    """Pass once over the rows of a spec, of so many groups, and hand each slice the sums of prompts in its cells."""
+def add_prompts(slices: Sequence[tuple[SliceCells, Sequence]], blocks: Iterable[RowBlock], groups: int) -> None:
+    """Pass once over the rows of a spec, of so many groups; each slice's takers `add` the sums of prompts in its cells."""
     for block in blocks:
         for design, takers in slices:
             cell = np.full(groups, -1, dtype=np.int32)

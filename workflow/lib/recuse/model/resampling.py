@@ -155,8 +155,8 @@ class WildBootstrap(Pieces):
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
         (linear, squared), size = self._summands(values), min(PROMPTS, self._of_study - piece * PROMPTS)
-        shown = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
-        for number, part in enumerate(shown):
+        parts = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
+        for number, part in enumerate(parts):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
             self._sums[number] += np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
 
@@ -180,13 +180,13 @@ class WildBootstrap(Pieces):
     def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numerators and squares of the WildTest of a coefficient in some draws; the squares without the factor of CR1."""
         tested, terms = self._rows.shape
-        of_scores, *by_joined, of_squares = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
-        own, joined = self._of == number, self._joined[number]
-        of_scores, (of_h, of_uh, of_vh) = of_scores[:, joined], (sums[:, own] for sums in by_joined)
-        uu, uv, vv = of_squares.reshape(-1, 3, tested)[:, :, number].T
+        score_sums, *by_joined, square_sums = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
+        chosen, joined = self._of == number, self._joined[number]
+        score_sums, (of_h, of_uh, of_vh) = score_sums[:, joined], (sums[:, chosen] for sums in by_joined)
+        uu, uv, vv = square_sums.reshape(-1, 3, tested)[:, :, number].T
         block = np.ix_(joined, joined)
         inverse, products = self._solution.inverse[block], self._products[number][block]
-        still, moving = of_scores @ inverse, of_h @ inverse  # A sum w r = still + delta moving
+        still, moving = score_sums @ inverse, of_h @ inverse  # A sum w r = still + delta moving
         spread_still, spread_moving = still @ products, moving @ products
         squares = [
             uu - 2 * (of_uh * still).sum(axis=1) + (spread_still * still).sum(axis=1),
@@ -194,7 +194,7 @@ class WildBootstrap(Pieces):
             vv - 2 * (of_vh * moving).sum(axis=1) + (spread_moving * moving).sum(axis=1),
         ]
         row = self._rows[number, joined]
-        return np.stack([of_scores @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
+        return np.stack([score_sums @ row, of_h @ row], axis=1), np.stack(squares, axis=1)
 
 
 def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:

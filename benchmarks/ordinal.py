@@ -43,8 +43,10 @@ def prepare(folder: str) -> None:
     make_twin(folder)
     sizes = {}
     for number, (dimension, cells, terms) in enumerate(slices(folder)):
-        known = np.flatnonzero(fit_ordinal(cells, terms).identified)  # not the reference level of the intercepts
-        layout = regressors_of(terms, len(cells.factors["judge"]), 2)[:, :, known][cells.group]
+        finite = np.flatnonzero(
+            ~np.isnan(fit_ordinal(cells, terms).estimate[: len(terms)])
+        )  # not the reference level of the intercepts
+        layout = regressors_of(terms, len(cells.factors["judge"]), 2)[:, :, finite][cells.group]
         covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
         repeats = cells.counts.ravel()
         rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)

@@ -192,6 +192,6 @@ def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float
     start = np.concatenate([coefficients[columns], thresholds[:1], np.log(np.diff(thresholds))])
     quiet = {"skip_hessian": True, "disp": False, "warn_convergence": False}
     result = model.fit(start_params=start, method="bfgs", maxiter=ITERATIONS, gtol=GRADIENT, **quiet)
-    before = np.concatenate([fit.estimate[columns], fit.threshold_estimate])
+    before = np.concatenate([fit.estimate[columns], fit.estimate[len(terms) :]])
     after = np.concatenate([result.params[: len(columns)], model.transform_threshold_params(result.params)[1:-1]])
     return float(result.llf) - fit.log_likelihood, float(np.nanmax(np.abs(after - before), initial=0.0))

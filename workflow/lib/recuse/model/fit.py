@@ -173,18 +173,15 @@ def coefficients_of(terms: Sequence[Term], n_terms: Iterable[float], result: Lea
 
 def _ordinal_logit(spec: Spec, label: str, cells: Cells, terms: Sequence[Term], _: None) -> Fitted:
     result = fit_ordinal(cells, terms, covariance=spec.errors.covariance)
-    columns = (result.estimate, result.std_error, result.notes, result.effect, result.effect_std_error)
+    names = [(term.quantity, term.term, round(n)) for term, n in zip(terms, _rows_with(cells, terms), strict=True)]
+    names += [("threshold", threshold, result.n) for threshold in result.threshold_labels]
+    columns = [column.tolist() for column in (result.estimate, result.std_error, result.effect, result.effect_std_error)]
     coefficients = [
-        Coefficient(term.quantity, term.term, round(n), float(estimate), float(error), note, float(effect), float(effect_error))
-        for term, n, estimate, error, note, effect, effect_error in zip(terms, _rows_with(cells, terms), *columns, strict=True)
+        Coefficient(*name, estimate, error, note, effect, effect_error)
+        for name, note, estimate, error, effect, effect_error in zip(names, result.notes, *columns, strict=True)
     ]
     if result.reference is not None:
         del coefficients[result.reference]
-    columns = (result.threshold_labels, result.threshold_estimate, result.threshold_std_error, result.threshold_notes)
-    coefficients += [
-        Coefficient("threshold", threshold, result.n, float(estimate), float(error), note)
-        for threshold, estimate, error, note in zip(*columns, strict=True)
-    ]
     return Fitted(label, result.n, coefficients, remarks=list(result.remarks))
 
 

@@ -326,19 +326,15 @@ def average_effect(
 
 @dataclass(frozen=True)
 class OrdinalFit:
-    """Coefficients (log odds), then thresholds: the parameters; NaN, with a note, where there is no number."""
+    """The parameters: coefficients (log odds) of the terms, then thresholds; NaN, with a note, where there is no number."""
 
-    estimate: np.ndarray  # (terms,)
-    std_error: np.ndarray  # (terms,)
-    identified: np.ndarray  # (terms,) of bool: has a finite estimate
-    notes: tuple[str, ...]  # (terms,) why there is no number; "" normally
-    effect: np.ndarray  # (terms,) average marginal effect on the unit scale; NaN but for self_bias and family_bias
-    effect_std_error: np.ndarray  # (terms,)
+    estimate: np.ndarray  # (parameters,)
+    std_error: np.ndarray  # (parameters,)
+    notes: tuple[str, ...]  # (parameters,) why there is no number; "" normally
+    effect: np.ndarray  # (parameters,) average marginal effect on the unit scale; NaN but for self_bias and family_bias
+    effect_std_error: np.ndarray  # (parameters,)
     reference: int | None  # place of the term that is no parameter, the first judge's intercept
     threshold_labels: tuple[str, ...]  # (thresholds,) "0|1" between the ratings 0 and 1
-    threshold_estimate: np.ndarray  # (thresholds,)
-    threshold_std_error: np.ndarray  # (thresholds,)
-    threshold_notes: tuple[str, ...]  # (thresholds,)
     covariance: np.ndarray  # (parameters, parameters)
     point: np.ndarray  # (parameters,) finite values of log-likelihood `log_likelihood`, to 1e-12 a row
     log_likelihood: float  # the maximum; the supremum where a term has no finite estimate
@@ -369,7 +365,7 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
     if direction.any():
         basis, free = span(likelihood.design())
     point, inverse = maximise(likelihood, basis)
-    n, k, rank = int(rows.likelihood.rows.sum()), len(terms), basis.shape[1]
+    n, rank = int(rows.likelihood.rows.sum()), basis.shape[1]
     spread = inverse
     if covariance != "classical":
         spread = inverse @ likelihood.score_squares(point) @ inverse
@@ -378,20 +374,15 @@ def fit_ordinal(cells: Cells, terms: Sequence[Term], *, covariance: str = "HC0")
     finite = determined(free)
     notes = _notes(rows, finite, in_design)
     effects = _effects(rows, free, point, spread, notes)
-    estimate, spread = np.where(finite, point, np.nan), np.where(np.outer(finite, finite), spread, np.nan)
-    errors = np.sqrt(spread.diagonal())
+    spread = np.where(np.outer(finite, finite), spread, np.nan)
     return OrdinalFit(
-        estimate=estimate[:k],
-        std_error=errors[:k],
-        identified=finite[:k],
-        notes=tuple(notes[:k]),
+        estimate=np.where(finite, point, np.nan),
+        std_error=np.sqrt(spread.diagonal()),
+        notes=tuple(notes),
         effect=effects[:, 0],
         effect_std_error=effects[:, 1],
         reference=rows.fixed,
         threshold_labels=rows.labels,
-        threshold_estimate=estimate[k:],
-        threshold_std_error=errors[k:],
-        threshold_notes=tuple(notes[k:]),
         covariance=spread,
         point=point + FAR * direction,
         log_likelihood=likelihood.value(point),
@@ -474,8 +465,8 @@ def _notes(rows: _Rows, finite: np.ndarray, in_design: np.ndarray) -> list[str]:
 
 
 def _effects(rows: _Rows, free: np.ndarray, point: np.ndarray, spread: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Average marginal effects and their standard errors, (terms, 2); adds a note where the effect is not finite."""
-    effects = np.full((len(rows.terms), 2), np.nan)
+    """Average marginal effects and their standard errors, (parameters, 2); adds a note where the effect is not finite."""
+    effects = np.full((len(notes), 2), np.nan)
     free_terms, free_thresholds = np.split(free, [len(rows.terms)])
     for place, term in enumerate(rows.terms):
         if term.quantity in EFFECTS and notes[place] == "":

@@ -39,7 +39,7 @@ def test_the_answer_counts_what_holds_and_what_others_find():
     rows = [each for each in table() if not each["slice"]]
     assert answers(rows, asked()) == [
         "Equation 1: of 4 judges, 2 favour themselves, 1 is harsher on itself and 1 cannot be distinguished from unbiased; 1 "
-        "of these 3 conclusions holds in all 2 robustness checks that can be estimated; not estimable: B (of 1). Other checks "
+        "of 3 conclusions holds in all 2 robustness checks that can be estimated; not estimable: B (of 1). Other checks "
         "find a bias of 1 other (Cy).",
         "Equation 1: of 2 families, 1 favours its own models and 1 cannot be tested (no rows); no robustness check can be "
         "estimated.",
@@ -86,7 +86,7 @@ def test_the_answer_counts_what_holds_and_what_others_find():
         ),
         (
             answer_of([*BOTH, row("main", "Bo", 0.03, 0.01, 0.05)], checks=(FIRST, OTHER)),
-            "Equation 1: of 2 judges, 2 favour themselves; 1 of these 2 conclusions holds in all 1 robustness check that can "
+            "Equation 1: of 2 judges, 2 favour themselves; 1 of 2 conclusions holds in all 1 robustness check that can "
             "be estimated; not estimable: B (of 1).",
         ),
         (

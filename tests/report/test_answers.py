@@ -162,7 +162,7 @@ def test_conclusions_are_compared_with_the_other_checks():
     ]
     rows[1:3] = [rows[1] | {"verdict": "holds"}]
     both = of_ratings([estimate(name, 0.1) for name in "AB"], conclusions=rows)
-    assert both.headline.endswith(" Both conclusions hold in all 1 robustness check.")
+    assert both.headline.endswith(" All 2 conclusions hold in all 1 robustness check.")
 
 
 def test_checks_that_cannot_be_estimated_are_named():
@@ -176,7 +176,7 @@ def test_checks_that_cannot_be_estimated_are_named():
     }
     rows = [{**row, "term": name, "check": check, "verdict": verdict} for name in "AB" for check, verdict in verdicts.items()]
     both = [estimate(name, 0.1) for name in "AB"]
-    words = "Both conclusions hold in all 2 robustness checks that can be estimated; not estimable: noisy; length."
+    words = "All 2 conclusions hold in all 2 robustness checks that can be estimated; not estimable: noisy; length."
     assert of_ratings(both, conclusions=rows).headline.endswith(words)
     rows[2] |= {"verdict": "not estimable"}
     answer = of_ratings(both, conclusions=rows)

@@ -129,8 +129,8 @@ def answer_of_ratings(
     headline = "These ratings cannot say whether the judges favour themselves."
     if any(row["ci_low"] for row in of_judges):
         untested = {row["judge"] for row in tables.get("completeness", ())} - {row["term"] for row in of_judges}
-        found = tally([*map(_conclusion, of_judges), *[NOT_ESTIMABLE] * len(untested)], SELF)
-        headline = f"{capitalised(found)}{', compared with the other judges of the same models' if relative else ''}."
+        counts = tally([*map(_conclusion, of_judges), *[NOT_ESTIMABLE] * len(untested)], SELF)
+        headline = f"{capitalised(counts)}{', compared with the other judges of the same models' if relative else ''}."
         if robustness := robust([each for each in conclusions if each.first["quantity"] == SELF], checks):
             headline += f" {capitalised(robustness)}."
     return Answer(QUESTION, headline, points)

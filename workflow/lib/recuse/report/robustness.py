@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recuse.base.words import BADGES, capitalised, counted, enumerated, is_known, out_of, span, with_interval
+from recuse.base.words import BADGES, capitalised, counted, enumerated, is_known, span, with_interval
 from recuse.inference.robustness import (
     AS_BEFORE,
     BY_ERRORS,
@@ -112,8 +112,9 @@ def robust(conclusions: Sequence[Conclusion], titles: Mapping[str, str]) -> str:
     else:
         holding = sum(bool(each.kept) and not each.changed for each in conclusions)
         tested = sum(absent[check] < count for check, count in checks.items())
-        which, verb = out_of(holding, len(conclusions), "conclusion", "conclusions"), "hold" if holding > 1 else "holds"
-        words = f"{which} {verb} in all {_checks(tested, some=bool(absent))}"
+        which = f"all {holding}" if holding == len(conclusions) else f"{holding} of {len(conclusions)}"
+        verb = "holds" if holding == 1 else "hold"
+        words = f"{which} conclusions {verb} in all {_checks(tested, some=bool(absent))}"
     parts = [titles.get(name, name) + (f" (of {count})" if count < checks[name] else "") for name, count in absent.items()]
     return f"{words}; not estimable: {'; '.join(parts)}" if parts else words
 

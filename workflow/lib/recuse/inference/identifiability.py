@@ -48,18 +48,18 @@ class CellWords:
             parts.append(f"{who}: {phrase}")
         return "; ".join(parts)
 
-    def _models(self, mine: np.ndarray, chosen: np.ndarray, named: bool) -> str:
-        rated, taken = self.model[mine], chosen[mine]
+    def _models(self, inside: np.ndarray, chosen: np.ndarray, named: bool) -> str:
+        rated, selected = self.model[inside], chosen[inside]
         count = f"all {len(rated)} models"
-        if taken.all() and len(rated) > FEW:
+        if selected.all() and len(rated) > FEW:
             return count
         if not named:
-            return f"{taken.sum()} of {len(rated)} models"
-        if taken.any() and (taken == ~self.kin[mine]).all() and taken.sum() > FEW:
+            return f"{selected.sum()} of {len(rated)} models"
+        if selected.any() and (selected == ~self.kin[inside]).all() and selected.sum() > FEW:
             return "all models of other families"
-        if 0 < (~taken).sum() < taken.sum():
-            return f"{count} but {', '.join(rated[~taken])}"
-        return ", ".join(rated[taken])
+        if 0 < (~selected).sum() < selected.sum():
+            return f"{count} but {', '.join(rated[~selected])}"
+        return ", ".join(rated[selected])
 
 
 NEGLIGIBLE = 1e-6  # share of a coefficient's squared weights: below it, a cell does not count

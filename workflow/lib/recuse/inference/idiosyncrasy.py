@@ -317,12 +317,12 @@ class IdiosyncrasyDesign:
         return place
 
 
-def _rank(places: np.ndarray, leftover: np.ndarray, mine: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
+def _rank(places: np.ndarray, leftover: np.ndarray, of_judge: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
     """The share of a judge's cells whose studentised residual is at least that of the last, its own; and how many others.
 
     Residuals over sqrt(1 - h) have the order of those from fits without the cell, over their own standard errors.
     """
-    kept = mine & (leftover.diagonal() > ALONE)
+    kept = of_judge & (leftover.diagonal() > ALONE)
     sizes = np.abs(leftover @ mean[places])[kept] / np.sqrt(leftover.diagonal()[kept])
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 

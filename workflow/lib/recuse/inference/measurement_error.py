@@ -54,10 +54,10 @@ def measurement_error_tables(
     Where the reliability of a dimension is unknown, or not in (0, 1], the first says so, and has estimates by split raters
     alone; the others need none. raters: the canonical raters (parquet), if there are any. No rows without human scores.
     """
-    of_mean = {dimension: each.mean for dimension, each in reliability.items()}
+    means = {dimension: each.mean for dimension, each in reliability.items()}
     corrected, curve = [], []
     for spec in specs if study.has_human_scores else ():
-        corrected += corrected_rows(spec, study, of_mean, confidence=confidence)
+        corrected += corrected_rows(spec, study, means, confidence=confidence)
         for path in raters:
             corrected += split_rater_rows(spec, study, path, confidence=confidence)
         curve += curve_rows(spec, study, confidence=confidence)
@@ -187,14 +187,14 @@ class KnownReliability:
         """
         place = np.searchsorted(self.dimension, cells.dimension)
         row = cells.layouts[:, REFERENCE]  # (cells, terms)
-        of_rows = row * (row @ estimate)[:, None]
-        of_dimension = np.zeros((len(self.dimension), row.shape[1]))  # N_d estimate
-        np.add.at(of_dimension, place, of_rows * cells.rows[:, None])
-        by_variance = (of_dimension * (self.share / self.rows)[:, None])[place]
+        row_sums = row * (row @ estimate)[:, None]
+        dimension_sums = np.zeros((len(self.dimension), row.shape[1]))  # N_d estimate
+        np.add.at(dimension_sums, place, row_sums * cells.rows[:, None])
+        by_variance = (dimension_sums * (self.share / self.rows)[:, None])[place]
         mean, variance, share = (values[place, None] for values in (self.mean, self.variance, self.share))
         pairs = products(cells.layouts.shape[1])
         weights = np.zeros((len(pairs), *row.shape))
-        weights[pairs.index((0, 0))] = share * variance * of_rows + (mean**2 - variance) * by_variance
+        weights[pairs.index((0, 0))] = share * variance * row_sums + (mean**2 - variance) * by_variance
         weights[pairs.index((0, REFERENCE))] = -2 * mean * by_variance
         weights[pairs.index((REFERENCE, REFERENCE))] = by_variance
         return weights
@@ -307,9 +307,9 @@ def correct(
         if design is None:
             yield where | {"reason": NO_TERM if len(rows.n) else NO_SLICE}
             continue
-        cells, of_cells = _with_others(design, moments)
+        cells, design_cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)
-        corrected = [CorrectedFit(plain, design, rows, of_cells, *correction) for _, *correction in corrections]
+        corrected = [CorrectedFit(plain, design, rows, design_cells, *correction) for _, *correction in corrections]
         takers.append((cells, corrected))
         fits += [(where | columns, design.terms, fit) for (columns, *_), fit in zip(corrections, corrected, strict=True)]
     add_prompts(takers, blocks if takers else (), len(moments.n))
@@ -327,5 +327,5 @@ def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, Des
     cell[design.group] = design.cell
     layouts = np.concatenate([design.layouts, np.zeros((len(levels), *design.layouts.shape[1:]))])
     rows = np.bincount(design.cell, moments.n[design.group], len(layouts))
-    of_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
-    return SliceCells(np.arange(len(cell)), cell, len(layouts)), of_cells
+    design_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
+    return SliceCells(np.arange(len(cell)), cell, len(layouts)), design_cells

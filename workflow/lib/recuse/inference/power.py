@@ -171,24 +171,24 @@ def power_by_judge(
     size with as many prompts as detect self_bias for every judge; NaN if infinite. Not estimable: no numbers.
     """
     for estimand in (*TERMS, C):
-        of_judge = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
+        estimates = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
         deltas, needed = {}, {}
-        for judge, each in of_judge.items():
-            if each is not None:
-                deltas[judge] = noncentrality(each.df, power=power, confidence=confidence)
-                room = (self_bias / deltas[judge]) ** 2 - each.floor**2
-                removable = plan.prompts * (each.std_error**2 - each.floor**2)
+        for judge, estimate in estimates.items():
+            if estimate is not None:
+                deltas[judge] = noncentrality(estimate.df, power=power, confidence=confidence)
+                room = (self_bias / deltas[judge]) ** 2 - estimate.floor**2
+                removable = plan.prompts * (estimate.std_error**2 - estimate.floor**2)
                 needed[judge] = math.ceil(removable / room) if room > 0 else math.inf
         most = max(needed.values(), default=math.inf)
-        for judge, count in product(of_judge, prompts):
-            row, each = {"estimand": estimand, "judge": judge, "prompts": count}, of_judge[judge]
-            if each is not None:
-                planned = each.with_prompts(count / plan.prompts)
-                row |= {"std_error": planned.std_error, "floor": each.floor, "bias": each.bias, "df": each.df}
+        for judge, count in product(estimates, prompts):
+            row, estimate = {"estimand": estimand, "judge": judge, "prompts": count}, estimates[judge]
+            if estimate is not None:
+                planned = estimate.with_prompts(count / plan.prompts)
+                row |= {"std_error": planned.std_error, "floor": estimate.floor, "bias": estimate.bias, "df": estimate.df}
                 row |= {"delta": deltas[judge], "detectable": deltas[judge] * planned.std_error}
                 row |= {"size": size(planned, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
                 if most < math.inf:
-                    row["size_needed"] = size(each.with_prompts(most / plan.prompts), confidence=confidence)
+                    row["size_needed"] = size(estimate.with_prompts(most / plan.prompts), confidence=confidence)
             yield row
 
 
@@ -212,16 +212,16 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
     return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, critical + MOST)
 
 
-def size(of_judge: Expected, *, confidence: float) -> float:
+def size(estimate: Expected, *, confidence: float) -> float:
     """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
-    if math.isinf(of_judge.df):
-        reach = quantile(confidence) * of_judge.nominal
-        law = NormalDist(of_judge.bias, of_judge.std_error)
+    if math.isinf(estimate.df):
+        reach = quantile(confidence) * estimate.nominal
+        law = NormalDist(estimate.bias, estimate.std_error)
         return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.stats import nct
 
-    critical, shift = quantile(confidence, of_judge.df), of_judge.bias / of_judge.std_error
-    return float(nct.sf(critical, of_judge.df, shift) + nct.cdf(-critical, of_judge.df, shift))
+    critical, shift = quantile(confidence, estimate.df), estimate.bias / estimate.std_error
+    return float(nct.sf(critical, estimate.df, shift) + nct.cdf(-critical, estimate.df, shift))
 
 
 def power_rows(
@@ -247,9 +247,9 @@ def power_rows(
     """
     if not study.has_human_scores:
         return
-    of_scores = over_dimensions(reliability)
+    scores = over_dimensions(reliability)
     ((_, moments),) = slices_of(spec, study)
-    plan = balanced_study_like(spec, moments, *(of_scores or EXACT))
+    plan = balanced_study_like(spec, moments, *(scores or EXACT))
     if plan is None:
         return
     target, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
@@ -257,7 +257,7 @@ def power_rows(
     for times in copies:
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
-        for number in raters if of_scores else [0]:
+        for number in raters if scores else [0]:
             design = replace(larger, raters=number or 1)
             # Copies of a judge have the numbers of the judge.
             for row in power_by_judge(design, judges=plan.judges, prompts=prompts, confidence=confidence, **target):
@@ -308,8 +308,8 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
     spread = IdiosyncrasyDesign(cells).spread(cells.mean)
     if not math.isnan(spread):
         unrelated = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
-        of_noise = float(np.mean([noise[judge] ** 2 / n for judge, n in unrelated]))
-        spread = math.sqrt(max(0.0, spread**2 - of_noise))
+        noise_variance = float(np.mean([noise[judge] ** 2 / n for judge, n in unrelated]))
+        spread = math.sqrt(max(0.0, spread**2 - noise_variance))
     return BalancedStudy(
         judges=judges,
         models=list(map(str, models)),

@@ -70,16 +70,16 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     if spec.selection.absorb is not None or spec.model.estimator != "least_squares":
         raise ConfigError(f"spec {spec.name}: found absorb or an estimator other than least_squares; name a spec without them")
     moments, slices = moments_of(spec, study), dict(slices_of(spec, study))
-    for each in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
-        where = {"spec": spec.name, "slice": each.label, "estimand": estimand_of(spec)}
-        yield from ({**where, **row} for row in _of_slice(spec, slices[each.label], each, confidence))
+    for fit in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
+        where = {"spec": spec.name, "slice": fit.label, "estimand": estimand_of(spec)}
+        yield from ({**where, **row} for row in _rows_of_slice(spec, slices[fit.label], fit, confidence))
 
 
-def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iterator[dict]:
-    solution, result = each.solution, each.result
+def _rows_of_slice(spec: Spec, rows: Moments, fit: Refit, confidence: float) -> Iterator[dict]:
+    solution, result = fit.solution, fit.result
     df = solution.n - solution.rank
-    residual = float(weighted_squares(rows, layout_of(spec, each.terms, rows), solution)[:, 0, 0].sum())
-    for place, term in enumerate(each.terms):
+    residual = float(weighted_squares(rows, layout_of(spec, fit.terms, rows), solution)[:, 0, 0].sum())
+    for place, term in enumerate(fit.terms):
         if term.quantity not in BIASES:
             continue
         row = {"quantity": term.quantity, "term": term.term}
@@ -100,7 +100,7 @@ def _of_slice(spec: Spec, rows: Moments, each: Refit, confidence: float) -> Iter
         if not math.isnan(half):
             row["robustness_value_significance"] = robustness_value((t - half / classical) / math.sqrt(df))
         if spec.selection.length is not None:
-            row |= _as_length(_strength_of_length(rows, each.terms, place, solution, residual), estimate, half, classical, df)
+            row |= _as_length(_strength_of_length(rows, fit.terms, place, solution, residual), estimate, half, classical, df)
         yield row
 
 

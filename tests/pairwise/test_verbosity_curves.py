@@ -27,7 +27,7 @@ def place(length, other):
 
 def curve(rows, columns, order=()):
     rows = list(rows)
-    assert all(tuple(row) == columns[1:] for row in rows)
+    assert all(sorted(row) == sorted(columns[1:]) for row in rows)
     rows = [row for row in rows if not order or row["order"] in order]
     assert all(row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows)
     found = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}

@@ -1,10 +1,11 @@
-"""The cognitive biases of CoBBLEr for any comparisons, and what a judge that chooses at random scores: the RANDOM threshold.
+"""The cognitive biases of CoBBLEr for any comparisons, and the RANDOM threshold: the share of a judge that chooses at random.
 
 They are order, compassion, egocentric, salience, bandwagon and attentional bias.
 """
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -34,12 +35,12 @@ FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 
 class Bias(NamedTuple):
-    """The condition that a bias is looked for in, and SQL for comparisons concerned, that tell (else left out), and show it."""
+    """The test of a bias: the condition, and SQL for comparisons concerned, informative (else left out) and biased."""
 
     condition: str
     concerned: str
-    tells: str
-    shown: str
+    informative: str
+    biased: str
 
 
 BIASES = {  # in the order of every table and figure
@@ -65,7 +66,7 @@ def random_thresholds(*, seed: int, replicates: int = REPLICATES) -> list[dict]:
     A judge that chooses either place with probability 1/2, in both passes independently, is biased in the share closed_form of
     comparisons (CoBBLEr, arXiv 2309.17012, section 3). simulated is that share in `replicates` simulated comparisons, whose
     own, longer and favoured answers are drawn at random too; std_error = sqrt(s (1 - s) / n) with s = simulated and n the
-    comparisons that count: all, of salience those with one answer in both passes.
+    comparisons that count: all, or for salience those with one answer in both passes.
     """
     generator = np.random.default_rng(seed)
     rows = []
@@ -106,20 +107,28 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
       the longer.
     * bandwagon, attentional: n are the comparisons with an added statement in both passes; biased where each pass follows it.
 
-    The condition `order` and none are the same prompt, CoBBLEr's plain one: within an experiment they are taken together.
-    left_out counts comparisons that do not tell: of salience those in which one answer is chosen in both orders, but the
-    lengths are equal or one is unknown; of all others those in one order only, and of bandwagon and attentional also those
-    without `favoured` in an order.
+    The condition `order` and an empty one are the same prompt, CoBBLEr's plain one: within an experiment they are pooled.
+    left_out counts uninformative comparisons: for salience those in which one answer is chosen in both orders, but the lengths
+    are equal or one is unknown; for all others those in one order only, and for bandwagon and attentional also those without
+    `favoured` in an order.
 
     valid is the share of the condition's verdicts that are not errors, random the threshold of a judge that always chooses at
-    random. One that now and then calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with chosen
-    the comparisons in which it chooses an answer in both orders; above_random is `yes` where the share is greater. Neither
-    holds quality fixed: a judge whose own answers are better chooses them rightly. A bias whose comparisons are all left out
-    has an empty share, one without comparisons no row. Intervals are those of `share_intervals`.
+    random. One that sometimes calls a tie, or errs, shows each bias less often: chance = random * chosen / n, with chosen the
+    comparisons in which it chooses an answer in both orders; above_random is `yes` if the share is greater. Neither holds
+    quality fixed: a judge whose own answers are better chooses them rightly. A bias whose comparisons are all left out has an
+    empty share, one without comparisons no row. Intervals are those of `share_intervals`.
     """
     connection = connect()
     create_pairs(connection, comparisons)
-    counts = _counts()
+    counts = {}  # SQL: biased, informative (n), concerned and chosen comparisons of each bias, then all verdicts
+    for bias, (condition, concerned, informative, biased) in BIASES.items():
+        tested = f"{CONDITIONS[condition]} and {concerned}"
+        counted = f"{tested} and {informative}"
+        counts |= {bias: f"{counted} and {biased}", f"{bias} n": counted, f"{bias} concerned": tested}
+        counts[f"{bias} chosen"] = f"{counted} and {CHOSE_TWICE}"
+    for (test, condition), order in product(CONDITIONS.items(), ORDERS):
+        verdict = f"{condition} and outcome_{order}"
+        counts |= {f"{test}_{order}": f"{verdict} is not null", f"{test}_{order} valid": f"{verdict} <> 'error'"}
     columns = ", ".join(f"count(*) filter (where {sql}) as {name(count)}" for count, sql in counts.items())
     query = f"select experiment, judge, item, {columns} from pairs group by all order by experiment, judge, item"
     groups = groups_of(connection, query, ("experiment", "judge"), counts)
@@ -145,23 +154,8 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
         }
 
 
-def _counts() -> dict[str, str]:
-    """SQL of what is counted: biased, telling (n), concerned and chosen comparisons of each bias, then all verdicts."""
-    counts = {}
-    for bias, (condition, concerned, tells, shown) in BIASES.items():
-        looked_for = f"{CONDITIONS[condition]} and {concerned}"
-        telling = f"{looked_for} and {tells}"
-        counts |= {bias: f"{telling} and {shown}", f"{bias} n": telling, f"{bias} concerned": looked_for}
-        counts[f"{bias} chosen"] = f"{telling} and {CHOSE_TWICE}"
-    for test, condition in CONDITIONS.items():
-        for order in ORDERS:
-            verdict = f"{condition} and outcome_{order}"
-            counts |= {f"{test}_{order}": f"{verdict} is not null", f"{test}_{order} valid": f"{verdict} <> 'error'"}
-    return counts
-
-
 def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
-    """A share beside what chance gives: `share`, `random`, `chance` and `above_random`, `yes` where the share is greater.
+    """A share and that of a random judge: `share`, `random`, `chance` and `above_random`, `yes` if the share exceeds chance.
 
     chosen: share of the comparisons with a choice in both orders.
     """
@@ -173,7 +167,7 @@ def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
 
 
 def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
-    """Experiment and name of each judge that egocentric bias cannot be looked for in: it is none of the models it compares."""
+    """Experiment and name of each judge that has no egocentric bias because it is none of the models it compares."""
     query = f"""
         select experiment, judge from {files([comparisons])}
         where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}

@@ -17,11 +17,11 @@ from recuse.base.log import steps
 
 REPLICATES = 10_000
 BLOCK = 2_000_000  # weights held at a time
-# Both orders must agree for a verdict to count; a comparison with an error or with one order alone gives none.
+# Both orders must agree for a verdict to count; a comparison with an error or in one order only gives none.
 DEBIASED = """case when outcome_ab is null or outcome_ba is null or 'error' in (outcome_ab, outcome_ba) then 'error'
                    when outcome_ab = outcome_ba then outcome_ab else 'tie' end"""
 OWN = "(judge = model_a) <> (judge = model_b)"  # one of the two answers is the judge's
-# The verdict of a comparison with one order alone.
+# The verdict of a comparison in one order only.
 SINGLE = "case when outcome_ba is null then outcome_ab when outcome_ab is null then outcome_ba end"
 
 
@@ -32,7 +32,7 @@ def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
     none: human, length_a, length_b; outcome_ab and outcome_ba, the verdicts with the answer of model_a and of model_b shown
     first; favoured_ab and favoured_ba, the answer that the statement added in that order speaks for; debiased, the verdict if
     both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al., section 4); single, the verdict
-    where there is one order alone.
+    if there is one order only.
     """
     connection.execute(f"""
         create temp table pairs as
@@ -58,23 +58,23 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.D
     create_pairs(connection, comparisons)
     conditions = [row[0] for row in connection.execute("select distinct condition from pairs order by 1").fetchall()]
     listed = ", ".join(filter(None, conditions)) or "none with a condition"
-    for label, named in pools.items():
-        if label in conditions:
-            raise ConfigError(f"config: pools: {label}: the name of a condition of the comparisons; give it another name")
+    for pool, named in pools.items():
+        if pool in conditions:
+            raise ConfigError(f"config: pools: {pool}: the name of a condition of the comparisons; give it another name")
         for condition in named:
             if condition not in conditions:
-                raise ConfigError(f"config: pools: {label}: '{condition}' is no condition of the comparisons; found: {listed}")
-    labels = {**{condition: [condition] for condition in conditions}, **pools}
-    members = [(each, label, place) for place, (label, named) in enumerate(labels.items()) for each in dict.fromkeys(named)]
+                raise ConfigError(f"config: pools: {pool}: '{condition}' is no condition of the comparisons; found: {listed}")
+    labels = {condition: [condition] for condition in conditions} | dict(pools)
+    members = [(name, label, place) for place, (label, names) in enumerate(labels.items()) for name in dict.fromkeys(names)]
     create_table(connection, "members", "condition varchar, label varchar, place integer", members)
     return connection
 
 
 @dataclass(frozen=True)
 class Group:
-    """One judge's comparisons summed over each question."""
+    """One judge's comparisons, summed for each question."""
 
-    names: dict[str, str]  # columns of the tables that say which comparisons these are
+    names: dict[str, str]  # columns of the tables that identify these comparisons
     sums: np.ndarray  # (questions, k), by question in alphabetical order
 
 
@@ -95,7 +95,7 @@ def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *,
 
 
 def groups_of(connection: duckdb.DuckDBPyConnection, query: str, names: Sequence[str], columns: Iterable[str]) -> list[Group]:
-    """Return the rows of `query`, one for each question, sorted by `names`, as one group for each; `columns` are its sums."""
+    """Return the rows of `query`, one for each question, sorted by `names`, as groups by `names`; `columns` are the sums."""
     table = connection.execute(query).fetchnumpy()
     sums = np.stack([table[column].astype(float) for column in columns], axis=1)
     keys = list(zip(*(table[column].tolist() for column in names), strict=True))
@@ -109,18 +109,15 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 class Share(NamedTuple):
-    """A share of a group's comparisons or verdicts, with its interval (NaN where there is none).
-
-    totals: of the group's columns; questions: how many have a share of their own.
-    """
+    """A share of a group's comparisons or verdicts, with its interval (NaN if there is none)."""
 
     names: dict[str, str]
     statistic: str
-    totals: dict[str, int]
+    totals: dict[str, int]  # of the group's columns
     value: float
     ci_low: float
     ci_high: float
-    questions: int
+    questions: int  # that have a share of their own
 
 
 def shares(
@@ -145,8 +142,8 @@ def share_intervals(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield, for each group, the lower and upper ends of the intervals of its shares and their numbers of questions, (m,) each.
 
-    Intervals are by the bootstrap; exact where all questions have the same share (see `ends_without_variation`); NaN with fewer
-    than two questions. statistic maps totals (..., k) to shares (..., m), NaN where a question says nothing of a share.
+    Intervals are by the bootstrap; exact if all questions have the same share (see `ends_without_variation`); NaN with fewer
+    than two questions. statistic maps totals (..., k) to shares (..., m), NaN where a question has no such share.
     """
     for group, ends in zip(groups, bootstrap(groups, statistic, confidence=confidence, seed=seed), strict=True):
         by_question = statistic(group.sums)  # (questions, m)
@@ -159,12 +156,12 @@ def share_intervals(
 
 
 def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of shares that all of `questions` > 0 questions have alike, so that no resample differs.
+    """Return the ends of the interval of shares that are the same in all of `questions` > 0 questions, so no resample differs.
 
     At most u = 1 - ((1 - confidence) / 2)^(1 / questions) of all questions have another share, the upper end for 0 of
     `questions` (Clopper and Pearson 1934). Those may have any share: the ends are shares (1 - u) and shares (1 - u) + u. For
-    shares 0 and 1 this is the exact interval for 0, or all, of `questions`. Coverage is nominal or higher where questions count
-    alike.
+    shares 0 and 1 this is the exact interval for 0, or all, of `questions`. Coverage is nominal or higher if questions have
+    equal weight.
     """
     differ = 1 - ((1 - confidence) / 2) ** (1 / questions)
     low = shares * (1 - differ)
@@ -207,7 +204,7 @@ def percentile_intervals(
     sum_q w_q sums[q]. The ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the statistic over the
     replicates where it is finite (Efron and Tibshirani 1993, chapter 13); NaN with fewer than two of these, or of questions.
 
-    sums: (questions, k), what the statistic needs of each question, such as a numerator and a denominator. statistic maps
+    sums: (questions, k), such as a numerator and a denominator for each question. statistic maps
     totals (rows, k) to values (rows, m). The same seed, replicates and number of questions give the same weights.
     """
     if len(sums) < 2:

@@ -13,14 +13,14 @@ import numpy as np
 
 from recuse.base.database import text
 from recuse.data.registry import HUMAN
-from recuse.pairwise.questions import OWN, Group, bootstrap, quotient, shares, summed
+from recuse.pairwise.questions import OWN, bootstrap, quotient, shares, summed
 
 # The verdicts that each order rule takes, columns of `pairs`.
 RULES = {"debiased": ["debiased"], "ab": ["outcome_ab"], "ba": ["outcome_ba"], "pooled": ["outcome_ab", "outcome_ba"]}
 
 
 def counts_by_rule(conditions: Mapping[str, str]) -> dict[str, str]:
-    """SQL of the number of verdicts under each order rule that meet each condition, SQL with `{}` for the verdict."""
+    """SQL that counts the verdicts under each order rule that meet each condition, SQL with `{}` for the verdict."""
     return {
         f"{rule} {count}": " + ".join(f"count(*) filter (where {sql.format(verdict)})" for verdict in verdicts)
         for rule, verdicts in RULES.items()
@@ -28,7 +28,7 @@ def counts_by_rule(conditions: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-TREATMENTS = {"excluded": (0.0, 0.0), "disagreement": (1.0, 1.0), "half": (0.5, 1.0)}  # what a draw adds to wrong and to n
+TREATMENTS = {"excluded": (0.0, 0.0), "disagreement": (1.0, 1.0), "half": (0.5, 1.0)}  # of a draw: its part in wrong and in n
 REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths")  # the first that holds leaves a verdict out
 # Which answer the humans prefer, or why that is not known.
 PREFERRED = """case when human is null then 'no_human' when human = 'tie' then 'human_ties'
@@ -58,16 +58,41 @@ def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed:
     debiased verdict, also a comparison with one order alone), human_ties, no_length, equal_lengths.
 
     Intervals are by bootstrap over the questions with a verdict that counts. Resamples without a side are dropped, so the
-    interval is too short where few questions have one: few is `yes` where a side has fewer than FEW questions. There is no
-    interval with fewer than two on a side, or where resamples do not vary. A judge without any human label under a condition
-    has no row there.
+    interval is too short if few questions have one: few is `yes` if a side has fewer than FEW questions. There is no interval
+    with fewer than two on a side, or if resamples do not vary. A judge without any human label under a condition has no row.
     """
     groups = summed(connection, counts_by_rule(COUNTED), rows=f"(select *, {PREFERRED} as side from pairs)")
     no_human = list(COUNTED).index("no_human")
     labelled = [group for group in groups if np.delete(_by_rule(group.sums), no_human, axis=-1).any()]
     ends = bootstrap(labelled, lambda totals: _bias(totals)[0], confidence=confidence, seed=seed)
     for group, (low, high) in zip(labelled, ends, strict=True):
-        yield from _rows(group, low, high)
+        totals = group.sums.sum(axis=0)
+        bias, wrong, n = _bias(totals)
+        on_side = _bias(group.sums)[2] > 0  # (questions, rules, treatments, sides)
+        questions = on_side.any(axis=-1).sum(axis=0)  # (rules, treatments)
+        fewest = on_side.sum(axis=0).min(axis=-1)
+        for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
+            counts = dict(zip(COUNTED, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
+            varies = fewest[rule, treatment] > 1 and low[number] < high[number]
+            rates = {}
+            for side, errors, verdicts in zip(("shorter", "longer"), wrong[rule, treatment], n[rule, treatment], strict=True):
+                rates[f"rate_{side}"] = float(errors / verdicts) if verdicts else None
+                rates[f"wrong_{side}"] = int(errors) if errors == int(errors) else float(errors)  # draws may count half
+                rates[f"n_{side}"] = int(verdicts)
+            yield {
+                **group.names,
+                "order": tuple(RULES)[rule],
+                "draws": tuple(TREATMENTS)[treatment],
+                "verbosity_bias": bias[number],
+                "ci_low": low[number] if varies else None,
+                "ci_high": high[number] if varies else None,
+                "few": "yes" if fewest[rule, treatment] < FEW else "no",
+                "accuracy_parity_gap": abs(bias[number]),
+                **rates,
+                "judge_draws": counts["draws_shorter"] + counts["draws_longer"],
+                **{reason: counts[reason] for reason in REASONS},
+                "questions": int(questions[rule, treatment]),
+            }
 
 
 def _by_rule(totals: np.ndarray) -> np.ndarray:
@@ -84,36 +109,6 @@ def _bias(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rates = quotient(wrong, n)
     bias = rates[..., 0] - rates[..., 1]
     return bias.reshape(*bias.shape[:-2], -1), wrong, n
-
-
-def _rows(group: Group, low: np.ndarray, high: np.ndarray) -> Iterator[dict]:
-    totals = group.sums.sum(axis=0)
-    bias, wrong, n = _bias(totals)
-    on_side = _bias(group.sums)[2] > 0  # (questions, rules, treatments, sides)
-    questions = on_side.any(axis=-1).sum(axis=0)  # (rules, treatments)
-    fewest = on_side.sum(axis=0).min(axis=-1)
-    for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
-        counts = dict(zip(COUNTED, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
-        varies = fewest[rule, treatment] > 1 and low[number] < high[number]
-        rates = {}
-        for side, errors, verdicts in zip(("shorter", "longer"), wrong[rule, treatment], n[rule, treatment], strict=True):
-            rates[f"rate_{side}"] = float(errors / verdicts) if verdicts else None
-            rates[f"wrong_{side}"] = int(errors) if errors == int(errors) else float(errors)  # draws may count half
-            rates[f"n_{side}"] = int(verdicts)
-        yield {
-            **group.names,
-            "order": tuple(RULES)[rule],
-            "draws": tuple(TREATMENTS)[treatment],
-            "verbosity_bias": bias[number],
-            "ci_low": low[number] if varies else None,
-            "ci_high": high[number] if varies else None,
-            "few": "yes" if fewest[rule, treatment] < FEW else "no",
-            "accuracy_parity_gap": abs(bias[number]),
-            **rates,
-            "judge_draws": counts["draws_shorter"] + counts["draws_longer"],
-            **{reason: counts[reason] for reason in REASONS},
-            "questions": int(questions[rule, treatment]),
-        }
 
 
 # Comparisons with a verdict in both orders: `ab` shows the answer of model_a first, `ba` that of model_b.
@@ -133,7 +128,7 @@ STATISTICS = {
     "first_both": ("first_both", "comparisons"),
     "second_both": ("second_both", "comparisons"),
 }
-# Comparisons with one order alone, and a verdict that chooses an answer.
+# Comparisons in one order only, with a verdict that chooses an answer.
 SINGLE = "(select * from pairs where single in ('a', 'b'))"
 SINGLE_COUNTS = {
     "first": "count(*) filter (where outcome_ab = 'a' or outcome_ba = 'b')",
@@ -153,22 +148,22 @@ SINGLE_STATISTICS = {
 def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of position, by statistic.
 
-    Of the comparisons with a verdict in both orders that is no error: consistency: share whose two verdicts agree, two
-    ties among them. first_preference: share of the answer shown first among the n verdicts that are not ties; 0.5 is no
-    preference; missing where all are ties. first_both, second_both: share that chooses the answer shown first, or second, both
-    times, so that the orders contradict each other.
+    Of the comparisons with a verdict in both orders that is no error: consistency: share whose two verdicts agree, including
+    two ties. first_preference: share of the answer shown first among the n verdicts that are not ties; 0.5 is no preference;
+    missing if all are ties. first_both, second_both: share that chooses the answer shown first, or second, both times, so that
+    the orders contradict each other.
 
-    Of the comparisons in one order alone, shares of the verdicts that are neither ties nor errors:
+    Of the comparisons in one order only, shares of the verdicts that are neither ties nor errors:
 
         single_order_first = first / decided, single_order_longer = longer / unequal, single_order_own = chose_own / own
 
     with `first` those for the answer shown first, `longer` those for the longer answer among the `unequal` with two known and
     different lengths, `chose_own` those for the judge's own answer among the `own` on its own answer and another's. If each
-    order was drawn at random, single_order_first is 0.5 for a judge that the place does not sway, however good the answers are:
+    order was drawn at random, single_order_first is 0.5 for a judge without position bias, however good the answers are:
     E = (P(first | a first) + P(first | b first)) / 2. If not, a model that is shown first more often may be the better one. The
     other two never hold quality fixed: a longer, or own, answer may be the better one.
 
-    Intervals are those of `share_intervals`; questions: those that have such comparisons (or verdicts).
+    Intervals are those of `share_intervals`; questions: those with such comparisons (or verdicts).
     """
     for rows, counts, statistics in ((BOTH, COUNTS, STATISTICS), (SINGLE, SINGLE_COUNTS, SINGLE_STATISTICS)):
         groups = summed(connection, counts, rows=rows)
@@ -221,11 +216,11 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
     """Yield the rows of the score curves of judges, then of the humans, by order and bin (Saito et al., Figures 3 and 4).
 
     The score of a comparison is 1 if the answer of model_a wins, -1 if that of model_b does, 0 for a draw. order: `debiased`,
-    the verdict that both orders agree on, or else a draw; `single`, that of comparisons in one order alone, which stands for
-    the judge if the order was drawn at random; empty for the humans (judge `Human`), each of whose labels counts once. mean and
-    std_dev (with n - 1; missing where n is 1) are over the n comparisons whose relative difference in words,
+    the verdict that both orders agree on, or else a draw; `single`, that of comparisons in one order only, which represents the
+    judge if the order was drawn at random; empty for the humans (judge `Human`), each of whose labels counts once. mean and
+    std_dev (with n - 1; missing if n is 1) are over the n comparisons whose relative difference in words,
     100 (length_a - length_b) / length_b percent, is in [bin_low, bin_high); bins are 20 points wide and centred at multiples of
-    20, the last, from 110, is open. Comparisons with an error, or without a label, are left out; bins without comparisons have
+    20; the last, from 110, is open. Comparisons with an error, or without a label, are left out; bins without comparisons have
     no row. no_length counts the comparisons of a curve that lack a length and are in no bin.
     """
     binned = BIN.format(length="length_a", other="length_b")
@@ -235,17 +230,16 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
         select experiment, condition, {text(HUMAN)}, '', {binned}, human
         from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs where human is not null)"""
     rows = " union all ".join([*judged, labelled])
-    counts = ("true", "verdict = 'a'", "verdict = 'b'")
-    for names, rule, ends, (n, first, second), no_length in _binned(connection, rows, counts):
+    for rule, row, (n, first, second) in _binned(connection, rows, ("true", "verdict = 'a'", "verdict = 'b'")):
         mean = (first - second) / n
         std_dev = math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None
-        yield {**names, "order": rule, **ends, "mean": mean, "std_dev": std_dev, "n": n, "no_length": no_length}
+        yield {**row, "order": rule, "mean": mean, "std_dev": std_dev, "n": n}
 
 
 def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the alignment curves, by bin (Saito et al., Figure 5).
 
-    agreement = agree / n: share of a judge's debiased decisions, draws left out, for the answer that the humans chose, over the
+    agreement = agree / n: share of a judge's debiased decisions, without draws, for the answer that the humans chose, over the
     n comparisons whose relative difference in words, 100 (chosen - rejected) / rejected percent, is in [bin_low, bin_high);
     bins and no_length as in `score_curves`. The interval is Wilson's (1927). Human ties are left out too.
     """
@@ -255,16 +249,15 @@ def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float
                {BIN.format(length="chosen", other="rejected")} as bin
         from (select *, {chosen} as chosen, {rejected} as rejected from pairs
               where human in ('a', 'b') and debiased in ('a', 'b'))"""
-    for names, _, ends, (n, agree), no_length in _binned(connection, rows, ("true", "debiased = human")):
+    for _, row, (n, agree) in _binned(connection, rows, ("true", "debiased = human")):
         low, high = wilson(agree, n, confidence=confidence)
-        row = {"agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n, "no_length": no_length}
-        yield {**names, **ends, **row}
+        yield {**row, "agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n}
 
 
 def _binned(
     connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
-) -> Iterator[tuple[dict, str, dict, Sequence[int], int]]:
-    """Yield experiment, condition or pool and judge; order rule; ends of the bin in percent; `counts`; and rows in no bin.
+) -> Iterator[tuple[str, dict, Sequence[int]]]:
+    """Yield the order rule; experiment, condition or pool, judge, ends of the bin in percent and no_length; and `counts`.
 
     rows: SQL of experiment, condition, judge, rule (empty for the humans), bin and the columns of `counts`, SQL conditions.
     """
@@ -273,14 +266,13 @@ def _binned(
         with by_bin as (
             select experiment, place, label, judge, rule, bin, count(*) as n, {counted}
             from ({rows}) join members using (condition) group by all)
-        select experiment, label, judge, rule, bin,
+        select experiment, label, judge, {WIDTH} * bin - 110, if(bin < {LAST}, {WIDTH} * (bin + 1) - 110, null),
                coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, rule, judge), 0)::bigint,
-               columns('count.*')
+               rule, columns('count.*')
         from by_bin qualify bin is not null order by experiment, place, rule = '', judge, rule, bin""").fetchall()
-    for experiment, condition, judge, rule, bin_, no_length, *values in binned:
-        low = WIDTH * bin_ - 110
-        ends = {"bin_low": low, "bin_high": low + WIDTH if bin_ < LAST else None}
-        yield {"experiment": experiment, "condition": condition, "judge": judge}, rule, ends, values, no_length
+    names = ("experiment", "condition", "judge", "bin_low", "bin_high", "no_length")
+    for *values, rule, counted in ((*row[:7], row[7:]) for row in binned):
+        yield rule, dict(zip(names, values, strict=True)), counted
 
 
 def wilson(successes: int, n: int, *, confidence: float) -> tuple[float, float]:

@@ -1,7 +1,7 @@
-"""Write the pages of this folder that are made from the code: `python docs/generate.py`.
+"""Write the pages of this folder that come from the code: `python docs/generate.py`.
 
-configuration.md lists every key of the configuration, from its declaration; functions.md every formula, from the docstrings of
-the public functions and classes of the library.
+configuration.md lists every key of the configuration, from its declaration; functions.md lists formulas and sources, from the
+docstrings of the library's public functions and classes.
 """
 
 import ast
@@ -16,11 +16,7 @@ LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 sys.path.insert(0, str(LIBRARY.parent))
 
 from recuse.config.declared.montecarlo import MonteCarlo  # noqa: E402
-from recuse.config.declared.sections import (  # noqa: E402
-    Section,
-    of_any_name,
-    resolved,
-)
+from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
 from recuse.config.declared.settings import Settings  # noqa: E402
 
 BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}", "exclusiveMaximum": "below {}"}
@@ -29,7 +25,7 @@ BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {
 def pages() -> dict[str, str]:
     """The text of each generated page, by its name."""
     folders = sorted(path.parent for path in LIBRARY.glob("*/__init__.py"))
-    packages = [(folder.name, [each for each in modules_of(folder) if each[2]]) for folder in folders]
+    packages = [(folder.name, [module for module in modules_of(folder) if module[2]]) for folder in folders]
     templates = Environment(
         loader=FileSystemLoader(ROOT / "docs"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -68,14 +64,14 @@ def keys_of(schema: dict, entry: dict, path: str) -> Iterator[tuple[str, str, st
 
 
 def value_of(schema: dict, entry: dict) -> str:
-    """What may stand in the place of an entry, in words."""
+    """The values that an entry may have, in words."""
     entry = resolved(schema, entry)
     if "const" in entry:
         return f"`{entry['const']}`"
     if "enum" in entry:
         return ", ".join(f"`{value}`" for value in entry["enum"])
     if "oneOf" in entry:
-        return " or ".join(value_of(schema, each) for each in entry["oneOf"])
+        return " or ".join(value_of(schema, kind) for kind in entry["oneOf"])
     if entry["type"] == "array":
         return f"list of {value_of(schema, entry['items'])}"
     bounds = [words.format(entry[key]) for key, words in BOUNDS.items() if key in entry]
@@ -87,9 +83,13 @@ def modules_of(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]
     """Yield name, first line and the documented public functions and classes of each module of a package."""
     for path in sorted(folder.glob("[!_]*.py")):
         tree = ast.parse(path.read_text("utf-8"))
-        found = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
-        described = [(node.name, ast.get_docstring(node) or "") for node in found]
-        yield path.stem, ast.get_docstring(tree), [each for each in described if " = " in each[1] or "Source:" in each[1]]
+        nodes = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
+        docstrings = [(node.name, ast.get_docstring(node) or "") for node in nodes]
+        yield (
+            path.stem,
+            ast.get_docstring(tree),
+            [(name, text) for name, text in docstrings if " = " in text or "Source:" in text],
+        )
 
 
 if __name__ == "__main__":

@@ -75,14 +75,14 @@ def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5)):
     return built(folder, "made up", StudyFiles([RatingsFile(path)], scales, {}, Registry.from_config(models)))
 
 
-def findings_of(folder, rows, *, reliability=None, told=None, **settings):
-    """What the check finds, in its order, and the facts that it reads; told: what config says of an import."""
-    facts = facts_of(study_of_rows(folder, rows, **settings), str(folder / "completeness.csv"), **(told or {}))
+def findings_of(folder, rows, *, reliability=None, of_config=None, **settings):
+    """The findings of the check, in order, and the facts that it reads; of_config: `imports` and `named` of `facts_of`."""
+    facts = facts_of(study_of_rows(folder, rows, **settings), str(folder / "completeness.csv"), **(of_config or {}))
     return check_study(facts, reliability or {}, **ASKED), facts
 
 
 def by_subject(findings):
-    """The findings by topic and subject; the same subject twice in a topic would be two answers to one question."""
-    found = {(each.topic, each.subject): each for each in findings}
-    assert len(found) == len(findings)
-    return found
+    """The findings by topic and subject, of which each pair must be unique."""
+    table = {(finding.topic, finding.subject): finding for finding in findings}
+    assert len(table) == len(findings)
+    return table

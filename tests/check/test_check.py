@@ -29,91 +29,91 @@ def five(tmp_path_factory):
     return findings_of(tmp_path_factory.mktemp("five"), rated())
 
 
-def words_of(findings, topic, subject):
-    return findings[topic, subject].words
+def words_of(report, topic, subject):
+    return report[topic, subject].words
 
 
 def test_contents_are_counted(check):
     rows = rated(TWO, FIVE, prompts=3, dimensions=("Tone", "Wit"))
     rows[0]["rating"] = ""
-    found = check(rows)
-    counts = {subject: each.value for (topic, subject), each in found.items() if topic == "contents"}
+    findings = check(rows)
+    counts = {subject: each.value for (topic, subject), each in findings.items() if topic == "contents"}
     assert counts == {"rows": 59, "judges": 2, "models": 5, "dimensions": 2, "datasets": 1, "prompts": 3}
-    assert words_of(found, "contents", "rows") == "59 complete rows of 60"
-    assert words_of(found, "contents", "judges") == f"2 judges: {SONNET} and {GPT4}"
+    assert words_of(findings, "contents", "rows") == "59 complete rows of 60"
+    assert words_of(findings, "contents", "judges") == f"2 judges: {SONNET} and {GPT4}"
 
 
 def test_judges_that_are_models_and_families(check):
-    found = check(rated((GPT4, GPT35, "Cohere Command XLarge"), (GPT4, GPT35, MISTRAL)))
-    assert words_of(found, "names", "") == "2 of 3 judges are also rated as models"
-    assert words_of(found, "names", "models") == f"models that are not judges: {MISTRAL}"
-    assert words_of(found, "names", "judges") == "not rated as models: Cohere Command XLarge"
-    assert words_of(found, "families", "GPT") == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
-    assert words_of(found, "families", "Mistral") == "Mistral: 0 judges, 1 model"
-    assert found["estimable", "A: family-bias of GPT"].value == 1
-    alone = found["estimable", "A: self-bias of Cohere Command XLarge"]
+    findings = check(rated((GPT4, GPT35, "Cohere Command XLarge"), (GPT4, GPT35, MISTRAL)))
+    assert words_of(findings, "names", "") == "2 of 3 judges are also rated as models"
+    assert words_of(findings, "names", "models") == f"models that are not judges: {MISTRAL}"
+    assert words_of(findings, "names", "judges") == "not rated as models: Cohere Command XLarge"
+    assert words_of(findings, "families", "GPT") == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
+    assert words_of(findings, "families", "Mistral") == "Mistral: 0 judges, 1 model"
+    assert findings["estimable", "A: family-bias of GPT"].value == 1
+    alone = findings["estimable", "A: self-bias of Cohere Command XLarge"]
     assert (alone.value, alone.level) == (0, NOTE)
     assert "this judge did not rate its own answers" in alone.words
 
 
 def test_a_judge_with_another_spelling_is_reported(check):
     models = {"GPT-4o": {"family": "GPT"}, "openai/gpt-4o-2024-08-06": {"family": "GPT"}, SONNET: {"family": "Claude"}}
-    found = check(rated(("openai/gpt-4o-2024-08-06", SONNET), (GPT4, SONNET)), models=models)
-    told = found["spelling", "openai/gpt-4o-2024-08-06"]
-    assert told.level == WARNING
-    assert told.words == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
-    assert "`ids`" in told.advice
+    findings = check(rated(("openai/gpt-4o-2024-08-06", SONNET), (GPT4, SONNET)), models=models)
+    finding = findings["spelling", "openai/gpt-4o-2024-08-06"]
+    assert finding.level == WARNING
+    assert finding.words == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
+    assert "`ids`" in finding.advice
 
 
 def test_which_biases_are_estimable(five, check):
-    found = by_subject(five[0])
-    values = {subject: each.value for (topic, subject), each in found.items() if topic == "estimable"}
+    findings = by_subject(five[0])
+    values = {subject: each.value for (topic, subject), each in findings.items() if topic == "estimable"}
     assert len(values) == 3 * (5 + 4)
     assert {subject for subject, value in values.items() if not value} == {
         f"{letter}: family-bias of {family}" for letter in "ABC" for family in ("Claude", "Llama 3", "Mistral")
     }
     verdict = "self-bias of 5 of 5 judges (A, B, C); family-bias of 1 of 4 families (A, B, C); control for length"
-    assert words_of(found, "verdict", "supports") == f"supports: {verdict}"
-    lacking = words_of(found, "verdict", "does not support")
+    assert words_of(findings, "verdict", "supports") == f"supports: {verdict}"
+    lacking = words_of(findings, "verdict", "does not support")
     assert lacking.startswith("does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for meas")
 
     of_two = check(rated(TWO, TWO))
     assert words_of(of_two, "verdict", "supports") == "supports: self-bias of 2 of 2 judges (A); control for length"
-    tied = of_two["estimable", f"B: self-bias of {GPT4}"]
-    assert (tied.value, tied.level) == (0, WARNING)
-    assert (
-        "distinguished from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in tied.words
-    )
+    finding = of_two["estimable", f"B: self-bias of {GPT4}"]
+    assert (finding.value, finding.level) == (0, WARNING)
+    assert "from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias" in finding.words
     assert "do not link judge and model of GPT-4o" in words_of(of_two, "estimable", f"C: self-bias of {GPT4}")
     assert of_two["ordinary preference", "not known"].level == WARNING  # C could estimate it
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
 def test_no_judge_is_a_model(check):
-    found = check(rated((LLAMA, MISTRAL), TWO))
-    first = next(iter(found.values()))
+    findings = check(rated((LLAMA, MISTRAL), TWO))
+    first = next(iter(findings.values()))
     assert (first.topic, first.subject, first.level) == ("verdict", "supports", STOP)
     assert first.words == "no self-bias or family-bias can be estimated from these ratings"
     assert "`ids`" in first.advice
-    assert [each for each in found.values() if each.level == STOP] == [first]
-    assert found["detectable", ""].value is None
+    assert [each for each in findings.values() if each.level == STOP] == [first]
+    assert findings["detectable", ""].value is None
 
 
 def test_a_judge_of_one_value_supports_nothing(check):
-    found = check(rated(rating=lambda judge, model, gt, noise: 5 if judge == GPT4 else None))
-    assert found["one value", GPT4].level == WARNING
-    assert words_of(found, "verdict", "supports").startswith("supports: self-bias of 4 of 5 judges (A, B, C); family-bias of 1")
-    assert words_of(found, "verdict", "does not support").startswith(f"does not support: self-bias of {GPT4} (A, B, C); ")
-    assert not [subject for topic, subject in found if topic == "detectable" and GPT4 in subject]
-    assert found["ceiling", GPT4].value == 1
-    assert found["ceiling", GPT4].level == "fine"  # reported above
-    assert [subject for topic, subject in found if topic == "one value"] == [GPT4]
+    findings = check(rated(rating=lambda judge, model, gt, noise: 5 if judge == GPT4 else None))
+    assert findings["one value", GPT4].level == WARNING
+    assert words_of(findings, "verdict", "supports").startswith(
+        "supports: self-bias of 4 of 5 judges (A, B, C); family-bias of 1"
+    )
+    assert words_of(findings, "verdict", "does not support").startswith(f"does not support: self-bias of {GPT4} (A, B, C); ")
+    assert not [subject for topic, subject in findings if topic == "detectable" and GPT4 in subject]
+    assert findings["ceiling", GPT4].value == 1
+    assert findings["ceiling", GPT4].level == "fine"  # reported above
+    assert [subject for topic, subject in findings if topic == "one value"] == [GPT4]
 
 
 def test_all_ratings_alike_stop(check):
-    found = check(rated(rating=lambda *given: 5))
-    assert found["verdict", "supports"].level == STOP
-    assert "parsed" in found["verdict", "supports"].advice
+    findings = check(rated(rating=lambda *given: 5))
+    assert findings["verdict", "supports"].level == STOP
+    assert "parsed" in findings["verdict", "supports"].advice
 
 
 def test_shares_are_those_of_the_rows(check):
@@ -124,22 +124,22 @@ def test_shares_are_those_of_the_rows(check):
     for row in rows:
         row["rating"] = "" if drawn.random() < 0.05 else row["rating"]
     used = [row for row in rows if row["rating"] != ""]
-    found = check(rows)
+    findings = check(rows)
     for factor in ("judge", "model", "dimension"):
         for name in {row[factor] for row in rows}:
             there, due = (sum(row[factor] == name for row in those) for those in (used, whole))
-            assert found["missing", f"{factor} {name}"].value == pytest.approx(1 - there / due, abs=1e-12)
+            assert findings["missing", f"{factor} {name}"].value == pytest.approx(1 - there / due, abs=1e-12)
     completions = {}
     for row in used:
         key = row["dimension"], row["model"], row["prompt_id"]
         completions[key] = completions.get(key, 0) + 1
     complete = sum(count == 5 for count in completions.values()) / len(completions)
-    assert found["missing", "complete blocks"].value == pytest.approx(complete, abs=1e-12)
+    assert findings["missing", "complete blocks"].value == pytest.approx(complete, abs=1e-12)
     for judge in FIVE:
         given = [row for row in used if row["judge"] == judge]
         for topic, end, high in (("ceiling", 5, "highest"), ("floor", 1, "lowest")):
             share = sum(row["rating"] == end for row in given) / len(given)
-            assert found[topic, judge].value == pytest.approx(share, abs=1e-12)
+            assert findings[topic, judge].value == pytest.approx(share, abs=1e-12)
             among = {
                 "those of its own answers": [row for row in given if row["model"] == judge],
                 f"those with the {high} human score": [row for row in given if row["gt"] == end],
@@ -147,26 +147,27 @@ def test_shares_are_those_of_the_rows(check):
             }
             for words, kind in among.items():
                 assert (
-                    f"{percent(sum(row['rating'] == end for row in kind) / len(kind))} of {words}" in found[topic, judge].words
+                    f"{percent(sum(row['rating'] == end for row in kind) / len(kind))} of {words}"
+                    in findings[topic, judge].words
                 )
         modes = [
             max(sum(r["rating"] == k and r["dimension"] == d for r in given) for k in range(1, 6)) for d in ("Tone", "Wit")
         ]
-        assert found["scale use", judge].value == pytest.approx(sum(modes) / len(given), abs=1e-12)
+        assert findings["scale use", judge].value == pytest.approx(sum(modes) / len(given), abs=1e-12)
         own, others = (
             1 - sum(r["judge"] == judge and (r["model"] == judge) == mine for r in used) / n
             for mine, n in ((True, 100), (False, 400))
         )
-        assert found["own ratings missing", judge].value == pytest.approx(own - others, abs=1e-12)
+        assert findings["own ratings missing", judge].value == pytest.approx(own - others, abs=1e-12)
 
 
 def test_own_ratings_that_are_missing(check):
     rows = [row for row in rated() if not (row["judge"] == row["model"] == GPT4 and row["gt"] < 3)]
     lost = 40 - sum(row["judge"] == row["model"] == GPT4 for row in rows)
-    found = check(rows)
-    assert found["own ratings missing", GPT4].value == lost / 40
-    assert found["own ratings missing", GPT4].level == WARNING
-    assert {found["own ratings missing", judge].level for judge in FIVE if judge != GPT4} == {"fine"}
+    findings = check(rows)
+    assert findings["own ratings missing", GPT4].value == lost / 40
+    assert findings["own ratings missing", GPT4].level == WARNING
+    assert {findings["own ratings missing", judge].level for judge in FIVE if judge != GPT4} == {"fine"}
     one = rated()
     one.remove(next(row for row in one if row["judge"] == row["model"] == GPT4))
     chance = check(one)["own ratings missing", GPT4]  # 2.5 points, of one rating
@@ -174,59 +175,59 @@ def test_own_ratings_that_are_missing(check):
 
 
 def test_unrated_pairs_are_by_design_not_missing(check):
-    found = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
-    assert words_of(found, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
-    assert found["missing", f"judge {GPT4}"].value == 0
-    assert words_of(found, "missing", "") == "0 % of the ratings are missing"
-    assert found["missing", "complete blocks"].level == NOTE
+    findings = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
+    assert words_of(findings, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
+    assert findings["missing", f"judge {GPT4}"].value == 0
+    assert words_of(findings, "missing", "") == "0 % of the ratings are missing"
+    assert findings["missing", "complete blocks"].level == NOTE
 
 
 def test_human_scores_that_do_not_vary(check):
-    found = check(rated(dimensions=("Tone",), score=lambda model: 3))
-    assert words_of(found, "human scores", "Tone") == "all human scores of Tone are 3: they do not distinguish answers"
-    assert found["human scores", "Tone"].level == WARNING
-    found = check([row for row in rated() if row["judge"] != GPT4 or row["gt"] == 5])
-    assert found["human scores", GPT4].level == WARNING
-    assert words_of(found, "human scores", "Tone") == "the human scores of Tone take 5 values from 1 to 5"
-    assert "does not vary" in words_of(found, "estimable", f"C: self-bias of {GPT4}")
+    findings = check(rated(dimensions=("Tone",), score=lambda model: 3))
+    assert words_of(findings, "human scores", "Tone") == "all human scores of Tone are 3: they do not distinguish answers"
+    assert findings["human scores", "Tone"].level == WARNING
+    findings = check([row for row in rated() if row["judge"] != GPT4 or row["gt"] == 5])
+    assert findings["human scores", GPT4].level == WARNING
+    assert words_of(findings, "human scores", "Tone") == "the human scores of Tone take 5 values from 1 to 5"
+    assert "does not vary" in words_of(findings, "estimable", f"C: self-bias of {GPT4}")
 
 
 def test_coarse_scales_and_ratings_in_the_middle(check):
-    found = check(rated(score=lambda model: 1, rating=lambda judge, model, gt, noise: 1 + (noise > 0)), scale=(0, 2))
-    assert found["scale use", "Tone"].level == NOTE
-    assert words_of(found, "scale use", "Tone") == "ratings of Tone have 3 levels: one is 0.50 of the scale"
-    assert {found["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}  # 1 is the middle, three times in four
-    assert words_of(found, "scale use", GPT4).startswith(f"{GPT4} uses 2 of 3 levels; 7")
+    findings = check(rated(score=lambda model: 1, rating=lambda judge, model, gt, noise: 1 + (noise > 0)), scale=(0, 2))
+    assert findings["scale use", "Tone"].level == NOTE
+    assert words_of(findings, "scale use", "Tone") == "ratings of Tone have 3 levels: one is 0.50 of the scale"
+    assert {findings["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}  # 1 is the middle, three times in four
+    assert words_of(findings, "scale use", GPT4).startswith(f"{GPT4} uses 2 of 3 levels; 7")
 
 
 @pytest.mark.parametrize(("prompts", "level"), [(1, WARNING), (29, WARNING), (30, "fine")])
 def test_few_prompts(prompts, level, check):
-    found = check(rated(prompts=prompts))
-    assert (found["prompts", "Tone"].value, found["prompts", "Tone"].level) == (prompts, level)
-    assert ("anything about other prompts" in words_of(found, "verdict", "does not support")) == (prompts == 1)
+    findings = check(rated(prompts=prompts))
+    assert (findings["prompts", "Tone"].value, findings["prompts", "Tone"].level) == (prompts, level)
+    assert ("anything about other prompts" in words_of(findings, "verdict", "does not support")) == (prompts == 1)
 
 
 def test_reliability_and_lengths(check):
     known = {"Tone": Reliability(0.2, 3.0, 3 / 7, "raters"), "Wit": Reliability(0.5, 3.0, 0.75, "raters")}
     rows = rated(dimensions=("Tone", "Wit"), lengths=False)
-    found = check(rows, reliability=known)
-    tone = words_of(found, "reliability", "Tone")
+    findings = check(rows, reliability=known)
+    tone = words_of(findings, "reliability", "Tone")
     assert tone == "human scores of Tone have a reliability of 0.43: 3 raters with 0.20 each"
-    assert [found["reliability", name].level for name in ("Tone", "Wit")] == [WARNING, "fine"]
-    assert words_of(found, "verdict", "supports").endswith("; correction for measurement error in the human scores")
-    assert "control for length (no lengths)" in words_of(found, "verdict", "does not support")
-    assert found["lengths", ""].value == 0
-    found = check(rows, reliability={"Tone": known["Tone"]})
-    assert found["reliability", "Wit"].level == WARNING
-    assert found["reliability", "Wit"].value is None
-    assert "single raters' scores as `raters:`, or" in found["reliability", "Wit"].advice
-    assert "measurement error in the human scores (unknown reliability)" in words_of(found, "verdict", "does not support")
+    assert [findings["reliability", name].level for name in ("Tone", "Wit")] == [WARNING, "fine"]
+    assert words_of(findings, "verdict", "supports").endswith("; correction for measurement error in the human scores")
+    assert "control for length (no lengths)" in words_of(findings, "verdict", "does not support")
+    assert findings["lengths", ""].value == 0
+    findings = check(rows, reliability={"Tone": known["Tone"]})
+    assert findings["reliability", "Wit"].level == WARNING
+    assert findings["reliability", "Wit"].value is None
+    assert "single raters' scores as `raters:`, or" in findings["reliability", "Wit"].advice
+    assert "measurement error in the human scores (unknown reliability)" in words_of(findings, "verdict", "does not support")
 
 
 def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     """Without preference, delta times the standard error of Equation 1; four times the prompts halve it."""
-    findings, facts = five
-    found = by_subject(findings)
+    report, facts = five
+    findings = by_subject(report)
     delta = noncentrality(math.inf, power=ASKED["power"], confidence=ASKED["confidence"])
     errors = {
         row["term"]: row["std_error"]
@@ -234,35 +235,35 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
         if row["quantity"] == "self_bias"
     }
     for judge in FIVE:
-        one = found["detectable", f"A {judge}"]
+        one = findings["detectable", f"A {judge}"]
         assert one.value == pytest.approx(delta * errors[judge], rel=0.15)
         assert f"({4 * one.value:.2f} points) would be found with 80 % power (estimated)" in one.words
-        assert found["detectable", f"C {judge}"].value > one.value
-        assert found["detectable", f"floor of A {judge}"].value <= found["detectable", f"floor of C {judge}"].value
-    smallest = min(found["detectable", f"A {judge}"].value for judge in FIVE)
-    assert f"finding a self-bias below {smallest:.3f} (A)" in words_of(found, "verdict", "does not support")
+        assert findings["detectable", f"C {judge}"].value > one.value
+        assert findings["detectable", f"floor of A {judge}"].value <= findings["detectable", f"floor of C {judge}"].value
+    smallest = min(findings["detectable", f"A {judge}"].value for judge in FIVE)
+    assert f"finding a self-bias below {smallest:.3f} (A)" in words_of(findings, "verdict", "does not support")
     more = check(rated(prompts=160))
-    assert more["detectable", f"A {GPT4}"].value == pytest.approx(found["detectable", f"A {GPT4}"].value / 2, rel=0.15)
+    assert more["detectable", f"A {GPT4}"].value == pytest.approx(findings["detectable", f"A {GPT4}"].value / 2, rel=0.15)
 
 
 def test_preference_makes_a_find_biases_that_do_not_exist(five, check):
     assert by_subject(five[0])["ordinary preference", ""].level == "fine"
     liked = {(judge, model): random.Random(f"{judge}{model}").choice((0, 1)) for judge in FIVE for model in FIVE}
     rows = rated(prompts=400, rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])))
-    found = check(rows)
-    assert found["ordinary preference", ""].level == WARNING
-    assert found["ordinary preference", ""].value > 0.5
-    assert "no number of prompts is enough for 0.02" in words_of(found, "detectable", f"A {GPT4}")
+    findings = check(rows)
+    assert findings["ordinary preference", ""].level == WARNING
+    assert findings["ordinary preference", ""].value > 0.5
+    assert "no number of prompts is enough for 0.02" in words_of(findings, "detectable", f"A {GPT4}")
 
 
 def test_most_important_findings_come_first(check):
     rows = [row for row in rated(prompts=20) if not (row["judge"] == row["model"] == GPT4 and row["gt"] < 3)]
-    found = list(check(rows).values())
-    assert [each.topic for each in found[:3]] == ["verdict", "verdict", "prompts"]
-    levels = [LEVELS.index(each.level) for each in found[2:]]
+    findings = list(check(rows).values())
+    assert [each.topic for each in findings[:3]] == ["verdict", "verdict", "prompts"]
+    levels = [LEVELS.index(each.level) for each in findings[2:]]
     assert levels == sorted(levels)
-    assert ordered(reversed(found))[:3] == ordered(found)[:3]
-    assert all(each.advice for each in found if each.level == WARNING)
+    assert ordered(reversed(findings))[:3] == ordered(findings)[:3]
+    assert all(each.advice for each in findings if each.level == WARNING)
 
 
 @pytest.mark.parametrize(
@@ -276,19 +277,19 @@ def test_most_important_findings_come_first(check):
 )
 def test_tables_of_very_few_judges_and_models(judges, models, supported, check):
     """The check accepts such tables; with one family, self and family are all there is."""
-    found = check(rated(judges, models))
-    words = words_of(found, "verdict", "supports")
-    assert (found["verdict", "supports"].level == STOP) == (supported is None)
+    findings = check(rated(judges, models))
+    words = words_of(findings, "verdict", "supports")
+    assert (findings["verdict", "supports"].level == STOP) == (supported is None)
     assert words == "no self-bias or family-bias can be estimated from these ratings" or supported in words
-    assert page_of("made up", list(found.values()))
+    assert page_of("made up", list(findings.values()))
 
 
 def test_page_is_read_at_80_columns(tmp_path):
     long = "A judge of a name that is longer than the column for it"
     models = {name: {"family": "one" if name in TWO else name} for name in (*FIVE, long)}
     rows = rated((*TWO, LLAMA, long), (*FIVE, long), prompts=20, rating=lambda judge, *given: 5 if judge == LLAMA else None)
-    findings = findings_of(tmp_path, rows, models=models)[0]
-    found, page = by_subject(findings), page_of("made up", findings)
+    report = findings_of(tmp_path, rows, models=models)[0]
+    findings, page = by_subject(report), page_of("made up", report)
     assert max(map(len, page.splitlines())) < 80
     assert page.isascii()
     assert (
@@ -300,12 +301,12 @@ def test_page_is_read_at_80_columns(tmp_path):
     )
     assert f"  1. {LLAMA} always gives the same value" in page
     line = next(line for line in page.splitlines() if line.startswith("A judge of a name that"))
-    value = found["detectable", f"A {long}"].value
+    value = findings["detectable", f"A {long}"].value
     assert line.split()[-7:-2] == [
         "ABC",
         "0%",
-        percent(found["ceiling", long].value).replace(" ", ""),
-        percent(found["floor", long].value).replace(" ", ""),
+        percent(findings["ceiling", long].value).replace(" ", ""),
+        percent(findings["floor", long].value).replace(" ", ""),
         f"{value:.3f}",
     ]
     silent = next(line for line in page.splitlines() if line.startswith(f"{LLAMA} "))

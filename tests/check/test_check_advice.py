@@ -37,97 +37,97 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
     rows = unscored(rated(), lambda row: row["model"] == GPT4 and int(row["prompt_id"][1:]) < 12)
     for row in [row for row in rows if row["judge"] == GPT4 and row["model"] == LLAMA][:5]:
         row["rating"] = ""
-    found = check(rows)
-    assert found["own ratings missing", GPT4].value == pytest.approx(-5 / 160)
-    assert {found["own ratings missing", judge].level for judge in FIVE} == {FINE}
-    assert found["missing", f"judge {GPT4}"].value == pytest.approx(5 / 200)
-    assert found["missing", f"model {GPT4}"].value == 0
-    assert found["missing", ""].words == "0.5 % of the ratings are missing (5 no rating)"
-    told = found["no human score", f"model {GPT4}"]
-    assert (told.value, told.level) == (0.3, WARNING)
-    assert told.words == f"30 % of the rated answers of {GPT4} have no human score, 0 % of the others"
-    assert "judges need not be asked again" in told.advice
-    assert {found["no human score", f"model {name}"].level for name in FIVE if name != GPT4} == {FINE}
-    assert (found["no human score", ""].value, found["no human score", ""].level) == (pytest.approx(0.06), NOTE)
-    page = page_of("mine", list(found.values()))
+    findings = check(rows)
+    assert findings["own ratings missing", GPT4].value == pytest.approx(-5 / 160)
+    assert {findings["own ratings missing", judge].level for judge in FIVE} == {FINE}
+    assert findings["missing", f"judge {GPT4}"].value == pytest.approx(5 / 200)
+    assert findings["missing", f"model {GPT4}"].value == 0
+    assert findings["missing", ""].words == "0.5 % of the ratings are missing (5 no rating)"
+    finding = findings["no human score", f"model {GPT4}"]
+    assert (finding.value, finding.level) == (0.3, WARNING)
+    assert finding.words == f"30 % of the rated answers of {GPT4} have no human score, 0 % of the others"
+    assert "judges need not be asked again" in finding.advice
+    assert {findings["no human score", f"model {name}"].level for name in FIVE if name != GPT4} == {FINE}
+    assert (findings["no human score", ""].value, findings["no human score", ""].level) == (pytest.approx(0.06), NOTE)
+    page = page_of("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
 
 
 def test_human_scores_that_are_missing_evenly(check):
     drawn = random.Random(5)
     lost = {(model, f"p{prompt}") for model in FIVE for prompt in range(40) if drawn.random() < 0.25}
-    found = check(unscored(rated(), lambda row: (row["model"], row["prompt_id"]) in lost))
-    assert found["no human score", ""].value == pytest.approx(len(lost) / 200)
-    assert found["no human score", ""].level == WARNING
-    assert {found["no human score", f"model {model}"].level for model in FIVE} == {FINE}
+    findings = check(unscored(rated(), lambda row: (row["model"], row["prompt_id"]) in lost))
+    assert findings["no human score", ""].value == pytest.approx(len(lost) / 200)
+    assert findings["no human score", ""].level == WARNING
+    assert {findings["no human score", f"model {model}"].level for model in FIVE} == {FINE}
     assert ("no human score", "") not in check(rated())
 
 
 def test_what_has_no_complete_row_is_named(check):
     rows = unscored(rated(), lambda row: row["model"] == LLAMA)
     rows = [row | {"rating": ""} if row["judge"] == MISTRAL else row for row in rows]
-    found = check(rows)
-    told = found["left out", f"model {LLAMA}"]
-    assert told.words.startswith(f"the model '{LLAMA}' is left out: none of its 200 rows is complete (")
-    assert told.level == found["left out", f"judge {MISTRAL}"].level == WARNING
-    assert "parsed" in found["left out", f"judge {MISTRAL}"].advice
-    assert "have people score them" in told.advice
-    assert ("no human score", f"model {LLAMA}") not in found  # reported above
+    findings = check(rows)
+    finding = findings["left out", f"model {LLAMA}"]
+    assert finding.words.startswith(f"the model '{LLAMA}' is left out: none of its 200 rows is complete (")
+    assert finding.level == findings["left out", f"judge {MISTRAL}"].level == WARNING
+    assert "parsed" in findings["left out", f"judge {MISTRAL}"].advice
+    assert "have people score them" in finding.advice
+    assert ("no human score", f"model {LLAMA}") not in findings  # reported above
 
 
 def test_missing_lengths(check):
     rows = rated()
     for row in rows[:250]:
         row["pred_length"] = ""
-    told = check(rows)["lengths", "missing"]
-    assert (told.value, told.level) == (0.25, WARNING)
+    finding = check(rows)["lengths", "missing"]
+    assert (finding.value, finding.level) == (0.25, WARNING)
     assert check(rows)["missing", ""].value == 0
 
 
 def test_points_are_those_of_the_users_scale(check):
     rows = [row | {"rating": 20 * row["rating"], "gt": 20 * row["gt"]} for row in rated()]
-    found, in_steps = (check(rows, scale=(0, 100), told=told) for told in (STEPS, None))
-    value = found["detectable", f"A {GPT4}"].value
-    assert f" of {value:.3f} ({value:.2g} points) would" in found["detectable", f"A {GPT4}"].words
+    findings, in_steps = (check(rows, scale=(0, 100), of_config=finding) for finding in (STEPS, None))
+    value = findings["detectable", f"A {GPT4}"].value
+    assert f" of {value:.3f} ({value:.2g} points) would" in findings["detectable", f"A {GPT4}"].words
     assert f" of {value:.3f} ({100 * value:.2f} points) would" in in_steps["detectable", f"A {GPT4}"].words
-    assert found["human scores", "Tone"].words == "the human scores of Tone take 5 values from 0.2 to 1"
-    assert found["range", "Tone"].words == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
+    assert findings["human scores", "Tone"].words == "the human scores of Tone take 5 values from 0.2 to 1"
+    assert findings["range", "Tone"].words == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
 
 
 def test_judges_and_models_of_one_family(check):
     models = {name: {"family": "GPT"} for name in FIVE}
-    found = check(rated(), models=models)
-    stop = found["verdict", "supports"]
+    findings = check(rated(), models=models)
+    stop = findings["verdict", "supports"]
     assert stop.level == STOP
     assert stop.advice.startswith("add judges or models of another family")
     for letter in "ABC":
-        told = found["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert told.words.endswith("all judges and models are of one family, so there is nothing to compare with")
-        assert told.advice == stop.advice
+        finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
+        assert finding.words.endswith("all judges and models are of one family, so there is nothing to compare with")
+        assert finding.advice == stop.advice
 
 
 def test_one_judge_needs_another(check):
-    found = check(rated((GPT4,)))
+    findings = check(rated((GPT4,)))
     for letter in "BC":
-        told = found["estimable", f"{letter}: self-bias of {GPT4}"]
-        assert told.words.endswith("there is no other judge to compare with")
-        assert told.advice.startswith("add a second judge")
-    assert found["names", ""].words == "1 of 1 judge is also rated as a model"
+        finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
+        assert finding.words.endswith("there is no other judge to compare with")
+        assert finding.advice.startswith("add a second judge")
+    assert findings["names", ""].words == "1 of 1 judge is also rated as a model"
 
 
 def test_no_detectable_size_for_what_cannot_be_estimated(check):
-    found = check([row for row in rated() if row["judge"] != row["model"]])
-    assert found["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
-    assert "finding a self-bias" not in found["verdict", "does not support"].words
-    assert [subject for topic, subject in found if topic in ("detectable", "ordinary preference")] == [""]
-    assert "judges that rate their own answers" in found["detectable", ""].words
-    page = page_of("mine", list(found.values()))
+    findings = check([row for row in rated() if row["judge"] != row["model"]])
+    assert findings["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
+    assert "finding a self-bias" not in findings["verdict", "does not support"].words
+    assert [subject for topic, subject in findings if topic in ("detectable", "ordinary preference")] == [""]
+    assert "judges that rate their own answers" in findings["detectable", ""].words
+    page = page_of("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == ["-", "-", "-"]
 
 
 def test_advice_on_single_raters_names_the_right_key(check):
     assert "`raters:`" in check(rated())["reliability", "Tone"].advice
-    advice = check(rated(), told=STEPS)["reliability", "Tone"].advice
+    advice = check(rated(), of_config=STEPS)["reliability", "Tone"].advice
     assert "`raters:`" not in advice
     assert "`import: references: columns:`" in advice
 
@@ -140,14 +140,14 @@ def test_a_model_spelt_in_two_ways(check):
 
     rows = unscored(spelt(rated(), rename, who=("model",)), lambda row: row["model"] == "gpt-4O ")
     models = CONFIG["models"] | {"gpt-4O ": {"family": "gpt-4O "}}
-    found = check(rows, models=models, told={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}})
-    told = found["spelling", "model gpt-4O "]
-    assert told.level == WARNING
-    assert told.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
-    assert "and not under `families:`" in told.advice
-    assert found["left out", "model gpt-4O "].advice == "correct the two spellings named above"
-    assert found["own ratings missing", GPT4].value == found["missing", ""].value == 0
-    entry = told.advice.partition("config ")[2].partition("]}")[0] + "]}"
+    findings = check(rows, models=models, of_config={"imports": {"files": "a.csv"}, "named": {"GPT": [GPT4]}})
+    finding = findings["spelling", "model gpt-4O "]
+    assert finding.level == WARNING
+    assert finding.words == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
+    assert "and not under `families:`" in finding.advice
+    assert findings["left out", "model gpt-4O "].advice == "correct the two spellings named above"
+    assert findings["own ratings missing", GPT4].value == findings["missing", ""].value == 0
+    entry = finding.advice.partition("config ")[2].partition("]}")[0] + "]}"
     (written,) = yaml.safe_load(f"{{{entry}}}").items()
     assert written == (GPT4, {"family": "GPT", "ids": ["gpt-4O "]})
     corrected = check(rows, models=CONFIG["models"] | dict([written]))
@@ -157,26 +157,26 @@ def test_a_model_spelt_in_two_ways(check):
 
 def test_a_judge_spelt_in_two_ways(check):
     rows = spelt(rated(), lambda name, row: "gpt-4O" if name == GPT4 and row["prompt_id"] < "p2" else name, who=("judge",))
-    found = check(rows, models=models_with(gpt_4O="GPT"))
-    assert found["spelling", "judge gpt-4O"].words.startswith("the judges '")
-    assert ("missing", "pairs") not in found  # as one they lack none
-    assert found["missing", ""].value == 0
+    findings = check(rows, models=models_with(gpt_4O="GPT"))
+    assert findings["spelling", "judge gpt-4O"].words.startswith("the judges '")
+    assert ("missing", "pairs") not in findings  # as one they lack none
+    assert findings["missing", ""].value == 0
 
 
 def test_two_models_with_all_prompts_are_two(check):
     """A model with a similar name is another one if both answer all prompts: as one, it would have two answers to each."""
     models = models_with(Llama_3_8B_Instruct="Llama 3")
-    found = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
-    assert not [subject for topic, subject in found if topic == "spelling"]
+    findings = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
+    assert not [subject for topic, subject in findings if topic == "spelling"]
 
 
 def test_a_name_in_families_that_no_rating_has(check):
     named = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
-    found = check(rated(), told={"imports": {"files": "a.csv"}, "named": named})
-    told = found["spelling", "families GPT 3.5 Turbo"]
-    assert told.level == WARNING
-    assert "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean 'GPT-3.5 Turbo'" in told.words
-    assert [subject for topic, subject in found if topic == "spelling"] == ["families GPT 3.5 Turbo"]
+    findings = check(rated(), of_config={"imports": {"files": "a.csv"}, "named": named})
+    finding = findings["spelling", "families GPT 3.5 Turbo"]
+    assert finding.level == WARNING
+    assert "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean 'GPT-3.5" in finding.words
+    assert [subject for topic, subject in findings if topic == "spelling"] == ["families GPT 3.5 Turbo"]
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ def test_a_judge_at_the_end_of_the_scale(check):
     def rating(judge, *_):
         return 5 if drawn.random() < shares.get(judge, 0) else drawn.randint(1, 4)
 
-    found = check(rated(rating=rating))
-    assert [found["ceiling", judge].level for judge in shares] == [WARNING, NOTE, FINE]
+    findings = check(rated(rating=rating))
+    assert [findings["ceiling", judge].level for judge in shares] == [WARNING, NOTE, FINE]

@@ -36,14 +36,14 @@ def run(tmp_path, monkeypatch, capfd):
 
 
 def test_page_and_table(run, tmp_path):
-    status, page, said = run(rated(), "--output", "check.csv")
-    assert (status, said) == (0, "")
+    status, page, error = run(rated(), "--output", "check.csv")
+    assert (status, error) == (0, "")
     assert page.startswith("mine: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C); ")
     rows = read_table(tmp_path / "check.csv")
     assert list(rows[0]) == list(CHECK)
     assert [row["topic"] for row in rows[:2]] == ["verdict", "verdict"]
     assert {row["study"] for row in rows} == {"mine"}
-    assert run(rated()) == (status, page, said)  # the table does not replace the page
+    assert run(rated()) == (status, page, error)  # the table does not replace the page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["check.csv", FILE, "mine.yaml"]
 
 
@@ -80,9 +80,9 @@ def test_settings_are_those_of_config(run):
 
 
 def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp_path):
-    status, page, said = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
+    status, page, error = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
     assert status == 1
-    assert said.startswith(f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name judges and")
+    assert error.startswith(f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; name judges")
     assert "By judge" in page
     assert read_table(tmp_path / "check.csv")[0]["level"] == "stop"
 
@@ -90,25 +90,25 @@ def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp
 def test_a_refused_file_writes_nothing(run, tmp_path):
     rows = rated()
     rows[3]["rating"] = 94
-    status, page, said = run(rows, "--output", "check.csv")
+    status, page, error = run(rows, "--output", "check.csv")
     assert (status, page) == (1, "")
     assert (
-        said == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the dimension; write an integer "
+        error == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the dimension; write an integer "
         "from 1 to 5\n"
     )
     assert not (tmp_path / "check.csv").exists()
-    status, _, said = run([*rated(), rated()[0]])
+    status, _, error = run([*rated(), rated()[0]])
     assert status == 1
-    assert "are already in" in said
+    assert "are already in" in error
 
 
 def test_unknown_names_come_with_the_lines_that_add_them(run):
     """The message has a configuration with which the file is accepted."""
     names = {FIVE[2]: "openai/gpt-4o-2024-08-06", FIVE[0]: "claude-3-opus", FIVE[4]: "qwen2-72b"}
     rows = [row | {who: names.get(row[who], row[who]) for who in ("judge", "model")} for row in rated()]
-    status, page, said = run(rows)
+    status, page, error = run(rows)
     assert (status, page) == (1, "")
-    first, header, *lines = said.splitlines()
+    first, header, *lines = error.splitlines()
     assert first.startswith(f"error: {FILE}, line 2, column judge: found 'claude-3-opus', an id that config does not list; ")
     assert header == "names in these files that are not in config; write in a file for --config:"
     written = "\n".join(lines)
@@ -146,17 +146,17 @@ def test_verdicts_and_files_of_no_study_are_refused_with_advice(run, tmp_path, c
     for file in ("verdicts", "verdicts/gpt-4_pair.jsonl"):
         sys.argv[2] = file
         assert main() == 1
-        said = capfd.readouterr().err
-        assert said.startswith(f"error: config: comparisons: arena: {file}: these are verdicts on pairs of answers, and this ")
-        assert "(`snakemake arena`), see docs/comparisons.md" in said
+        error = capfd.readouterr().err
+        assert error.startswith(f"error: config: comparisons: arena: {file}: these are verdicts on pairs of answers, and this ")
+        assert "(`snakemake arena`), see docs/comparisons.md" in error
     assert run(rated(), "--study", "arena", added=added)[2].startswith("error: config: comparisons: arena: these are verdicts")
     sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
     assert main() == 1
     assert "name by --study the one whose scales and task types apply: mine\n" in capfd.readouterr().err
     sys.argv[3:] = []
     assert main() == 1
-    said = capfd.readouterr().err
-    assert said.endswith("; describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md\n")
+    error = capfd.readouterr().err
+    assert error.endswith("; describe their study under `studies:` of a file and pass it by --config, see docs/own-data.md\n")
 
 
 def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
@@ -238,9 +238,9 @@ def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, ca
     for command, start in (("check", "logs: what these ratings support"), ("fit", "study,spec,")):
         monkeypatch.setattr(sys, "argv", ["recuse", command, "log.csv", "--config", "log.yaml"])
         assert main() == 0
-        page, said = capfd.readouterr()
+        page, error = capfd.readouterr()
         assert page.startswith(start)
-        assert "Us: not in config, taken as the only model" in said
+        assert "Us: not in config, taken as the only model" in error
     monkeypatch.setattr(sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"])
     assert main() == 0
     page = capfd.readouterr().out

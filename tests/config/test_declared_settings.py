@@ -86,7 +86,7 @@ def test_the_projects_own_config_is_valid():
             {**CONFIG["studies"]["twin"], "shards": 2, "scales": {"Helpfulness": "observed"}},
             "studies: twin: scales: Helpfulness: observed needs all files at once, `shards` splits them",
         ),
-        (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, source, files"),
+        (["studies", "twin", "source"], "play_favorites", "studies: twin: found simulate, source of simulate, files"),
         (["studies", "twin", "raters"], "raters.csv", "studies: twin: raters: needs `files`"),
         (["studies", "helm_instruct", "simulate", "quality", "GPT-5"], 0.5, "simulate: quality: 'GPT-5' is not one"),
         (["studies", "helm_instruct", "simulate", "judges", "GPT-4o"], {}, "simulate: judges: 'GPT-4o' is not one of"),

@@ -151,12 +151,8 @@ class Finding:
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings: the verdict first, then by level, topic and weight; ties keep their order."""
-
-    def place(finding: Finding) -> tuple:
-        level, topic = LEVELS.index(finding.level), TOPICS.index(finding.topic)
-        return finding.topic != "verdict", level, topic, -finding.weight
-
-    return sorted(findings, key=place)
+    by_topic = sorted(findings, key=lambda finding: (TOPICS.index(finding.topic), -finding.weight))
+    return sorted(by_topic, key=lambda finding: (finding.topic != "verdict", LEVELS.index(finding.level)))
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

@@ -83,9 +83,7 @@ class SpecSettings(Section):
         "intervals. 999 or 9999 make the levels of tests exact.",
         ge=99,
     )
-    tests: Some[Literal[*BIASES]] = optional(
-        "Quantities whose tests, over all slices, are adjusted for multiple testing; default: both."
-    )
+    tests: Some[Literal[*BIASES]] = optional("Biases whose tests, over all slices, are adjusted together; default: both.")
 
     def _check(self) -> None:
         keys = {key for key, value in self if value}

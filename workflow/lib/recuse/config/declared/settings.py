@@ -13,6 +13,7 @@ from recuse.config.declared.studies import Comparisons, Study
 from recuse.data.registry import HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
+Dimension = Annotated[str, Field(pattern="^[^/{}]+$")]
 
 
 def _within_repository(path: str) -> str:
@@ -50,9 +51,7 @@ class Source(Section):
         "For comparisons: a CSV file in workflow/data/sources with columns path and blob (git blob id).",
         pattern=r"^[\w.-]+\.csv$",
     )
-    files: dict[Annotated[str, Field(pattern="^[^/{}]+$")], PublishedFile] = optional(
-        "For ratings: one file per dimension.", min_length=1
-    )
+    files: dict[Dimension, PublishedFile] = optional("For ratings: one file per dimension.", min_length=1)
 
     def _check(self) -> None:
         if (self.files is None) == (self.manifest is None):
@@ -76,22 +75,12 @@ class Settings(Section):
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Share = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
-    models: dict[Name, Model] = required(
-        "Every judge and every model, by display name, in the order of the figures.", min_length=1
-    )
-    sources: dict[Name, Source] = optional(
-        "Published repositories; a file is accepted only if it has its git blob id.", default={}
-    )
-    studies: dict[Key, Study] = required(
-        "Sets of ratings; each has one of `simulate`, `source`, `files`, `import`, or `files` with `simulate`.", min_length=1
-    )
-    specs: dict[Key, SpecSettings] = required(
-        "Models to fit to every study; an empty entry is Equation 1 of Play Favorites.", min_length=1
-    )
+    models: dict[Name, Model] = required("Judges and models, by display name, in the order of the figures.", min_length=1)
+    sources: dict[Name, Source] = optional("Published repositories; files must have their git blob ids.", default={})
+    studies: dict[Key, Study] = required("Sets of ratings, each from `simulate`, `source`, `files` or `import`.", min_length=1)
+    specs: dict[Key, SpecSettings] = required("Models fitted to every study; `{}` is Equation 1.", min_length=1)
     inference: Inference = required("Checks beside the estimates. The specs named here are fitted by least squares.")
-    comparisons: dict[Key, Comparisons] = required(
-        "Sets of verdicts on pairs of answers; each has `source`, `files`, `import` or `simulate`."
-    )
+    comparisons: dict[Key, Comparisons] = required("Sets of verdicts on pairs of answers, with the same origins as `studies`.")
 
     def _check(self) -> None:
         for name in ("main", "by_dimension"):

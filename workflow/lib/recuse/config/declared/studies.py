@@ -114,9 +114,7 @@ class Import(Section):
     references: References = optional("Human scores or verdicts in files of their own: tables with any columns.")
     missing: Failures = optional(FAILURES)
     step: float = optional("Step of the rating scales, such as 0.5; default: 1. A scale has at most 101 levels.", gt=0)
-    round: bool = optional(
-        "Round ratings between two steps to the nearest step, halves away from 0, and count them; default: an error."
-    )
+    round: bool = optional("Round ratings between two steps, halves away from 0, and count them; default: an error.")
     judge: JudgeOrJudges = optional(
         "Inspect logs, which name scorers: the judge, or the judge of each scorer that is one. If it is also one of the "
         "models, write its name as the log does."
@@ -161,7 +159,6 @@ class ImportOfVerdicts(Import):
                 raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
 
 
-ORIGINS = ("simulate", "source", "files", "import")  # of ratings
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
 Scale = by_kind({"a list": Annotated[list[End], Field(min_length=2, max_length=2)], "text": Literal[OBSERVED]})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})
@@ -188,9 +185,7 @@ class SimulatedRatings(Section):
 
     prompts: int = required("Number of prompts; the published data have 596.", ge=12)
     quality: dict[Name, Share] = optional("Mean human score of each model, on a scale from 0 to 1.", min_length=1)
-    judges: dict[Name, Planted] = optional(
-        "The models that are judges, with their parameters; `{}` is an unbiased judge.", min_length=1
-    )
+    judges: dict[Name, Planted] = optional("The judges among the models; `{}` is an unbiased judge.", min_length=1)
     family_bias: dict[Name, float] = optional("Family-biases, as shares of the scale; default: 0.")
     dispersion: Dispersion = optional("Sums of the parameters of the beta distributions; larger sums mean less variation.")
 
@@ -238,16 +233,14 @@ class Study(Section):
         "files. Whole numbers or, with `import`, multiples of its `step`.",
         min_length=1,
     )
-    task_types: dict[Name, Names] = optional(
-        "Datasets of each task type; default: any dataset is accepted, and there are no task types.", min_length=1
-    )
+    task_types: dict[Name, Names] = optional("Datasets of each task type; default: any datasets, no task types.", min_length=1)
 
     def _check(self) -> None:
         keys = self.as_written().keys()
-        origins = [key for key in ORIGINS if key in keys]
+        origins = [key for key in KINDS if key in keys]
         if len(origins) != 1 and set(origins) != PLACEHOLDER:
             raise ValueError(
-                f"found {', '.join(origins) or 'none'} of {', '.join(ORIGINS)}; write one of them, or `files` with `simulate`, "
+                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or `files` with `simulate`, "
                 "a placeholder for as long as there are no such files"
             )
         if "raters" in keys and "files" not in keys:
@@ -323,9 +316,7 @@ class PlantedInJudge(Habits):
     invalid: Proportion = optional("Share of verdicts that are errors.")
     attacks: dict[Name, Proportion] = optional("Success rate of each perturbation.")
     control_tie: Proportion = optional("Share of unperturbed samples without preference.")
-    control_perturbed: Proportion = optional(
-        "Share of unperturbed samples in which it prefers the answer that is perturbed later."
-    )
+    control_perturbed: Proportion = optional("Share of unperturbed samples in which it prefers the answer perturbed later.")
     votes_first: Proportion = optional("Share of votes for the first place, whatever is there.")
     votes_second: Proportion = optional("Share of votes for the second place, whatever is there.")
 
@@ -343,9 +334,7 @@ class SimulatedVerdicts(Section):
     human_tie: Proportion = optional("Share of pairs that the humans call a tie.")
     human_longer: Proportion = optional("Share of the other pairs in which the humans prefer the longer answer.")
     difficulty: Proportion = optional("How far questions move a probability from its mean.")
-    judges: dict[Name, PlantedInJudge] = optional(
-        "The judges, with their parameters; one of `models` also judges its own answers.", min_length=1
-    )
+    judges: dict[Name, PlantedInJudge] = optional("The judges; one of `models` also judges its own answers.", min_length=1)
 
     def _check(self) -> None:
         keys = self.model_fields_set
@@ -385,9 +374,7 @@ class Comparisons(Section):
         "Whether every comparison must be shown in both orders (default: true). If false, single orders are counted, left out "
         "where both are needed, and, if drawn at random, reported separately."
     )
-    worsening: Names = optional(
-        "Conditions that make an answer worse, so that a judge should turn from it; default: `factual_error`."
-    )
+    worsening: Names = optional("Conditions that make an answer worse, which a judge should notice; default: `factual_error`.")
 
     def _check(self) -> None:
         study = self.as_written()

@@ -1,4 +1,4 @@
-"""A small study with everything a report shows, names that are markup among it, and its page."""
+"""A small study with everything a report shows, including names that look like markup, and its page."""
 
 import re
 from html.parser import HTMLParser
@@ -91,7 +91,7 @@ def write_tables(folder: Path) -> list[str]:
 
 
 def write_figures(folder: Path) -> list[str]:
-    """Write two figures with the same ids, and one that has nothing to show, into `folder`; their names."""
+    """Write two figures with the same ids, and one with nothing to show, into `folder`; their names."""
     (folder / "figures").mkdir()
     label = LABEL.replace("<", "&lt;")
     silent = SVG.replace('id="figure_1"', f'id="{WORDS_ALONE}"')
@@ -110,7 +110,7 @@ def write_page(folder: Path) -> Path:
     tables, figures = write_tables(folder), write_figures(folder)
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
     (folder / "ratings of <b>mine &.csv").write_text("judge,model\n", "utf-8")
-    told = {"caption": str(folder / "caption.rst"), "tables": [], "params": {"subject": ABOUT["subject"]}}
+    about = {"caption": str(folder / "caption.rst"), "tables": [], "params": {"subject": ABOUT["subject"]}}
     paths = {
         kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
     }
@@ -123,7 +123,7 @@ def write_page(folder: Path) -> Path:
     html = report(
         study="mine",
         about=ABOUT,
-        figures=dict.fromkeys(figures, told),
+        figures=dict.fromkeys(figures, about),
         inputs=paths | inputs,
         context={"wildcards": {"study": "mine"}, "config": {}},
         page=str(folder / "report.html"),

@@ -1,4 +1,4 @@
-"""A report in a browser, opened from disk: it sorts by mouse and keyboard, asks for nothing, fits a phone, all can read it."""
+"""A report in a browser, opened from disk: sorting by mouse and keyboard, no requests, fit on a phone, accessibility."""
 
 import shutil
 from itertools import pairwise
@@ -8,7 +8,7 @@ import pytest
 from report_pages import HOSTILE, write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# Colours, 0 to 255 each, of every text outside of figures and of what is behind it.
+# Colours, 0 to 255 each, of every text outside figures and of its background.
 COLOURS = """() => [...document.querySelectorAll("body *:not(svg *):not(script)")]
   .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
   .map((each) => {
@@ -44,17 +44,17 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture
-def said():
-    """What the page asked for and complained of."""
-    return {"requests": [], "complaints": []}
+def events():
+    """Requests of the page and its messages in the console."""
+    return {"requests": [], "messages": []}
 
 
 @pytest.fixture
-def page(browser, report, said):
+def page(browser, report, events):
     page = browser.new_page(viewport={"width": 1300, "height": 900})
-    page.on("request", lambda request: said["requests"].append(request.url))
-    page.on("console", lambda message: said["complaints"].append(message.text))
-    page.on("pageerror", lambda error: said["complaints"].append(str(error)))
+    page.on("request", lambda request: events["requests"].append(request.url))
+    page.on("console", lambda message: events["messages"].append(message.text))
+    page.on("pageerror", lambda error: events["messages"].append(str(error)))
     page.goto(report.as_uri())
     yield page
     page.close()
@@ -75,7 +75,7 @@ def test_a_table_sorts_by_click_and_by_keyboard(page):
     assert gap.get_attribute("aria-sort") == "descending"
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    assert column(page, "main", 4) == ["−0.0665", "−0.0325", "0.0836", ""]  # what is missing is last
+    assert column(page, "main", 4) == ["−0.0665", "−0.0325", "0.0836", ""]  # empty cells are last
     assert gap.get_attribute("aria-sort") is None
     page.keyboard.press("Space")
     assert column(page, "main", 4) == ["0.0836", "−0.0325", "−0.0665", ""]
@@ -89,11 +89,11 @@ def test_names_sort_as_words_with_numbers_in_them(page):
     assert column(page, "main", 2) == [HOSTILE, "Bo", "Cy", "Di"]
 
 
-def test_nothing_is_asked_for_and_nothing_complains(page, report, said):
+def test_no_requests_and_no_messages(page, report, events):
     page.evaluate(OPEN)
     for button in page.locator("th button").all()[:5]:
         button.click()
-    assert said == {"requests": [report.as_uri()], "complaints": []}
+    assert events == {"requests": [report.as_uri()], "messages": []}
     assert page.evaluate("() => window.broken") is None
 
 
@@ -120,14 +120,14 @@ def test_headings_and_landmarks_are_in_order(page):
     assert page.locator("html").get_attribute("lang") == "en"
 
 
-def test_everything_has_a_name_and_pictures_are_described(page):
+def test_elements_have_names_and_pictures_descriptions(page):
     assert page.evaluate(NAMELESS) == []
     for picture in page.locator("svg").all():
         assert picture.get_attribute("role") == "img"
         assert page.locator(f"#{picture.get_attribute('aria-describedby')}").inner_text()
 
 
-def test_text_stands_out_from_what_is_behind_it(page):
+def test_text_contrasts_with_its_background(page):
     page.evaluate(OPEN)
     faint = [text for text, ink, paper in page.evaluate(COLOURS) if contrast(ink, paper) < 4.5]
     assert faint == []
@@ -149,7 +149,7 @@ def test_contrast_is_that_of_the_standard():
     assert contrast((0x76,) * 3, (255,) * 3) == pytest.approx(4.54, abs=0.01)
 
 
-def test_the_keyboard_reaches_the_answer_first_and_shows_where_it_is(page):
+def test_the_keyboard_reaches_the_answer_first_with_a_visible_focus(page):
     page.keyboard.press("Tab")
     outline = "() => getComputedStyle(document.activeElement).outlineStyle"
     assert page.evaluate("() => document.activeElement.textContent") == "Skip to the answer"
@@ -168,12 +168,12 @@ def test_folded_tables_are_printed(page):
     assert page.locator("details:not([open])").count() == 2
 
 
-def test_what_is_wider_than_a_phone_says_so_until_its_end(page):
+def test_a_figure_wider_than_a_phone_has_a_cue_until_its_end(page):
     page.set_viewport_size({"width": 390, "height": 800})
     box = page.locator("#fig03_self_family_bias .scroll")
     cue = "(box) => [getComputedStyle(box, '::before').content.includes('scroll sideways'), getComputedStyle(box).maskImage]"
-    said, mask = box.evaluate(cue)
-    assert said
+    has_cue, mask = box.evaluate(cue)
+    assert has_cue
     assert "gradient" in mask
     box.evaluate("(box) => { box.scrollLeft = box.scrollWidth; }")
     page.wait_for_function("() => !document.querySelector('#fig03_self_family_bias .scroll').classList.contains('more')")

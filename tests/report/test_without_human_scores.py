@@ -103,8 +103,8 @@ def figures(folder):
             for argument, of in figure.tables.items()
         }
         output = folder / "figures" / f"{name}.svg"
-        told = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
-        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=f"recuse.plot.{figure.draw}", **told)
+        params = {"title": f"{figure.title}: ours", "subject": SUBJECT, "settings": figure.settings}
+        draw_figure(inputs=inputs, outputs={"svg": str(output)}, draw=f"recuse.plot.{figure.draw}", **params)
         drawn[name] = output.read_text("utf-8")
     return drawn
 
@@ -129,13 +129,13 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
 
 
 def test_the_gap_to_the_other_judges_is_removed_from_debiased_ratings(folder):
-    found = read_table(folder / "estimates/model_effects.csv")
-    own = {row["term"]: float(row["estimate"]) for row in found if row["quantity"] == "self_bias"}
+    rows = read_table(folder / "estimates/model_effects.csv")
+    biases = {row["term"]: float(row["estimate"]) for row in rows if row["quantity"] == "self_bias"}
     query = f"select judge, bias, rating_unit - debiased_unit from '{folder}/d.parquet' where judge = model"
-    taken_off = connect().execute(query).fetchall()
-    assert {judge for judge, *_ in taken_off} == own.keys()
-    for judge, *both in taken_off:
-        assert both == pytest.approx([own[judge]] * 2, abs=1e-12)
+    removed = connect().execute(query).fetchall()
+    assert {judge for judge, *_ in removed} == biases.keys()
+    for judge, *both in removed:
+        assert both == pytest.approx([biases[judge]] * 2, abs=1e-12)
 
 
 def test_the_first_check_is_the_gap_to_the_other_judges(folder):
@@ -150,14 +150,14 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
     assert {row["estimand"][:1] for row in rows} == {"B", "C", ""}
     first = {(row["slice"], row["term"]): row["conclusion"] for row in rows if row["check"] == "model_effects"}
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours itself"
-    said = Elements((folder / "conclusions.html").read_text("utf-8")).text
+    text = Elements((folder / "conclusions.html").read_text("utf-8")).text
     assert (
         "“B: by model” is Equation 1 with the terms judge, self, same_family, dimension and model, with prompt-clustered"
-        in said
+        in text
     )
-    assert "No row has a human score: a bias is a gap to the other judges" in said
-    assert "“B: by model”, compared with the other judges: of 5 judges, 1 favours itself" in said
-    assert "judge:reference" not in said
+    assert "No row has a human score: a bias is a gap to the other judges" in text
+    assert "“B: by model”, compared with the other judges: of 5 judges, 1 favours itself" in text
+    assert "judge:reference" not in text
 
 
 def test_figures_draw_what_is_estimable_and_say_why_the_rest_is_not(figures):
@@ -202,17 +202,17 @@ def page(folder, figures):
 
 
 def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tell(page):
-    said = Elements(page).text
-    assert re.search(r"Of 5 judges, 1 favours itself.*, compared with the other judges of the same models", said)
-    assert "what the other judges give the same models (estimand B)" in said
-    assert NO_TRUTH in said
-    assert f"Equation 1: {NO_HUMAN_SCORE}" in said
-    assert "with CR1 standard errors" in said
-    assert "Does the ranking of models change?" in said
-    assert "In this study no row has a human score." in said
-    assert "noise of the human scores" not in said
-    assert "A: Equation 1:" not in said  # a check that the caption of the conclusions would name
-    assert said.index("Figures with nothing to show") > said.index("Answer")
+    text = Elements(page).text
+    assert re.search(r"Of 5 judges, 1 favours itself.*, compared with the other judges of the same models", text)
+    assert "what the other judges give the same models (estimand B)" in text
+    assert NO_TRUTH in text
+    assert f"Equation 1: {NO_HUMAN_SCORE}" in text
+    assert "with CR1 standard errors" in text
+    assert "Does the ranking of models change?" in text
+    assert "In this study no row has a human score." in text
+    assert "noise of the human scores" not in text
+    assert "A: Equation 1:" not in text  # a check that the caption of the conclusions would name
+    assert text.index("Figures with nothing to show") > text.index("Answer")
     answer = page[: page.index('id="figures"')]
     assert 'id="estimands"' in answer
     assert 'id="conclusions"' in answer

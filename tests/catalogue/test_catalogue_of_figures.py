@@ -52,11 +52,11 @@ def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_has_the_tables_that_its_figures_draw(study):
-    """But Figure 11, which is of another study."""
-    known = {*tables_of(CONFIG, study).values(), *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
+    """Except Figure 11, which shows another study."""
+    files = {*tables_of(CONFIG, study).values(), *(f"results/{study}/estimates/{spec}.csv" for spec in CONFIG["specs"])}
     for name, figure in figures_of(CONFIG, study, figures=FIGURES).items():
         paths = [path.format(study=study) for path in figure.paths]
-        assert set(paths) <= known or name == "fig11_helm_instruct"
+        assert set(paths) <= files or name == "fig11_helm_instruct"
         assert captions_of(CONFIG, study, figures=FIGURES)[name]["tables"] == paths
 
 
@@ -82,12 +82,12 @@ def test_figures_of_another_subject_say_so():
     assert subjects["length_confound"]["kind"] == "published"
 
 
-def test_what_papers_print_stands_beside_published_data_alone():
+def test_published_values_are_drawn_only_with_published_data():
     beside = {name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(CONFIG, study)] for name in PRINTED}
     assert beside == {"verbosity_bias": ["prd_vicuna80", "llmbar", "cobbler"], "attack_success": ["judgement_bias"]}
 
 
-def test_a_spec_of_a_user_has_a_figure_of_its_own():
+def test_a_users_spec_has_its_own_figure():
     assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {f"ablation_{spec}" for spec in MORE}
     compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
     assert compared.caption == "ablation_compare_specs"
@@ -109,10 +109,10 @@ def test_a_spec_of_a_user_has_a_figure_of_its_own():
     ],
 )
 def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
-    found = simultaneous_of(CONFIG, spec)
-    assert (found["spec"], found["sliced"], found["tests"]) == (other, sliced, "self- and family-biases")
+    intervals = simultaneous_of(CONFIG, spec)
+    assert (intervals["spec"], intervals["sliced"], intervals["tests"]) == (other, sliced, "self- and family-biases")
     if spec != "by_dataset":
-        assert found["errors"] == "prompt-clustered (CR1)"
+        assert intervals["errors"] == "prompt-clustered (CR1)"
 
 
 def test_no_spec_of_some_models_has_simultaneous_intervals():
@@ -121,7 +121,7 @@ def test_no_spec_of_some_models_has_simultaneous_intervals():
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_a_study_is_all_that_it_has_and_the_report_on_it(study):
+def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
     files = files_of(CONFIG, study, figures=FIGURES)
     assert len(files) == len(set(files))
     assert all(path.startswith(f"results/{study}/") for path in files)

@@ -1,4 +1,4 @@
-"""The catalogue of tables: which of them each study has, where they are, what they hold, and what the report is told."""
+"""The catalogue of tables: which a study has, their paths and columns, and what the report needs to know."""
 
 import re
 
@@ -15,7 +15,7 @@ CONFIGURED = {
     "studies": {**CONFIG["studies"], **OURS},
     "comparisons": {**CONFIG["comparisons"], "annotations": {"title": "t", "import": {"files": "a.json"}}},
 }
-SOME = {"recovery", "agreement", "imported", "claims", "scorecard"}  # of ratings: what not every study has
+SOME = {"recovery", "agreement", "imported", "claims", "scorecard"}  # tables that not every study of ratings has
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ SOME = {"recovery", "agreement", "imported", "claims", "scorecard"}  # of rating
     ],
 )
 def test_tables_of_ratings(study, some):
-    found = tables_of(CONFIGURED, study)
-    assert set(found) == set(TABLES) - SOME | some
-    assert found["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
+    paths = tables_of(CONFIGURED, study)
+    assert set(paths) == set(TABLES) - SOME | some
+    assert paths["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
 
 
 VERBOSITY = {"completeness", "verbosity", "position", "agreement", "score_curves", "alignment_curves"}
@@ -59,9 +59,9 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
     ],
 )
 def test_tables_of_comparisons(study, names, compared, recovered):
-    found = tables_of(CONFIGURED, study)
-    assert set(found) == names
-    assert list(found) == [name for name in TABLES_OF_COMPARISONS if name in found]
+    paths = tables_of(CONFIGURED, study)
+    assert set(paths) == names
+    assert list(paths) == [name for name in TABLES_OF_COMPARISONS if name in paths]
     if "scorecard" in names:
         assert set(tables_of(CONFIGURED, study, read_by="scorecard")) == compared
     if "recovery" in names:
@@ -77,7 +77,7 @@ OF_NO_STUDY = {
 
 
 def test_a_table_of_a_study_says_of_which():
-    """All that a script of the workflow writes."""
+    """Every table that a script of the workflow writes."""
     scripts = [path.read_text("utf-8") for path in (ROOT / "workflow" / "scripts").glob("*.py")]
     imported = [names for script in scripts for names in re.findall(r"from recuse.base.tables import (.*)", script)]
     columns = {name: getattr(tables, name) for name in re.findall(r"\b[A-Z_]+\b", " ".join(imported))}
@@ -94,10 +94,9 @@ def test_estimates_and_pages_are_of_ratings():
 
 
 def test_settings_that_differ_are_named_by_their_keys():
-    own = {**CONFIG["inference"], "raters": 5, "idiosyncrasy": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
+    changed = {**CONFIG["inference"], "raters": 5, "idiosyncrasy": ["main"], "more": {"a": "/home/me/file.csv", "b": True}}
     project = {**CONFIG["inference"], "power": {**CONFIG["inference"]["power"]}, "gone": 1}
-    found = dict(differences({"inference": own}, {"inference": project}))
-    assert found == {
+    assert dict(differences({"inference": changed}, {"inference": project})) == {
         "inference.raters": "5",
         "inference.idiosyncrasy": "[main]",
         "inference.more": "{a: file.csv, b: true}",
@@ -106,7 +105,7 @@ def test_settings_that_differ_are_named_by_their_keys():
     assert list(differences(CONFIG, CONFIG)) == []
 
 
-def test_the_report_of_ratings_is_told():
+def test_what_the_report_of_ratings_needs_to_know():
     about = report_params(CONFIG, "twin", project=CONFIG)
     assert about["subject"] == {"label": "simulated twin of the Play Favorites ratings", "kind": "simulated"}
     assert about["origin"] == {"simulate": {"prompts": 596}}
@@ -118,7 +117,7 @@ def test_the_report_of_ratings_is_told():
     assert report_params(own, "twin", project=CONFIG)["settings"] == [("seed", "7"), ("studies.twin.title", "mine")]
 
 
-def test_the_report_of_comparisons_is_told():
+def test_what_the_report_of_comparisons_needs_to_know():
     about = report_params(CONFIG, "comparisons_twin", project=CONFIG)
     assert (about["specs"], about["scales"]) == ({}, {})
     assert about["analyses"] == ["verbosity", "cognitive_biases", "attacks"]

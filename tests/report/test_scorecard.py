@@ -1,4 +1,4 @@
-"""The scorecard's page and figure say what the tables hold, with and without data."""
+"""The scorecard's page and figure show the tables, with and without data."""
 
 from pathlib import Path
 
@@ -80,16 +80,16 @@ def test_the_tables_are_written(outputs):
 
 
 def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
-    """Of a user's copy come two tables, its estimates and its mean scores."""
+    """A user's copy has two tables: estimates and mean scores."""
     names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
     model = "GPT-4 (0314)"
     means = [{"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9} for name in names]
     write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
-    found = (("self_bias", model, 0.03), ("self_bias", "Claude v1.3", 0.02), ("family_bias", "GPT", -0.01))
+    biases = (("self_bias", model, 0.03), ("self_bias", "Claude v1.3", 0.02), ("family_bias", "GPT", -0.01))
     rows = [
         {"study": "h", "spec": "main", "quantity": quantity, "term": term}
         | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
-        for quantity, term, value in found
+        for quantity, term, value in biases
     ]
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     folder = Path(outputs["page"]).parent
@@ -101,7 +101,7 @@ def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
     assert "USER" not in Path(outputs["page"]).read_text("utf-8")
 
 
-def test_the_page_stands_alone_and_names_are_escaped(outputs):
+def test_the_page_is_self_contained_and_names_are_escaped(outputs):
     with open(outputs["page"], encoding="utf-8") as file:
         html = file.read()
     elements = Elements(html).found
@@ -114,7 +114,7 @@ def test_the_page_stands_alone_and_names_are_escaped(outputs):
     assert '<meta name="viewport"' in html
 
 
-def test_the_page_says_what_the_tables_hold(outputs):
+def test_the_page_shows_the_tables(outputs):
     with open(outputs["page"], encoding="utf-8") as file:
         text = Elements(file.read()).text
     assert "PUBLISHED DATA" in text
@@ -181,7 +181,7 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
 
 
 @pytest.mark.parametrize("missing", ["everything", "nothing to differ"])
-def test_the_figure_stands_when_all_is_absent_or_all_matches(table, missing):
+def test_the_figure_is_drawn_when_all_is_absent_or_all_matches(table, missing):
     if missing == "everything":
         table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
     else:

@@ -51,5 +51,5 @@ def on(*values):
 
 
 def bent(judge, reference):
-    """A judge that hardly tells low references apart, and then rises steeply."""
+    """A judge that hardly distinguishes low references, and then rises steeply."""
     return 0.3 + 0.35 * reference**3

@@ -1,4 +1,4 @@
-"""The design of a spec on raw rows, for naive twins of what is computed from sums."""
+"""The design of a spec on raw rows, for naive versions of what is computed from sums."""
 
 import numpy as np
 

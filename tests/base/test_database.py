@@ -1,4 +1,4 @@
-"""DuckDB within a bound of memory: how much it takes, what is said where it is too little, and what is left behind."""
+"""DuckDB within a bound of memory: its size, the message if it is too small, and what remains afterwards."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_too_small_a_job_is_named(tmp_path):
         connect().execute(query)
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path):
+def test_files_of_a_killed_process_are_removed(tmp_path):
     (tmp_path / "spill").mkdir()
     (tmp_path / "spill" / "old").write_text("left")
     with bounded_memory("1GB", tmp_path / "spill"):

@@ -1,4 +1,4 @@
-"""A disk that is full: the error names the place, nothing is left half-written, and with room the same command succeeds."""
+"""A full disk: the error names the place, no file is half-written, and with room the same command succeeds."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ FULL = "no space left on the disk; make room there"
 
 @pytest.fixture
 def disk():
-    """Mount a disk of so many kilobytes at a folder, or give the one that is there another size; gone afterwards."""
+    """Mount a disk of so many kilobytes at a folder, or resize the one mounted there; unmounted afterwards."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to mount a small disk")
     mounted = []
@@ -46,7 +46,7 @@ def disk():
 
 @pytest.fixture
 def fit(monkeypatch, capfd):
-    """Run the command `fit` with these options on the smoke study; status and what was said."""
+    """Run the command `fit` with these options on the smoke study; status and messages."""
 
     def run(*options):
         given = [str(SMOKE / "ratings.csv"), "--config", str(SMOKE / "config.yaml"), "--study", "mine"]
@@ -89,7 +89,7 @@ def test_output_of_fit(disk, fit, tmp_path):
     assert output.read_text("utf-8").startswith("study,")
 
 
-def test_rows_that_memory_does_not_hold(disk, tmp_path):
+def test_rows_that_exceed_memory(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
     rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
     said = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
@@ -122,7 +122,7 @@ def test_file_that_is_fetched(disk, tmp_path, full):
     ],
     ids=["table", "figure", "log", "parquet"],
 )
-def test_job_whose_log_is_on_the_full_disk_too(disk, tmp_path, capsys, write):
+def test_job_whose_log_is_on_the_full_disk(disk, tmp_path, capsys, write):
     folder = disk(tmp_path / "small disk", 8)
     with pytest.raises(SystemExit) as ended, logged(str(folder / "job.log")):
         write(folder / "file")

@@ -1,4 +1,4 @@
-"""Long steps say how far they are: in lines at intervals, none for a quick one, and a bar on a terminal."""
+"""Long steps report their progress: in lines at intervals, and by a bar on a terminal."""
 
 import io
 import sys
@@ -9,13 +9,13 @@ from recuse.base.log import EVERY, duration, logged, steps
 
 
 def lines(capsys, seconds, items, **settings):
-    """What is said when each item takes so many seconds."""
+    """The lines printed when each item takes so many seconds."""
     times = iter(seconds * number for number in range(10_000))
     assert list(steps(items, "bootstrap", unit="draws", clock=lambda: next(times), **settings)) == list(items)
     return capsys.readouterr().err.splitlines()
 
 
-def test_line_tells_what_is_done_and_left(capsys):
+def test_line_shows_progress_and_time_left(capsys):
     said = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, size=lambda _: 1_000)
     assert said == ["bootstrap: 5,000 of 9,999 draws, about 5 s left"]
     assert lines(capsys, 2 * EVERY, [3, 4, 5], size=lambda item: item, total=12) == [
@@ -28,11 +28,11 @@ def test_quick_step_says_nothing(capsys):
     assert lines(capsys, EVERY / 11, range(10)) == []
 
 
-def test_lines_come_no_oftener_than_every_few_seconds(capsys):
+def test_lines_are_seconds_apart(capsys):
     assert len(lines(capsys, 0.1, range(1_000))) == pytest.approx(100 / EVERY, abs=1)
 
 
-def test_without_a_known_total_what_is_done_is_told(capsys):
+def test_without_a_total_only_progress_is_printed(capsys):
     assert lines(capsys, EVERY, [b"ab", b"c"], size=len, total=0) == [
         "bootstrap: 2 draws so far",
         "bootstrap: 3 draws so far",
@@ -42,7 +42,7 @@ def test_without_a_known_total_what_is_done_is_told(capsys):
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "120 min"), (9_000, "2 h")]
 )
-def test_time_left_is_in_a_unit_of_its_size(seconds, said):
+def test_time_left_has_a_fitting_unit(seconds, said):
     assert duration(seconds) == said
 
 
@@ -51,7 +51,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
+def test_bar_on_a_terminal_disappears_at_the_end(monkeypatch):
     pytest.importorskip("tqdm", reason="needs tqdm, as in envs/requirements.txt")
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
@@ -64,7 +64,7 @@ def test_terminal_has_a_bar_that_goes_when_all_is_done(monkeypatch):
     assert "\n" not in written
 
 
-def test_job_whose_messages_go_to_a_log_has_both(monkeypatch, tmp_path):
+def test_job_with_a_log_has_lines_and_a_bar(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "__stderr__", Terminal())
     monkeypatch.setattr("recuse.base.log.PATIENCE", 0.0)
     times = iter(EVERY * number for number in range(100))
@@ -75,7 +75,7 @@ def test_job_whose_messages_go_to_a_log_has_both(monkeypatch, tmp_path):
     assert "bootstrap:   0%" in sys.__stderr__.getvalue()
 
 
-def test_closed_standard_error_is_told_nothing(monkeypatch, capsys):
+def test_nothing_is_printed_to_a_closed_standard_error(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stderr", None)
     monkeypatch.setattr(sys, "__stderr__", None)
     assert list(steps(range(3), "bootstrap", unit="draws")) == [0, 1, 2]

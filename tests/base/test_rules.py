@@ -37,7 +37,7 @@ for script in sorted(Path("workflow/scripts").glob("*.py")):
 
 
 def test_code_of_every_script_is_all_that_its_import_loads():
-    """Held against the interpreter; what is imported inside a function is code, too, but not loaded here."""
+    """Against the interpreter, which does not load what is imported inside functions."""
     environment = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     run = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True, check=True)
     loaded = {script: files for script, *files in map(str.split, run.stdout.splitlines())}
@@ -46,13 +46,13 @@ def test_code_of_every_script_is_all_that_its_import_loads():
         assert {file.removeprefix(f"{ROOT}/") for file in files} <= set(code_of(script))
 
 
-def test_code_of_a_script_that_is_told_a_module_by_name():
+def test_code_of_a_script_with_a_module_by_name():
     code = code_of("cells.py", "recuse.plot.scores")
     assert {*code_of("cells.py"), f"{LIBRARY}/plot/scores.py", f"{LIBRARY}/plot/style.py"} <= set(code)
     assert f"{LIBRARY}/plot/slices.py" not in code
 
 
-def test_each_attempt_asks_for_as_much_again():
+def test_each_retry_asks_for_as_much_again():
     asked = asks(mem_mb=600, runtime=5)
     assert [asked["mem_mb"](None, attempt) for attempt in (1, 2, 3)] == [600, 1200, 1800]
     assert [asked["runtime"](None, attempt) for attempt in (1, 2, 3)] == [5, 10, 15]
@@ -123,8 +123,8 @@ KILLED = "Job 1: Fit every spec to mine.\nslurmstepd: error: Exceeded job memory
 
 
 @pytest.fixture
-def told(tmp_path):
-    """What is told in short of a run of which everything is in `tmp_path`."""
+def summary(tmp_path):
+    """The summary of a run whose files are in `tmp_path`."""
     (tmp_path / "slurm_logs").mkdir()
     (tmp_path / "ratings.log").write_text("".join(f"line {i}\n" for i in range(9)) + ERROR, "utf-8")
     (tmp_path / "fit.log").touch()
@@ -135,40 +135,40 @@ def told(tmp_path):
     return short
 
 
-def test_rule_path_of_the_log_and_its_last_lines(told, tmp_path):
-    lines = told(OF_ONE_MACHINE.format(folder=tmp_path))
+def test_rule_path_of_the_log_and_its_last_lines(summary, tmp_path):
+    lines = summary(OF_ONE_MACHINE.format(folder=tmp_path))
     assert lines == ["Failed: ratings, log ratings.log", *(f"    line {i}" for i in range(10 - LINES, 9)), f"    {ERROR}"]
 
 
-def test_of_a_group_only_the_rule_that_failed_and_once_for_all_attempts(told, tmp_path):
+def test_group_reports_the_failed_rule_once_for_all_attempts(summary, tmp_path):
     for number in (6, 7):
         blamed = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")
         (tmp_path / "slurm_logs" / f"{number}.log").write_text((OF_ONE_MACHINE + blamed).format(folder=tmp_path), "utf-8")
-    lines = told("".join(OF_A_CLUSTER.format(folder=tmp_path, number=number) for number in (6, 7)))
+    lines = summary("".join(OF_A_CLUSTER.format(folder=tmp_path, number=number) for number in (6, 7)))
     assert [line for line in lines if line.startswith("Failed")] == ["Failed: ratings, log ratings.log"]
     assert lines[-1] == f"    {ERROR}"
 
 
-def test_of_a_killed_job_the_errors_of_its_own_log(told, tmp_path):
+def test_killed_job_reports_the_errors_of_its_log(summary, tmp_path):
     (tmp_path / "slurm_logs" / "8.log").write_text(KILLED, "utf-8")
-    lines = told(OF_A_CLUSTER.format(folder=tmp_path, number=8))
+    lines = summary(OF_A_CLUSTER.format(folder=tmp_path, number=8))
     assert lines == ["Failed: tables_mine, log slurm_logs/8.log", "    slurmstepd: error: Exceeded job memory limit"]
 
 
-def test_what_a_later_attempt_made_did_not_fail(told, tmp_path):
+def test_outputs_of_a_later_attempt_are_no_failure(summary, tmp_path):
     (tmp_path / "slurm_logs" / "8.log").write_text(KILLED, "utf-8")
     for name in ("ratings.parquet", "completeness.csv", "main.csv"):
         (tmp_path / name).touch()
-    assert told(OF_A_CLUSTER.format(folder=tmp_path, number=8)) == []
+    assert summary(OF_A_CLUSTER.format(folder=tmp_path, number=8)) == []
 
 
-def test_log_that_is_empty_or_not_there_is_said_to_be_so(told, tmp_path):
+def test_empty_or_missing_log_is_reported(summary, tmp_path):
     said = OF_ONE_MACHINE.format(folder=tmp_path)
-    assert told(said.replace("ratings.log", "fit.log")) == ["Failed: ratings, log fit.log", "    (empty)"]
-    assert told(said.replace("ratings.log", "none.log")) == ["Failed: ratings, log none.log", "    (empty)"]
+    assert summary(said.replace("ratings.log", "fit.log")) == ["Failed: ratings, log fit.log", "    (empty)"]
+    assert summary(said.replace("ratings.log", "none.log")) == ["Failed: ratings, log none.log", "    (empty)"]
 
 
-def test_job_that_never_started_is_named(told, tmp_path):
+def test_job_that_never_started_is_named(summary, tmp_path):
     said = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")
     (tmp_path / "ratings.log").unlink()
-    assert told(said.format(folder=tmp_path)) == ["Failed: tables_mine, before any of its rules wrote a log"]
+    assert summary(said.format(folder=tmp_path)) == ["Failed: tables_mine, before any of its rules wrote a log"]

@@ -1,4 +1,4 @@
-"""A rule's script as a plain function: what it is called with, and where what it says goes."""
+"""A rule's script as a plain function: its arguments, and where its messages go."""
 
 from types import SimpleNamespace
 
@@ -12,7 +12,7 @@ from recuse.base.runner import arguments, run
 
 @pytest.fixture
 def job(tmp_path):
-    """What Snakemake hands to a script."""
+    """What Snakemake passes to a script."""
     return SimpleNamespace(
         input=InputFiles(fromdict={"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "code": ["fit.py"]}),
         output=OutputFiles(fromdict={"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
@@ -24,7 +24,7 @@ def job(tmp_path):
     )
 
 
-def test_arguments_are_found_by_name_and_files_in_a_list_stay_one(job):
+def test_arguments_by_name_keep_lists_of_files(job):
     def fit(*, study, cells, ratings, raters, specs, seed, estimates, few=3):
         pass
 
@@ -39,7 +39,7 @@ def test_arguments_are_found_by_name_and_files_in_a_list_stay_one(job):
     }
 
 
-def test_all_of_a_kind_by_name_without_the_code(job):
+def test_all_inputs_outputs_and_params_without_the_code(job):
     def fit(*, inputs, outputs, params, config):
         pass
 

@@ -36,13 +36,13 @@ def test_counts():
     assert counts == ("1 judge", "1,200 rows", "0 families", "2 lost")
 
 
-def test_shares_are_exact_at_their_ends_alone():
+def test_only_exact_shares_are_0_or_100_percent():
     shares = {0: "0 %", 1: "100 %", 0.0004: "under 0.1 %", 0.0123: "1.2 %", 0.0996: "10 %", 0.5: "50 %", 0.9999: "99 %"}
     assert {share: percent(share) for share in shares} == shares
     assert level(0.9) == "90\N{NO-BREAK SPACE}%"
 
 
-def test_first_letters_are_capital_and_others_as_they_are():
+def test_only_first_letters_become_capital():
     assert [capitalised(text) for text in ("of GPT-4o", "", "É")] == ["Of GPT-4o", "", "É"]
 
 

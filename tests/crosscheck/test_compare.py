@@ -1,4 +1,4 @@
-"""The cross-check: fits agree with statsmodels and pygam wherever there are rows, and one that is wrong is found out."""
+"""The cross-check: fits agree with statsmodels and pygam wherever there are rows, and wrong fits are detected."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def some(rows, mask):
 
 
 def with_references_of_b1(*values):
-    """Rows in which a judge sees few references."""
+    """Rows in which a judge has few references."""
     return rows_of(references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m), curve=bent)
 
 
@@ -82,7 +82,7 @@ def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
     assert fit.n == len(rows[0])
 
 
-def test_what_is_not_determined_is_so_for_both():
+def test_both_sides_agree_on_what_is_not_determined():
     cells = cells_of(*ROWS["a judge that rates itself alone"])
     terms = carried_terms(cells)
     ours, theirs = beside_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
@@ -108,7 +108,7 @@ def test_every_slice_of_the_study_is_checked(twin, spec):
 
 
 def penalised_by(change):
-    """A fit that is wrong in what `change` does to a right one."""
+    """A right fit made wrong by `change`."""
     return lambda *given, **named: change(penalised_fit(*given, **named))
 
 
@@ -134,7 +134,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("place", "wrong"), WRONG.values(), ids=WRONG)
-def test_a_fit_that_is_wrong_is_found_out(twin, spec, monkeypatch, place, wrong):
+def test_wrong_fit_is_detected(twin, spec, monkeypatch, place, wrong):
     monkeypatch.setattr(f"recuse.model.gam.{place}", wrong)
     with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
         raise_disagreement(compared([spec], twin, confidence=0.9))

@@ -1,4 +1,4 @@
-"""Every kind of standard errors against statsmodels and textbook formulas on rows, in blocks of rows of any size."""
+"""Every kind of standard errors against statsmodels and textbook formulas on rows, in blocks of any size."""
 
 import tracemalloc
 from dataclasses import replace
@@ -85,7 +85,7 @@ def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
     assert any("ci_low" in row for row in rows_of(twin, KINDS[name]).values())
 
 
-def test_jackknife_is_that_of_the_textbook(twin):
+def test_jackknife_equals_the_textbook_formula(twin):
     """By numpy on rows: each prompt left out in turn."""
     spec = KINDS["CR3"]
     x, y, prompt = data_on_rows(twin, spec)
@@ -97,7 +97,7 @@ def test_jackknife_is_that_of_the_textbook(twin):
     np.testing.assert_allclose(errors, np.sqrt(variance), rtol=1e-9)
 
 
-def test_errors_by_leverage_are_those_of_the_textbook(twin):
+def test_errors_by_leverage_equal_the_textbook_formulas(twin):
     x, y, _ = data_on_rows(twin, MAIN)
     inverse = np.linalg.inv(x.T @ x)
     residual = y - x @ (inverse @ x.T @ y)
@@ -115,7 +115,7 @@ def test_leverage_needs_groups_of_one_reference(twin):
         fit(moments, regressors, covariance="HC3")
 
 
-def test_bootstrap_beside_errors_by_leverage_is_the_same_as_beside_others(twin):
+def test_bootstrap_does_not_depend_on_the_kind_of_errors(twin):
     leveraged, white = (rows_of(twin, MAIN.changed(bootstrap=100, covariance=name)) for name in ("HC3", "HC0"))
     for key, row in white.items():
         assert leveraged[key]["boot_ci_low"] == pytest.approx(row["boot_ci_low"], abs=1e-11)
@@ -153,7 +153,7 @@ def remarks(study, spec):
     return [row["remark"] for row in estimate(spec, study, confidence=0.9).remarks]
 
 
-def test_few_clusters_are_remarked_on(twin, tmp_path):
+def test_few_clusters_have_a_remark(twin, tmp_path):
     few = "CR3: 29 clusters, fewer than 30: errors may be too small, also with the t distribution"
     prompts = "from raw where prompt_id in (select distinct prompt_id from raw order by all limit {})"
     for number, wanted in ((29, [few]), (30, [])):
@@ -164,7 +164,7 @@ def test_few_clusters_are_remarked_on(twin, tmp_path):
 
 
 def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
-    """Intercepts and slopes of judges take from their scores what would vary, so that pairs are counted off for nothing."""
+    """Intercepts and slopes of judges absorb their scores, so that the variance of pairs is subtracted for nothing."""
     spec = MAIN.changed(covariance="two_way")
     rows = rows_of(twin, spec).values()
     assert all(row["note"].startswith("no standard error") and "ci_low" not in row for row in rows)
@@ -190,8 +190,8 @@ def test_one_prompt_has_no_jackknife(twin, tmp_path):
         ("slope", f"select * replace (case when judge <> 'GPT-4o' or {ONE} then gt else 0 end as gt) from raw"),
     ],
 )
-def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quantity, rows):
-    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it know the other coefficients."""
+def test_coefficient_that_one_prompt_determines_has_no_jackknife(twin, tmp_path, quantity, rows):
+    """GPT-4o rates itself, or has a human score above 0, for one prompt: fits without it determine the other coefficients."""
     study = changed(twin, tmp_path, rows)
     spec = MAIN.changed(covariance="CR3")
     rows = rows_of(study, spec)
@@ -201,8 +201,8 @@ def test_coefficient_of_one_prompt_alone_has_no_jackknife(twin, tmp_path, quanti
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_rounding_of_a_term_that_is_left_without_rows_is_no_information(seed):
-    """A slope of the first prompt alone, whose sums of squares differ in their last digit when summed in another order."""
+def test_rounding_of_a_term_without_rows_is_no_information(seed):
+    """A slope of the first prompt, whose sums of squares differ in the last digit when summed in another order."""
     random = np.random.default_rng(seed)
     prompt, y, covariate = np.repeat(np.arange(5), 20), random.random(100), random.random(100)
     x = np.stack([np.ones(100), covariate * (prompt == 0)], axis=1)
@@ -215,7 +215,7 @@ def test_rounding_of_a_term_that_is_left_without_rows_is_no_information(seed):
     assert np.isnan(jackknife.result().std_error).tolist() == [False, True]
 
 
-def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):
+def test_coefficient_that_one_row_determines_has_no_error_by_leverage(twin, tmp_path):
     kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
     study = changed(twin, tmp_path, f"from raw where {kept}")
     for covariance in ("HC2", "HC3"):
@@ -228,7 +228,7 @@ def test_coefficient_of_one_row_alone_has_no_error_by_leverage(twin, tmp_path):
 
 
 def test_errors_are_in_their_order(twin):
-    """HC0 < HC2 < HC3, and CR1 < CR3: each takes off more for leverage."""
+    """HC0 < HC2 < HC3, and CR1 < CR3: each corrects more for leverage."""
     errors = {}
     for covariance in ("HC0", "HC2", "HC3", "CR1", "CR3"):
         spec = KINDS["CR3"].changed(covariance=covariance)
@@ -245,7 +245,7 @@ def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
     assert not any(MAIN.changed(covariance=covariance).by_row for covariance in ("HC0", "HC2", "HC3"))
 
 
-def test_the_config_may_ask_for_them():
+def test_config_accepts_every_covariance():
     for covariance in COVARIANCES:
         check({**CONFIG, "specs": CONFIG["specs"] | {"mine": {"covariance": covariance, "tests": ["self_bias"]}}})
 
@@ -256,8 +256,8 @@ def test_clustered_errors_of_the_published_ratings_equal_statsmodels(published, 
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
-def test_clustered_errors_are_those_of_the_textbook(twin):
-    """By numpy on rows, as statsmodels and ours share what the small-sample factor is made of."""
+def test_clustered_errors_equal_the_textbook_formula(twin):
+    """By numpy on rows, as statsmodels and recuse have the same small-sample factor."""
     spec = KINDS["CR1"]
     x, y, prompt = data_on_rows(twin, spec)
     inverse = np.linalg.inv(x.T @ x)
@@ -359,8 +359,8 @@ def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
     assert one["reason"] == "no row carries a term of the model"
 
 
-def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
-    """Three times the datasets: three times what is held at most of each slice; all terms side by side would be nine times."""
+def test_memory_is_linear_in_the_slices(tmp_path):
+    """Three times the datasets need three times the memory; with all terms in one array it would be nine times."""
     peaks = []
     for datasets in (20, 60):
         study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
@@ -374,7 +374,7 @@ def test_memory_grows_with_the_slices_and_not_with_their_square(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["CR1", "CR1 with length", "CR1 of a reference", "CR1 of slices"])
-def test_groups_that_are_searched_are_those_that_are_looked_up(twin, monkeypatch, name):
+def test_groups_are_the_same_by_search_and_by_lookup(twin, monkeypatch, name):
     listed = errors(twin, KINDS[name])
     monkeypatch.setattr("recuse.data.moments.LISTED", 0)
     np.testing.assert_array_equal(errors(replace(twin, _read={}), KINDS[name]), listed)

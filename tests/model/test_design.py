@@ -152,7 +152,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     np.testing.assert_allclose([row["std_error"] for row in rows], errors, rtol=0, atol=1e-9)
 
 
-def test_what_completions_account_for_is_said(twin):
+def test_terms_collinear_with_completions_are_reported(twin):
     reasons = {(gap["quantity"], gap["term"]): gap["reason"] for gap in estimate(ABSORBING, twin, confidence=0.9).not_estimable}
     assert reasons["intercept", "Claude 3 Sonnet"] == reasons["slope", "Claude 3 Sonnet"] == RELATIVE
     assert reasons["dimension", "Helpfulness"] == ABSORBED
@@ -171,8 +171,8 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
-def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
-    """Nobody else rated what GPT-4o wrote: nothing is left of its self-bias in any cell."""
+def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
+    """No other judge rated the answers of GPT-4o: no cell determines its self-bias."""
     raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet'"
     duckdb.sql(f"copy (from {raw} where model <> 'GPT-4o' or judge = model) to '{tmp_path}/raw.parquet'")
     study = built(tmp_path, "alone", study_files("twin", [RatingsFile(f"{tmp_path}/raw.parquet")]))
@@ -183,13 +183,13 @@ def test_a_term_of_completions_of_one_judge_alone_is_gone(twin, tmp_path):
         assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {("self_bias", "GPT-4o")}
 
 
-def test_bootstrap_by_prompt_is_near_the_clustered_errors(twin):
+def test_bootstrap_by_prompt_is_close_to_the_clustered_errors(twin):
     rows = table(twin, ABSORBING.changed(bootstrap=400))
     ratios = [row["boot_std_error"] / row["std_error"] for key, row in rows.items() if key[0] == "self_bias"]
     assert 0.85 < np.median(ratios) < 1.2
 
 
-def test_a_study_of_more_judges_than_a_word_holds():
+def test_more_judges_than_the_bits_of_a_word():
     """Sixty judges of one model; the last one misses the second prompt."""
     judges = np.array([f"j{number:02}" for number in range(60)])
     one = np.repeat("m", 60)
@@ -223,7 +223,7 @@ def test_words_of_the_estimand(spec, words):
     assert estimand_of(spec) == words
 
 
-def test_effects_of_models_remove_what_judges_share():
+def test_effects_of_models_remove_shared_preference():
     """Without noise, and with a preference of 0.2 for model b that both judges share: A calls it bias, B does not."""
     _, moments = rows_and_moments(judges=5)
     self_rows, liked = (moments.factors["model"] == name for name in (moments.factors["judge"], "m1"))

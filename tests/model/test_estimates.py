@@ -1,4 +1,4 @@
-"""Specs applied to a study: against statsmodels on rows, terms that cannot be estimated, and many tests at once."""
+"""Specs applied to a study: against statsmodels on rows, terms that cannot be estimated, and multiple tests."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_quantities_and_rows_of_each_term(twin):
     assert rows["", "self_bias", "GPT-4o"]["n"] == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
 
 
-def test_dropped_models_leave_as_judge_and_as_model(twin):
+def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
     rows, left_out = table(twin, SPECS["weak_models_dropped"])
     terms = {key[2] for key in rows}
     assert not terms & {"Llama 3 8B", "Mistral 7B"}
@@ -86,7 +86,7 @@ def test_one_model_dropped_has_a_slice_for_each_model(twin):
     assert rows["GPT-4o", "self_bias", "Mistral 7B"]["estimate"] == alone["", "self_bias", "Mistral 7B"]["estimate"]
 
 
-def test_subset_that_names_nothing_of_the_study_is_said(twin):
+def test_subset_without_rows_is_reported(twin):
     rows, left_out = table(twin, Spec.of("elsewhere", subset={"dimension": ["Charm"]}))
     assert rows == {}
     assert left_out[0]["reason"] == "the study has no dimension named Charm"
@@ -112,7 +112,7 @@ def small_study(tmp_path, change, lengths=True):
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
-def test_judge_that_sees_one_reference_level(tmp_path):
+def test_judge_with_one_reference_level(tmp_path):
     study = small_study(tmp_path, lambda row: row | ({"gt": 2} if row["judge"] == "Claude v2" else {}))
     spec = Spec.of("main")
     for (fitted,) in (fits(spec, study, seed=None), fits_by_formula(spec, study)):
@@ -136,7 +136,7 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
 
 
 def test_judge_that_always_gives_one_rating(tmp_path):
-    """Its coefficients are exact and have no standard error: that is said, not called significant."""
+    """Its coefficients are exact and have no standard error: a note says so, and they are not significant."""
     study = small_study(tmp_path, lambda row: row | ({"rating": 4} if row["judge"] == "Claude v2" else {}))
     rows, _ = table(study, Spec.of("main"))
     row = rows["", "self_bias", "Claude v2"]
@@ -156,7 +156,7 @@ def test_single_judge(tmp_path):
 
 
 def test_every_spec_of_config_on_a_single_judge(tmp_path):
-    """Dropping that judge leaves no row: said, and no other slice or spec suffers."""
+    """Dropping that judge leaves no row: this is reported and affects no other slice or spec."""
     study = small_study(tmp_path, lambda row: row if row["judge"] == "GPT-4o" else None)
     for spec in SPECS.values():
         rows, left_out = table(study, spec)
@@ -167,7 +167,7 @@ def test_every_spec_of_config_on_a_single_judge(tmp_path):
 
 
 def test_rows_on_the_fit_leave_no_standard_error_and_statsmodels_agrees(tmp_path):
-    """Two judges that repeat the human score: exact where nothing else of the fit is shared, in both fits."""
+    """Two judges that repeat the human score: exact in both fits where they share no other term."""
     follows = ("GPT-4o", "Claude v2")
     study = small_study(tmp_path, lambda row: row | ({"rating": row["gt"]} if row["judge"] in follows else {}))
     rows, _ = table(study, Spec.of("main"))
@@ -197,7 +197,7 @@ def test_statsmodels_agrees_where_rows_are_fewer_than_terms(tmp_path):
         assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))
 
 
-def test_names_may_hold_what_formulas_use(tmp_path):
+def test_names_may_contain_the_syntax_of_formulas(tmp_path):
     names = {"GPT-4o": "T.Rex[T.2]: ~ + x", "Claude v2": "judge['a']"}
     small_study(tmp_path, lambda row: row)
     raw = (tmp_path / "raw.csv").read_text("utf-8")
@@ -212,7 +212,7 @@ def test_names_may_hold_what_formulas_use(tmp_path):
     assert (rows, left_out[0]["reason"]) == ({}, "the study declares no task types")
 
 
-def test_length_control_without_lengths_is_said(tmp_path):
+def test_length_control_without_lengths_is_reported(tmp_path):
     study = small_study(tmp_path, lambda row: row, lengths=False)
     rows, left_out = table(study, SPECS["length_control"])
     assert rows == {}
@@ -242,7 +242,7 @@ def coefficient(p_value, quantity="self_bias", error=1.0):
 
 
 def wild(estimate, error, drawn):
-    """A test whose t* are these, whatever the hypothesis."""
+    """A test with these t* under any hypothesis."""
     drawn = np.array(drawn, dtype=float)
     ones, none = np.ones(len(drawn)), np.zeros(len(drawn))
     return WildTest(estimate, 1.0, error, np.stack([drawn, none], axis=1), np.stack([ones, none, none], axis=1))
@@ -276,7 +276,7 @@ def test_max_t_by_hand():
     assert max_t([wild(2.0, 1.0, [below] * 9)], confidence=0.8)[0].tolist() == [1]
 
 
-def test_no_adjusted_p_value_is_below_that_of_the_test_alone():
+def test_no_adjusted_p_value_is_below_the_unadjusted_one():
     """Draws that are all small reject at once; t with 5 degrees of freedom, or the normal distribution, do not."""
     coefficients = [
         replace(coefficient(0.15), df=df, wild=wild(coefficient(0.15).estimate, 1.0, [0.1] * 99)) for df in (5, np.inf)
@@ -312,7 +312,7 @@ def test_table_of_a_study(twin, tmp_path):
 
 
 def test_max_t_learns_that_slices_share_their_draws(twin):
-    """One fit twice is as many tests as one; by Holm's reckoning, twice as many."""
+    """One fit twice counts as one by max-t, and as twice as many tests by Holm."""
     (fitted,) = fits(MANY.changed(slice=None, whole=False), twin, seed=2)
     once, twice = (adjusted(MANY, each, confidence=0.9) for each in ([fitted], [fitted, replace(fitted, slice="again")]))
     for one, two in zip(once, twice, strict=False):
@@ -321,8 +321,8 @@ def test_max_t_learns_that_slices_share_their_draws(twin):
     assert min(row["holm_p_value"] for row in twice) == pytest.approx(2 * min(row["holm_p_value"] for row in once))
 
 
-def test_slices_have_the_draws_of_their_prompts_in_common(twin, tmp_path):
-    """The second dimension is the first without one prompt of 40: a draw says nearly the same of both."""
+def test_slices_share_the_draws_of_their_prompts(twin, tmp_path):
+    """The second dimension is the first without one of 40 prompts: their draws are nearly equal."""
     raw = f"'{Path(twin.ratings[0]).parent}/raw.parquet' where dimension = 'Completeness'"
     less = f"select * replace ('Conciseness' as dimension) from {raw} and prompt_id > (select min(prompt_id) from {raw})"
     duckdb.sql(f"copy (select * from {raw} union all {less}) to '{tmp_path}/raw.parquet'")

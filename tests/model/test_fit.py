@@ -31,7 +31,7 @@ def rows_of(table, quantity, label=HELPFULNESS):
     return {row["term"]: row for row in table if (row["slice"], row["quantity"]) == (label, quantity)}
 
 
-def test_ordinal_rows_are_the_fits_numbers(twin, helpfulness):
+def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
     tables = estimate(SPECS["ordinal"], twin, confidence=0.9)
     assert {row["slice"] for row in tables.estimates} == set(CONFIG["studies"]["twin"]["scales"])
     fit = fit_ordinal(*helpfulness, covariance="HC0")
@@ -86,19 +86,19 @@ def test_ordinal_fits_that_share_a_likelihood_are_checked_once(twin):
     assert [row["spec"] for row in rows] == ["HC0"] * 6
 
 
-def test_crosscheck_goes_on_where_a_spec_cannot_be_fitted(twin):
+def test_crosscheck_skips_specs_that_cannot_be_fitted(twin):
     rows = list(compared([Spec.of("pooled", estimator="ordinal_logit"), Spec.of("main")], twin, confidence=0.9))
     assert [row["spec"] for row in rows] == ["main"]
 
 
-def test_models_that_a_study_lacks_in_part_are_remarked(twin):
+def test_absent_models_have_a_remark(twin):
     spec = Spec.of("mixed", subset={"models_dropped": ["GPT-4o", "GPT-5"]})
     tables = estimate(spec, twin, confidence=0.9)
     assert "GPT-4o" not in {row["term"] for row in tables.estimates}
     assert [row["remark"] for row in tables.remarks] == ["the study has no model named GPT-5"]
 
 
-def test_ordinal_fit_over_several_scales_is_said(twin):
+def test_ordinal_fit_over_several_scales_is_not_estimable(twin):
     tables = estimate(Spec.of("pooled", estimator="ordinal_logit"), twin, confidence=0.9)
     assert tables.estimates == []
     assert [gap["reason"].startswith("an ordinal fit needs rows of one rating scale") for gap in tables.not_estimable] == [True]
@@ -111,7 +111,7 @@ def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
     assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
 
 
-def test_gam_rows_are_the_fits_numbers_and_its_curves_placeholder_smooths(twin, helpfulness):
+def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness):
     tables = estimate(SPECS["gam"], twin, confidence=0.9)
     assert {row["slice"] for row in tables.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
     fit = fit_gam(*helpfulness, covariance="HC0")

@@ -1,4 +1,4 @@
-"""Curves of the reference in place of lines: against mgcv, and where lines go wrong; their basis against pygam's."""
+"""Curves of the reference instead of lines: against mgcv, where lines are wrong, and their basis against pygam's."""
 
 import csv
 from pathlib import Path
@@ -79,8 +79,8 @@ def test_ratings_on_lines_give_equation_1_without_error():
     assert (result.std_error[result.identified] == 0).all()
 
 
-def test_a_bent_judge_has_no_self_bias_by_curves_where_lines_find_one():
-    """Judges' own completions are the best: lines take the steep end of the curve for self-bias."""
+def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
+    """Judges' own completions are the best: lines mistake the steep end of the curve for self-bias."""
 
     def own_are_best(generator, judge, model):
         return generator.choice(np.arange(9 if judge == model else 0, 13), 400) / 12
@@ -100,7 +100,7 @@ def test_a_bent_judge_has_no_self_bias_by_curves_where_lines_find_one():
         assert curve.edof > 3.5
 
 
-def test_smoothing_has_the_least_score_over_rows(bent_rows):
+def test_smoothing_minimises_the_score_over_rows(bent_rows):
     """Against cross-validation by the formula, on rows, at every strength tried."""
     mine = bent_rows[0] == "b1"
     reference, rating = bent_rows[3][mine], bent_rows[4][mine] / TOP
@@ -121,7 +121,7 @@ def test_smoothing_has_the_least_score_over_rows(bent_rows):
 
 @pytest.mark.parametrize(("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)])
 def test_few_references(values, edof):
-    """A judge with as few references as make a constant, a quadratic, a cubic; the other judges have thirteen."""
+    """A judge with few references: a constant, a quadratic, a cubic; the other judges have thirteen."""
     many = on(*np.linspace(0, 1, 13))
     few = rows_of(references=lambda g, j, m: (on(*values) if j == "b1" else many)(g, j, m), curve=bent, self_bias=0.05)
     cells = cells_of(*few)
@@ -137,8 +137,8 @@ def test_few_references(values, edof):
     assert [bool(note) for note in result.notes[3:6]] == [False, False, len(values) <= ORDER]
 
 
-def test_what_the_rows_do_not_determine_is_said_and_touches_nothing_else():
-    """b1 rates itself alone: its self-bias, intercept and curve cannot be told apart."""
+def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
+    """b1 rates only itself: its self-bias, intercept and curve cannot be separated."""
     rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=bent)
     kept = (rows[0] != "b1") | (rows[1] == "b1")
     without = rows[0] != "b1"
@@ -179,7 +179,7 @@ def test_equal_ratings_have_flat_curves_and_no_error():
 
 
 def test_a_judge_has_ten_basis_functions_at_most():
-    """A curve that turns too often to be smoothed takes what the weakest penalty leaves of ten, mgcv's default."""
+    """A curve that turns too often to be smoothed uses nearly all of ten functions, mgcv's default."""
     rows = rows_of(references=on(*np.linspace(0, 1, 25)), curve=lambda judge, x: 0.5 + 0.3 * np.sin(15 * x), spread=0.01)
     cells = cells_of(*rows)
     fit = fit_gam(cells, carried_terms(cells), covariance="HC0")

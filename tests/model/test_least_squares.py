@@ -84,8 +84,8 @@ def test_terms_are_those_of_equation_1():
     ]
 
 
-def test_unidentified_coefficients_are_nan_and_the_others_are_not_touched():
-    """A judge whose completions all have one human score: its intercept and slope cannot be told apart, its self-bias can."""
+def test_unidentified_coefficients_are_nan_and_do_not_affect_the_others():
+    """A judge whose completions all have one human score: its intercept and slope are collinear, its self-bias is not."""
     rows, _ = rows_and_moments()
     _, full = rows_and_moments()
     constant = full.factors["judge"] == "m0"
@@ -148,7 +148,7 @@ def test_planted_rating_replaces_the_observed_one():
     np.testing.assert_allclose(moments.with_rating(expected).tensor, direct, atol=1e-10)
 
 
-def test_a_variance_that_is_rounding_is_0():
+def test_variance_that_is_only_rounding_is_0():
     """Two prompts with opposite scores s: where A s is 0, A meat A is what rounding leaves, 4e-9 as an error."""
     generator = np.random.default_rng(0)
     x = generator.normal(size=(40, 4)) + 3

@@ -184,7 +184,7 @@ def test_errors_equal_those_of_statsmodels():
     assert fit.std_error[k] == pytest.approx(theirs[k - 1], rel=1e-4)
 
 
-def test_the_check_sees_a_fit_that_stops_short():
+def test_check_detects_a_fit_that_stops_early():
     cells, _ = simulated(3)
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="HC0")
@@ -310,7 +310,7 @@ def assert_same(one, other, *, without=()):
 
 
 def without_numbers(places, fit):
-    """The terms that have none, each with its note; every one has a note and nowhere a number."""
+    """The terms without numbers and their notes; asserts that each has a note and no number."""
     keys = [key for key, place in places.items() if np.isnan(fit.estimate[place]) and place != fit.reference]
     for place in (places[key] for key in keys):
         assert all(np.isnan(getattr(fit, name)[place]) for name in SHOWN)
@@ -335,7 +335,7 @@ def test_self_bias_of_rows_at_one_end_is_infinite(rating, end):
     reason = f"no finite estimate: all 30 of its rows have the rating {rating}, the {end} in use"
     assert without_numbers(places, fit) == {("self_bias", "b"): reason}
     assert len(fit.remarks) == 1
-    # Its self_rows rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
+    # Its own rows have probability 1 in the limit, whatever the rest is: the rest is as if they were not there.
     assert_same((places, fit), fitted(dropped(cells, self_rows)))
 
 
@@ -350,7 +350,7 @@ def test_nearly_separated_self_bias_has_its_numbers():
     assert 1 < fit.estimate[places["self_bias", "b"]] < 10
 
 
-def test_judge_of_one_rating_has_no_finite_terms_and_spoils_no_other():
+def test_judge_of_one_rating_has_no_finite_terms_and_does_not_affect_others():
     cells, _ = simulated(2)
     always = cells.factor("judge") == "b"
     cells = with_ratings(cells, always, 3)
@@ -400,7 +400,7 @@ def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
 
 
 def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it():
-    """The rating 3 is given by b to itself alone, always: in the limit a 2 elsewhere says no more than 'at least 2'."""
+    """Only b gives the rating 3, always and only to itself: in the limit a 2 elsewhere means 'at least 2'."""
     cells, _ = simulated(4)
     self_rows = own_rows(cells, "b")
     cells = with_ratings(cells, self_rows, 3)
@@ -425,7 +425,7 @@ def test_rating_that_only_an_infinite_term_reaches_takes_its_threshold_with_it()
 
 
 def recession_by_rows(cells, terms, reference):
-    """Which parameters some direction of recession or of constancy changes, by linear programs on the rows as they are."""
+    """Which parameters some direction of recession or of constancy changes, by linear programs on the rows."""
     from scipy.optimize import linprog
 
     rows = expanded(cells)
@@ -448,7 +448,7 @@ def recession_by_rows(cells, terms, reference):
     return np.array(moved)
 
 
-def test_whatever_is_not_determined_is_found_in_tiny_studies():
+def test_undetermined_parameters_are_detected_in_tiny_studies():
     """Studies of one row a cell, where every kind of separation happens, against linear programs on all rows."""
     separated = 0
     for seed in range(30):
@@ -468,7 +468,7 @@ def test_whatever_is_not_determined_is_found_in_tiny_studies():
 
 
 def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch):
-    """Ratings 0 to 100, each row with a human score of its self_rows: no cell has two ratings, but a judge's rows overlap."""
+    """Ratings 0 to 100, each row with its own human score: no cell has two ratings, but a judge's rows overlap."""
     programs = []
 
     def spied(gains):
@@ -485,7 +485,7 @@ def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch)
     assert_same((places, fit), fitted(dropped(highest, self_rows)))
 
 
-def test_the_check_takes_a_separated_fit():
+def test_check_accepts_a_separated_fit():
     cells, _ = simulated(1)
     cells = with_ratings(cells, own_rows(cells, "b"), 3)
     terms = terms_for(cells)
@@ -511,7 +511,7 @@ def test_unused_rating_is_left_out_with_its_threshold():
     assert np.nanmax(np.abs(fit.effect - same.effect)) > 1e-3
 
 
-def test_unused_ratings_are_one_remark_of_ranges():
+def test_unused_ratings_are_ranges_in_one_remark():
     cells, _ = simulated(6, top=12)
     for rating in (0, 3, 7, 8, 9, 12):
         cells.counts[:, rating] = 0
@@ -520,7 +520,7 @@ def test_unused_ratings_are_one_remark_of_ranges():
     assert fit.threshold_labels == ("1|2", "2|4", "4|5", "5|6", "6|10", "10|11")
 
 
-def test_ratings_beyond_the_scale_of_the_slice_are_no_unused_ones():
+def test_ratings_beyond_the_scale_of_the_slice_are_not_unused():
     cells, _ = simulated(6)
     wide = np.concatenate([cells.counts, np.zeros((len(cells.counts), 3), dtype=np.int64)], axis=1)
     _, fit = fitted(replace(cells, counts=wide, ratings=np.arange(7)))
@@ -528,7 +528,7 @@ def test_ratings_beyond_the_scale_of_the_slice_are_no_unused_ones():
     assert fit.threshold_labels == ("0|1", "1|2", "2|3")
 
 
-def test_rows_of_one_rating_alone_estimate_nothing():
+def test_rows_of_one_rating_estimate_nothing():
     cells, _ = simulated(6)
     cells = with_ratings(cells, np.ones(len(cells.group), dtype=bool), 2)
     places, fit = fitted(cells)
@@ -539,8 +539,8 @@ def test_rows_of_one_rating_alone_estimate_nothing():
     assert improve(cells, terms_for(cells), fit) == (0.0, 0.0)
 
 
-def test_collinear_terms_are_not_identified_and_the_others_are_not_touched():
-    """Judge c's completions all have one human score: its intercept and slope cannot be told apart, its self-bias can."""
+def test_collinear_terms_are_not_identified_and_do_not_affect_the_others():
+    """Judge c's completions all have one human score: its intercept and slope are collinear, its self-bias is not."""
     cells, _ = simulated(7)
     reference = np.where(cells.factor("judge") == "c", 0.5, cells.reference)
     cells = replace(cells, reference=reference)

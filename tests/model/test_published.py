@@ -1,4 +1,4 @@
-"""What the paper and R say of the two published dimensions, to the digits that they give."""
+"""The numbers of the paper and of R for the two published dimensions, to the digits printed."""
 
 import csv
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
@@ -22,7 +22,7 @@ def rows_of(path):
 
 
 def rounded(mean, how):
-    """To two decimals; a mean is a ratio of integers, so nine digits tell a half from its neighbours."""
+    """To two decimals; a mean is a ratio of integers, so nine digits distinguish a half from its neighbours."""
     return Decimal(str(round(mean, 9))).quantize(Decimal("0.01"), how)
 
 

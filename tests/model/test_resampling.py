@@ -61,7 +61,7 @@ def test_replicates_equal_refits_to_the_same_resamples(twin, name):
         np.testing.assert_allclose(fitted[label][:4], estimates, rtol=0, atol=1e-10)
 
 
-def test_columns_are_of_the_replicates_and_leave_the_others_alone(twin, tmp_path):
+def test_bootstrap_columns_are_of_the_replicates_and_change_no_other(twin, tmp_path):
     rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
     (fitted,) = fits(SPECS["main"], twin, seed=SEED)
     for row, coefficient in zip(rows, fitted.coefficients, strict=True):
@@ -81,7 +81,7 @@ def test_bootstrap_agrees_with_the_errors_clustered_by_prompt(twin):
     assert np.median(ratios) == pytest.approx(1, abs=0.1)
 
 
-def test_the_seed_makes_the_draws(twin):
+def test_seed_determines_the_draws(twin):
     one, same, other = (
         [row["boot_ci_low"] for row in estimate(SPECS["main"], twin, confidence=0.9, seed=seed).estimates] for seed in (1, 1, 2)
     )
@@ -90,7 +90,7 @@ def test_the_seed_makes_the_draws(twin):
 
 
 @pytest.mark.parametrize("piece", [1024, 7])
-def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
+def test_each_replicate_draws_as_many_prompts_as_the_study_has(monkeypatch, piece):
     """Draws are multinomial whether a piece holds all prompts or few: mean 1, variance 1 - 1/P, covariance -1/P."""
     monkeypatch.setattr(resampling, "PROMPTS", piece)
     drawn = times_drawn(20, 40_000)
@@ -102,7 +102,7 @@ def test_each_replicate_draws_as_many_prompts_as_there_are(monkeypatch, piece):
 
 
 def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
-    """Pieces of 16 of 40 prompts, from blocks of 5: what is left of a block waits for the next."""
+    """Pieces of 16 of 40 prompts, from blocks of 5: the rest of a block waits for the next."""
     monkeypatch.setattr(resampling, "PROMPTS", 16)
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
@@ -258,8 +258,8 @@ def test_interval_is_where_the_test_stops_rejecting(twin):
         assert 1.2 < width / (2 * test.std_error) < 3  # of t with some twenty degrees of freedom: 1.7
 
 
-def test_ends_that_no_value_rejects():
-    """All draws are as large as the largest: nothing is rejected, and the ends are not known."""
+def test_interval_without_rejected_values_has_no_ends():
+    """All draws are as large as the largest: nothing is rejected, and there are no ends."""
     test = WildTest(1.0, 1.0, 0.1, np.array([[0.0, 1e9]] * 99), np.array([[1.0, 0.0, 0.0]] * 99))
     assert np.isnan(test.interval(0.9)).all()
     none = WildTest(1.0, 1.0, 0.1, np.zeros((99, 2)), np.zeros((99, 3)))

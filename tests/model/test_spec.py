@@ -58,7 +58,7 @@ def test_settings_in_words(settings, words):
     assert in_words(settings) == words
 
 
-def test_changes_are_for_a_legend():
+def test_changes_from_equation_1_in_words():
     assert changes_of({"slice": "dataset", **NEWS}) == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
     assert changes_of({}) == ""
     assert changes_of({"reference": "family"}, whose="{slice}") == "with {slice} judges as reference"
@@ -113,7 +113,7 @@ def test_tables_of_biases_have_a_column_for_the_estimand(table):
     assert "estimand" in getattr(tables, table)
 
 
-def test_settings_are_read_into_their_parts_and_no_other_is_taken():
+def test_settings_go_to_their_parts_and_unknown_ones_raise():
     spec = Spec.of("s", slice="dimension", terms=("judge",), wild=99)
     assert (spec.selection.slice, spec.model.terms, spec.errors.wild) == ("dimension", ("judge",), 99)
     changed = spec.changed(slice=None, covariance="CR1")

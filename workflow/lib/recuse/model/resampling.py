@@ -116,7 +116,7 @@ class WildBootstrap(Pieces):
         self, layouts: np.ndarray, solution: Solution, places: Sequence[int], *, prompts: int, draws: int, seed: int
     ) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the tested coefficients in the terms."""
-        self._solution, self._of_study, self._seed = solution, prompts, seed
+        self._solution, self._prompts_of_study, self._seed = solution, prompts, seed
         self._rows = solution.inverse[places]  # (tested, terms)
         self._places = list(places)
         self._gram = gram_places(layouts)
@@ -124,9 +124,9 @@ class WildBootstrap(Pieces):
         tested, terms = self._rows.shape
         # A coefficient depends only on the terms joined to it: in a slice by dimension, those of its judges' family.
         self._joined = joined(self._gram, terms)[self._places]  # (tested, terms)
-        self._of, self._term = np.nonzero(self._joined)
+        self._coefficient, self._term = np.nonzero(self._joined)
         self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
-        self._own = np.zeros(tested)  # sum over prompts of u^2, unweighted
+        self._squares = np.zeros(tested)  # sum over prompts of u^2, unweighted
         self._prompts = 0  # with rows in the slice
         self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
         self._sums = [0.0] * len(self._parts)  # of the pieces so far, (draws of the part, sums by w, then by w^2) each
@@ -140,21 +140,21 @@ class WildBootstrap(Pieces):
         """Draws of each tested coefficient that is determined and has an error CR1, by place, after the last prompt."""
         self._finish()
         factor = small_sample_factor(self._prompts, self._solution)
-        tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._own) > NEGLIGIBLE))
+        tested = np.flatnonzero(self._solution.identified[self._places] & (np.sqrt(factor * self._squares) > NEGLIGIBLE))
         parts = [[self._statistics(number, sums) for number in tested] for sums in self._sums]
         return {
             self._places[number]: WildTest(
                 estimate=float(self._solution.estimate[self._places[number]]),
                 unit=float(self._rows[number, self._places[number]]),
-                std_error=float(np.sqrt(factor * self._own[number])),
-                numerators=np.concatenate([numerators for numerators, _ in of_parts]),
-                squares=factor * np.concatenate([squares for _, squares in of_parts]),
+                std_error=float(np.sqrt(factor * self._squares[number])),
+                numerators=np.concatenate([numerators for numerators, _ in draws]),
+                squares=factor * np.concatenate([squares for _, squares in draws]),
             )
-            for number, of_parts in zip(tested, zip(*parts, strict=True), strict=True)
+            for number, draws in zip(tested, zip(*parts, strict=True), strict=True)
         }
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        (linear, squared), size = self._summands(values), min(PROMPTS, self._of_study - piece * PROMPTS)
+        (linear, squared), size = self._summands(values), min(PROMPTS, self._prompts_of_study - piece * PROMPTS)
         parts = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
         for number, part in enumerate(parts):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
@@ -173,15 +173,17 @@ class WildBootstrap(Pieces):
         h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
         u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)
         self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
-        self._own += (u * u).sum(axis=0)
-        h = h[:, self._of, self._term]
-        return np.concatenate([scores, h, u[:, self._of] * h, v[:, self._of] * h], axis=1), np.hstack([u * u, u * v, v * v])
+        self._squares += (u * u).sum(axis=0)
+        h = h[:, self._coefficient, self._term]
+        return np.concatenate([scores, h, u[:, self._coefficient] * h, v[:, self._coefficient] * h], axis=1), np.hstack(
+            [u * u, u * v, v * v]
+        )
 
     def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numerators and squares of the WildTest of a coefficient in some draws; the squares without the factor of CR1."""
         tested, terms = self._rows.shape
-        score_sums, *by_joined, square_sums = np.split(sums, terms + len(self._of) * np.arange(4), axis=1)
-        chosen, joined = self._of == number, self._joined[number]
+        score_sums, *by_joined, square_sums = np.split(sums, terms + len(self._coefficient) * np.arange(4), axis=1)
+        chosen, joined = self._coefficient == number, self._joined[number]
         score_sums, (of_h, of_uh, of_vh) = score_sums[:, joined], (sums[:, chosen] for sums in by_joined)
         uu, uv, vv = square_sums.reshape(-1, 3, tested)[:, :, number].T
         block = np.ix_(joined, joined)

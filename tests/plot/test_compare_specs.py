@@ -127,7 +127,7 @@ def test_intervals_that_differ_are_named_with_each_variant():
 def test_the_interval_of_most_variants_is_named_once():
     other = "90 % prediction interval"
     said = texts(compare([variant(), variant("second"), variant("coded", interval=other)], subject()))
-    assert {f"in each row, from the top, with {INTERVAL}, if not said otherwise:", "second", f"coded ({other})"} <= set(said)
+    assert {f"in each row, from the top, with {INTERVAL}, unless noted:", "second", f"coded ({other})"} <= set(said)
     assert ORDER not in said
 
 

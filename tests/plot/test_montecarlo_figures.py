@@ -89,18 +89,18 @@ def test_a_test_of_all_biases_at_once_is_drawn_as_how_often_it_finds_any():
     figure = drawn("size", pd.concat([table("size"), pd.DataFrame(rows, columns=MONTECARLO)]))
     (line,) = artists(figure, "A_max_t")
     assert line.get_xdata().tolist() == [0.11]
-    assert "Any of all: the share of draws in which one self- or family-bias at least is called so." in " ".join(texts(figure))
+    assert "Any of all: the share of draws in which at least one self- or family-bias is called so." in " ".join(texts(figure))
 
 
 def test_an_estimator_that_does_not_answer_is_named_with_the_panels_where_it_does_elsewhere():
     """Also one that has no row at all in the table."""
     said = " ".join(texts(drawn("size")))
     silent = "A: bounds by missing own ratings, CR1"
-    assert f"Tried, without such an answer: {silent} and C: mean over judges, randomised (more prompts)." in said
+    assert f"Tried, without a result: {silent} and C: mean over judges, randomised (more prompts)." in said
     rows = table("size")
     rows.loc[rows["estimator"] == "C_idiosyncrasy", "statistic"] = "answered"
     said = " ".join(texts(drawn("size", rows)))
-    assert f"Tried, without such an answer: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in said
+    assert f"Tried, without a result: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in said
 
 
 def test_each_panel_has_ends_of_its_own_about_the_nominal_share_and_shows_the_band():
@@ -149,7 +149,7 @@ def test_every_dial_has_words():
 
 
 def test_nothing_to_draw_is_said():
-    assert "Nothing to draw: no world of the grids has this." in " ".join(
+    assert "Nothing to draw: no world of the grids has this statistic." in " ".join(
         " ".join(texts(drawn("power", table("power")[:0]))).split()
     )
 

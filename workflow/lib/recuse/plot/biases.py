@@ -44,8 +44,8 @@ RIGHT = 0.1  # inches for half the last tick's number, where no values stand bes
 LEAST_PANEL = 1.2  # inches
 SIDES = ("Self-bias", "Family-bias")
 KEYS = ["slice", "quantity", "term"]
-GAPS = "No point: there is no such term, or it is not estimable (tables/not_estimable.csv)."
-USE_OF_SCALE = "Without human scores, B and C hold also how differently judges use the scale."
+GAPS = "No point: no such term, or not estimable (tables/not_estimable.csv)."
+USE_OF_SCALE = "Without human scores, B and C include differences in how judges use the scale."
 SLICE = "{slice}"  # in a label: one variant for each slice of the table
 
 
@@ -74,8 +74,8 @@ def self_family_bias(
     """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
 
     estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the unit scale; ci_low and ci_high
-    are missing where there is no standard error. simultaneous: see `with_simultaneous`. Where one of the two quantities has no
-    row there is one panel; where both have none, the reasons, which else stand at the foot, are all.
+    are missing without a standard error. simultaneous: see `with_simultaneous`. A quantity without rows has no panel, but its
+    reason in the note.
     """
     missing = {f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()}
     note = joined(absences(SIDES, {spec: estimates}, not_estimable), sentence(missing))
@@ -89,9 +89,9 @@ def self_family_bias(
 
 
 def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> list[Side]:
-    """Self-bias by judge and family-bias by family; the rows of one term in several tables stand `step` below one another.
+    """Self-bias by judge and family-bias by family; the rows of one term in several tables are `step` apart.
 
-    A table without an estimate of a term leaves a gap; where all are, one row without estimate stands in the middle.
+    A table without an estimate of a term leaves a gap; if no table has one, a row without estimate is in the middle.
     """
     columns = ["quantity", "term", "estimate", *ENDS]
     numbered = [table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)]
@@ -131,7 +131,7 @@ def bias_page(
     points: Sequence[Mapping] = (POINT,),
     note: str = "",
 ) -> Figure:
-    """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values stand beside."""
+    """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values are beside."""
     breaks = family_breaks(list(sides[0].places), subject.palette)
     sides = [side for side in sides if side.places]
     beside = NUMBER if len(points) == 1 else RIGHT
@@ -166,9 +166,9 @@ def bias_page(
 
 
 def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
-    """Reason by slice where a spec has no row in its `estimates`; the slice is "" where it is the whole spec.
+    """Reason by slice of those without a row in the `estimates` of a spec; the slice is "" for the whole spec.
 
-    `not_estimable` has no quantity where it speaks of a slice, and no slice where it speaks of the spec.
+    Rows of `not_estimable` about a slice have no quantity, and rows about the spec no slice.
     """
     rows = not_estimable[(not_estimable["spec"] == spec) & not_estimable["quantity"].isna()]
     reasons = dict(zip(rows["slice"].fillna(""), rows["reason"], strict=True))
@@ -177,15 +177,15 @@ def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) ->
 
 
 def quantity_of(title: str) -> str:
-    """The quantity that tables hold under the title Self-bias or Family-bias."""
+    """Name in tables of the quantity with the title Self-bias or Family-bias."""
     return title.lower().replace("-", "_")
 
 
 def absences(titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame) -> str:
-    """Why none of `specs`, estimates by name, has a row of a quantity, of `titles` in SIDES: a sentence for each that none has.
+    """A sentence for each quantity (of `titles`, see SIDES) without a row in `specs`, estimates by name, with the reasons.
 
-    `not_estimable` gives the reason of each term that no row carries; a spec that lists none has no such term. A spec without
-    any estimates is not spoken of: see `left_out`.
+    `not_estimable` gives the reason of each missing term; a spec that lists none has no such term. Specs without any estimates
+    are in `left_out` instead.
     """
     fitted = {spec: table for spec, table in specs.items() if len(table)}
     present = {quantity for table in fitted.values() for quantity in table["quantity"]}
@@ -209,8 +209,8 @@ def with_simultaneous(
 ) -> tuple[pd.DataFrame, list[Entry]]:
     """`table` of estimates with the columns SIMULTANEOUS, missing where there is no such interval, and their legend.
 
-    settings: `spec`, whose intervals they are; `tests`, what is tested, in words; `errors`, by what errors; `sliced`, as in `by
-    dimension`, or "". None: there is no such spec. Without any interval in `multiplicity` the legend says nothing.
+    settings: `spec` of the intervals; in words, `tests`, `errors` and `sliced`, as in `by dimension`, or "". None: there is no
+    such spec. Without any interval in `multiplicity` the legend is empty.
     """
     if settings is None:
         return table, []
@@ -264,9 +264,8 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") ->
     """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
 
     The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
-    unit scale. Colour is the family, shape the variant; a point is hollow where the interval includes 0. A variant without an
-    estimate of a term leaves a gap in its row. `note` stands at the foot, and is all where no variant has a term. Shapes begin
-    anew after the ninth variant.
+    unit scale. Colour is the family, shape the variant (shapes repeat after the ninth); a point is hollow if the interval
+    includes 0. A variant without an estimate of a term leaves a gap. If no variant has a term, the page has only the note.
     """
     row = BETWEEN + PITCH * len(variants)
     tables = [variant.table for variant in variants]
@@ -281,7 +280,7 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") ->
 
 
 def _significance(variants: Sequence[Variant]) -> list[Entry]:
-    """What a filled point is: with the intervals, if they are the same for all variants."""
+    """Legend of filled and hollow points, with the intervals if they are the same for all variants."""
     intervals = {variant.interval for variant in variants}
     if len(intervals) == 1:
         return interval_entries(f"estimate, {variants[0].interval}")
@@ -290,22 +289,21 @@ def _significance(variants: Sequence[Variant]) -> list[Entry]:
 
 
 def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:
-    """The name of each variant, with its intervals if they are not the same for all, nor those of most."""
+    """The name of each variant, with its intervals if they are not those of all or most."""
     intervals = Counter(variant.interval for variant in variants)
     common, count = intervals.most_common(1)[0]
     plain = [len(intervals) == 1 or (count > 1 and variant.interval == common) for variant in variants]
     names = [each.label if alone else f"{each.label} ({each.interval})" for each, alone in zip(variants, plain, strict=True)]
-    order = f"in each row, from the top, with {common}, if not said otherwise:" if len(intervals) > 1 and count > 1 else ORDER
+    order = f"in each row, from the top, with {common}, unless noted:" if len(intervals) > 1 and count > 1 else ORDER
     lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
     return [Entry(order)] * (len(variants) > 1) + [Entry(name, line=line) for name, line in zip(names, lines, strict=True)]
 
 
 def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float) -> list[Variant]:
-    """The variants that an entry stands for: `spec`, `label` and `covariance` of the spec with this `table`.
+    """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
 
-    It is the whole study; a label with {slice} stands for every slice, families in config's order. A spec without rows gives no
-    variant. Of an ordinal fit, whose estimates are log-odds, the average marginal effects are taken, which are
-    points of the unit scale.
+    It is the whole study, or, if the label has {slice}, each slice, families in config's order. A spec without rows gives no
+    variant. An ordinal fit, whose estimates are log-odds, gives average marginal effects, points of the unit scale.
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
@@ -321,7 +319,7 @@ def variants_of(entry: Mapping, table: pd.DataFrame, palette: Palette, *, confid
 
 
 def without_variant(entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
-    """Reason by name of the variants of an entry that the study has no estimates of."""
+    """Reason by name of the variants of an entry without estimates."""
     reasons = left_out(entry["spec"], table, not_estimable)
     if SLICE not in entry["label"]:
         reasons = {name: reason for name, reason in reasons.items() if name == ""}
@@ -333,8 +331,8 @@ def with_idiosyncrasy(
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
     """Append the rows of a spec in the table `idiosyncrasy` to tables of estimates, and its reasons to `not_estimable`.
 
-    They are there as the spec IDIOSYNCRASY, without the mean over all judges, which other tables do not have. If there is no
-    other estimate, the spec as a whole is not estimable.
+    Their spec is IDIOSYNCRASY; the mean over all judges, which other tables lack, is left out. Without any estimate, the spec
+    as a whole is not estimable.
     """
     own = idiosyncrasy[(idiosyncrasy["spec"] == spec) & (idiosyncrasy["term"] != ALL_JUDGES)].assign(spec=IDIOSYNCRASY)
     estimated = own["estimate"].notna()
@@ -351,9 +349,9 @@ def beside_the_first(
     *,
     confidence: float,
 ) -> tuple[list[Variant], str]:
-    """The variants of `entries` with these estimates, and what the foot says of those without.
+    """The variants of `entries` with these estimates, and the note on those without.
 
-    The first entry is what the others are compared with: where none of them has anything to draw, there is no variant at all.
+    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all.
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
     variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]

@@ -1,4 +1,4 @@
-"""Models ranked by the judges' scores, before and after biases are taken off, and by the humans': does the ranking change?"""
+"""Models ranked by the judges' scores, with and without the estimated biases, and by the human scores."""
 
 import math
 
@@ -17,7 +17,7 @@ from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, perc
 KINDS = {
     RAW: "judges' ratings as they are",
     DEBIASED: "estimated self- and family-bias taken off",
-    WITHOUT_SELF: "without judges' ratings of themselves",
+    WITHOUT_SELF: "without judges' ratings of their own answers",
     WITHOUT_FAMILY: "without judges' ratings of their family",
     HUMAN: "human scores (grey)",
 }
@@ -29,7 +29,7 @@ MOST_RANKS = 12  # numbers on the axis of ranks
 NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
 CHANGED = {
     DEBIASED: "With the biases taken off ({estimand})",
-    WITHOUT_SELF: "Without judges' ratings of themselves",
+    WITHOUT_SELF: "Without judges' ratings of their own answers",
     WITHOUT_FAMILY: "Without judges' ratings of their family",
     HUMAN: "By human scores",
 }
@@ -43,8 +43,8 @@ UNCHANGED = "no model changes its rank"
 def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of the ratings as they are.
 
-    `table`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are
-    drawn; the foot says which models change places in these, and how many in the slices.
+    `table`: see recuse.inference.leaderboard. The rows without slice of the first spec that has any are drawn; the note says
+    which models change their rank in these, and how many in the slices.
     """
     whole = table[table["slice"].isna() & table["score"].notna()]
     whole = whole[whole["spec"] == whole["spec"].iloc[0]] if len(whole) else whole
@@ -79,7 +79,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         ends = np.array([-0.5, 0.5]) + models.index(each["model"])
         ranks.plot([each["rank"]] * 2, ends, color=RULE, lw=2.4, solid_capstyle="butt", zorder=1, gid="raw rank")
     page.centred(left + width / 2, 0.08, f"mean score, {UNIT}")
-    page.centred(right + width / 2, 0.08, "rank, 1 the best; grey line: by the ratings as they are")
+    page.centred(right + width / 2, 0.08, "rank, 1 is best; grey line: by the ratings as they are")
     for number, kind in enumerate(kinds):
         shift = (number - (len(kinds) - 1) / 2) * PITCH / row
         for each in whole[whole["scores"] == kind].to_dict("records"):
@@ -100,16 +100,17 @@ def _bars(whole: pd.DataFrame, confidence: float) -> str:
         return f"No interval: {whole['note'].iloc[0]}."
     few = "".join(f" {note}." for note in whole["note"].dropna().unique())
     return (
-        f"Bars: {level} intervals of scores, and rank sets, which hold the true ranks of all models at once with {level}; both "
-        "by a bootstrap of prompts that estimates the biases anew each time. A change within the rank set that a model had by "
-        "the ratings as they are is one that other prompts might have made, too." + few
+        f"Bars: {level} intervals of scores, and rank sets, which contain the true ranks of all models at once with {level}; "
+        "both by a bootstrap of prompts that re-estimates the biases. Other prompts might also have made a change within the "
+        "rank set "
+        "that a model has by the ratings as they are." + few
     )
 
 
 def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
-    """Say of each kind of scores which models have another rank than by the ratings as they are, and which beyond its set.
+    """For each kind of scores, the models whose rank differs from that by the ratings as they are, and those beyond its set.
 
-    `whole`: rows that are ranked together; `table`: all rows, whose slices are summed up for the scores with the biases off.
+    `whole`: rows that are ranked together; `table`: all rows, whose slices are summed up for the scores without the biases.
     """
     own = table[(table["spec"] == whole["spec"].iloc[0]) & table["slice"].isna()]
     estimand = ", ".join(own["estimand"].dropna().unique())
@@ -134,7 +135,7 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
 def _beside_raw(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Rows of a kind with the raw rank; moved: another rank, beyond: outside of the raw rank set.
 
-    Where some models have no such score, the raw rank is among the others, and nothing is known to be beyond.
+    If some models have no such score, the raw rank is among the others, and no change is known to be beyond.
     """
     rows = rows.assign(slice=rows["slice"].fillna(""))
     raw = rows[rows["scores"] == RAW].set_index(KEY)[["rank", "rank_low", "rank_high"]].add_prefix("raw_")

@@ -1,7 +1,4 @@
-"""What estimators did on grids of simulated worlds: size, power, bias or coverage, a panel for each grid.
-
-Each panel has an axis of its own, which is stretched where a value should be.
-"""
+"""Size, power, bias or coverage of estimators on grids of simulated worlds, a panel with its own axis for each grid."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,14 +29,14 @@ ERRORS = 2  # Monte Carlo errors on each side
 COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN}
 POINT = {"marker": "o", "markersize": 3.0, "markeredgewidth": 0.5}
 BAND = "#E2E2E2"
-NONE = "Nothing to draw: no world of the grids has this."
-TOLERANCE = 0.02  # a share within it is as it should be
-LEAST = 0.05  # a panel shows shares so far to each side of the nominal one
+NONE = "Nothing to draw: no world of the grids has this statistic."
+TOLERANCE = 0.02  # half width of the band around the nominal share
+LEAST = 0.05  # shares shown at least to each side of the nominal one
 STRAIGHT = 0.002  # rating points: within them the axis of biases is nearly straight, beyond them logarithmic
-LEAST_BIAS = 0.001  # a panel shows biases of so many points to each side
+LEAST_BIAS = 0.001  # biases shown at least to each side of 0
 MARGIN = 0.05  # of an axis, on each side
 APART = 0.07  # inches between two numbers
-SHARES = (0.05, 0.2, 0.5, 1.0, 0.0, 0.3, 0.15, 0.75, 0.02, 0.4)  # that have a number, from the first that is to have one
+SHARES = (0.05, 0.2, 0.5, 1.0, 0.0, 0.3, 0.15, 0.75, 0.02, 0.4)  # numbers of an axis, the most important first
 EVEN = (0.0, 1.0, 0.5, 0.25, 0.75)
 BIASES = (0.01, -0.01, 0.1, 0.001, -0.001, 0.05, 0.005, -0.005, 0.002, -0.002, 0.02)
 Scale = Callable[[np.ndarray], np.ndarray]
@@ -55,9 +52,9 @@ def _square(place: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is drawn of a table: rows of one statistic, for all judges together, or of bias for the last, and on which axis.
+    """Rows of one statistic, for all judges together, or of bias for the last, and their axis.
 
-    scale: a place for each value, and back; words: what a reader is told of it.
+    scale: a place for each value, and back; words: its description for the note.
     """
 
     name: str
@@ -68,12 +65,12 @@ class Statistic:
 
     @property
     def share(self) -> bool:
-        """True if it is a share, which is written in per cent."""
+        """True for a share, in per cent."""
         return self.name != BIAS
 
     @property
     def by_chance(self) -> bool:
-        """True if the nominal level of a test is what it should be."""
+        """True if the share should be the nominal level of the test."""
         return self.name == REJECTED and self.of_numbers is SHARES
 
     def nominal(self, confidence: float) -> float | None:
@@ -83,7 +80,7 @@ class Statistic:
         return confidence if self.name == COVERED else 0.0
 
 
-ROOTS = "each panel has an axis of its own, which is stretched towards {}."
+ROOTS = "each panel has its own axis, stretched towards {}."
 STATISTICS = {
     "size": Statistic(
         REJECTED, "Share of judges without self-bias that are called biased, %", (_root, _square), ROOTS.format("0"), SHARES
@@ -95,12 +92,12 @@ STATISTICS = {
         BIAS,
         f"Mean estimate of the last judge's self-bias less the truth, {UNIT}",
         (lambda value: np.arcsinh(np.asarray(value) / STRAIGHT), lambda place: STRAIGHT * np.sinh(place)),
-        f"each panel has an axis of its own, nearly straight within {STRAIGHT:g} points of 0 and logarithmic beyond.",
+        f"each panel has its own axis, nearly linear within {STRAIGHT:g} points of 0 and logarithmic beyond.",
         BIASES,
     ),
     "coverage": Statistic(
         COVERED,
-        "Share of intervals that hold the planted self-bias, %",
+        "Share of intervals that contain the planted self-bias, %",
         (lambda share: 1 - _root(1 - np.asarray(share)), lambda place: 1 - _square(1 - np.asarray(place))),
         ROOTS.format("100 %"),
         [1 - share for share in SHARES],
@@ -114,9 +111,9 @@ def montecarlo(
 ) -> Figure:
     """Draw one of STATISTICS of self-bias: a panel for each grid, a row for each estimator, a point for each setting.
 
-    `table`: the table of that name, see `recuse.montecarlo.estimators`; grids: of each the title, the dials in words, a line
-    each, and the estimators that are tried; world: what the worlds have in common, in words. A dashed line is the nominal
-    share, or no bias, the band about it TOLERANCE; bars are ERRORS Monte Carlo errors on each side.
+    `table`: the table of that name, see `recuse.montecarlo.estimators`; grids: title, dials in words and estimators of each;
+    world: what the worlds have in common, in words. Dashed: the nominal share, or no bias, in a band of TOLERANCE; bars: ERRORS
+    Monte Carlo errors on each side.
     """
     statistic = STATISTICS[name]
     drawn = _rows(table, statistic)
@@ -139,7 +136,7 @@ def montecarlo(
     letters = dict.fromkeys(ESTIMATORS[name].estimand for name in _present(drawn))
     entries = {estimand[0]: estimand for estimand in reversed(letters)}  # of B the first
     swatches = [Entry(entries[letter].split(", by")[0], [{"color": COLOURS[letter], "lw": 0}]) for letter in sorted(entries)]
-    order = "in each row, from the top and from pale to dark: the values named first over the panel, in their order"
+    order = "in each row, from the top and from pale to dark: the values listed first above the panel, in that order"
     shades = Entry(order, [{"color": shade, "lw": 0} for shade in _shades(INK, 4)])
     legend = [[Entry(statistic.axis)], swatches, [shades]]
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=legend, note=note)
@@ -165,7 +162,7 @@ def _stacked(heights: Mapping[str, float], columns: int) -> dict[str, tuple[int,
 
 
 def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
-    """The rows that are drawn. Of an estimator that tests all biases at once, how often it rejects any stands for the size."""
+    """The rows that are drawn; the size of an estimator that tests all biases at once is how often it rejects any."""
     at_once = table["estimator"].map(lambda name: ESTIMATORS[name].at_once).astype(bool)
     alone = (table["statistic"] == statistic.name) & (table["quantity"] == "self_bias")
     any_of_all = (table["statistic"] == ANY_REJECTED) & (table["quantity"] == BOTH)
@@ -173,7 +170,7 @@ def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
     term = own["term"].fillna(ALL)
     if not statistic.share:
         return own[term == term[term != ALL_JUDGES].max()]
-    # Of an estimator that says something of the mean over judges only, that.
+    # Some estimators have only the mean over judges.
     chosen = own[term.isin([ALL, ALL_JUDGES])].sort_values("term", na_position="first", kind="stable")
     return chosen.drop_duplicates(["grid", "setting", "estimator"]).sort_index()
 
@@ -254,7 +251,7 @@ def _draw(axes: Axes, own: pd.DataFrame) -> None:
 
 
 def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -> str:
-    """Estimators that have nothing to draw in a panel in whose worlds they are tried, such as one that refuses."""
+    """Estimators with nothing to draw in a panel in whose worlds they are tried, such as one that refuses."""
     tried = {name: [grid for grid in panels if name in grids[grid]["estimators"]] for name in ESTIMATORS}
     silent = {name: [grid for grid in of if not (panels[grid]["estimator"] == name).any()] for name, of in tried.items()}
     words = [
@@ -262,22 +259,22 @@ def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -
         for name, of in silent.items()
         if of
     ]
-    return f"Tried, without such an answer: {enumerated(words)}." if words else ""
+    return f"Tried, without a result: {enumerated(words)}." if words else ""
 
 
 def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.DataFrame) -> str:
     parts = [f"{world} {drawn['replicates'].max():,} draws of each world. Bars: {ERRORS} Monte Carlo errors on each side."]
     if nominal is None:
-        parts.append("Power is of use only to an estimator that keeps its size in the same worlds: see the figure size.")
+        parts.append("Power is meaningful only for an estimator that keeps its size in the same worlds: see the figure size.")
     elif statistic.share:
         band = f"in a band of {100 * TOLERANCE:.0f} points to each side"
         parts.append(f"Dashed: {100 * nominal:.0f} %, {band}; {statistic.words}")
     else:
         parts.append(f"Dashed: no bias; {statistic.words}")
     if not statistic.share:
-        parts.append("The last judge is the best model, has the greatest preference for length and lacks the most ratings.")
+        parts.append("The last judge is the best model, has the strongest preference for length and lacks the most ratings.")
     elif (drawn["estimator"] == "C_randomisation").any():
         parts.append("The randomisation test is of the mean over all judges.")
     if statistic.by_chance and any(ESTIMATORS[name].at_once for name in drawn["estimator"].unique()):
-        parts.append("Any of all: the share of draws in which one self- or family-bias at least is called so.")
+        parts.append("Any of all: the share of draws in which at least one self- or family-bias is called so.")
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""The scorecard drawn: published values against ours, and by how much they differ."""
+"""Figure of the scorecard: published values against ours, and their differences."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
 from recuse.published.claims import ABSENT
 from recuse.published.values import JUDGES, ORDER
 
-CLIP = 3.0  # tolerances: what deviates by more is counted at the edge
+CLIP = 3.0  # tolerances: larger deviations are counted at the edge
 ROW = 0.2
 BELOW = 0.42  # inches for ticks and axis text
 TITLE = 0.24
@@ -49,7 +49,7 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
     """Published values against this study's (top), and their deviations in units of the tolerance by figure (below).
 
     `table`: the scorecard, with item, figure, spec, quantity, term, published, ours, deviation, verdict. Dots match, crosses
-    differ; deviations beyond CLIP are counted at the edge, and verdicts beside each row. What is absent is said.
+    differ; deviations beyond CLIP are counted at the edge, and verdicts beside each row.
     """
     values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
     figures = sorted(dict.fromkeys(values["figure"]), key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
@@ -98,19 +98,19 @@ def claim_text(rows: pd.DataFrame) -> str:
 
 
 def cause_text(values: pd.DataFrame) -> str:
-    """Say once what is known of the values of each panel of comparisons: what is planted, of other data, or restated."""
-    told = values.assign(title=values["item"].map(OF_COMPARISONS)).dropna(subset=["cause"])
-    causes = told.drop_duplicates(["title", "cause"]).groupby("title", sort=False)["cause"].agg("; ".join)
+    """The causes of the values of each panel of comparisons: planted, of other data, or restated."""
+    caused = values.assign(title=values["item"].map(OF_COMPARISONS)).dropna(subset=["cause"])
+    causes = caused.drop_duplicates(["title", "cause"]).groupby("title", sort=False)["cause"].agg("; ".join)
     return " ".join(f"{title}: {cause}." for title, cause in causes.items())
 
 
 def _of_comparisons(values: pd.DataFrame) -> bool:
-    """Whether these are values about comparisons, by judges of other papers than Play Favorites."""
+    """True for values of comparisons, whose judges are not those of Play Favorites."""
     return bool(values["item"].isin(list(OF_COMPARISONS)).any())
 
 
 def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of comparisons, what is judged."""
+    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of comparisons, judged values only."""
     if _of_comparisons(values):
         judged = values[values["verdict"] != ABSENT]
         titles = judged["item"].map(OF_COMPARISONS)
@@ -125,7 +125,7 @@ def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> None:
-    """Our value over the published one, with the line on which they are equal."""
+    """Our value against the published one, with the line of equality."""
     axes.set_title(title)
     axes.spines[["left", "right", "top"]].set_visible(False)
     rows = rows.dropna(subset=["ours"])
@@ -155,7 +155,7 @@ def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> N
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
-    """A row of points for each figure; what lies beyond CLIP on either side is an arrow with a count."""
+    """A row of points for each figure; arrows count the points beyond CLIP on either side."""
     axes.set_xlim(-CLIP, CLIP)
     axes.set_xticks(np.arange(-CLIP, CLIP + 1))
     plain_rows(axes, figures)

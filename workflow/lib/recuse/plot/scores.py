@@ -1,12 +1,11 @@
 """How judges rate beside humans: mean scores (Figures 2 and 6 of Play Favorites), correlations (Figure 5), and curves."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -26,7 +25,7 @@ from recuse.plot.intervals import (
     write_absent,
     write_instead,
 )
-from recuse.plot.page import Entry, Page, corners, family_entries, grid, page_of_panels, page_of_words
+from recuse.plot.page import Entry, Page, family_entries, grid, page_of_panels, page_of_words
 from recuse.plot.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -38,7 +37,6 @@ from recuse.plot.style import (
     interval_text,
     language,
     widest,
-    wrap,
 )
 
 # Mean scores.
@@ -46,11 +44,8 @@ POOLED_CELL = (0.6, 0.25)  # widest width, and height, of a cell in inches
 SMALL_CELL = (0.42, 0.185)
 NARROWEST = 0.25  # inches that a number takes
 GUTTER = 0.16  # inches between panels, across
-INSET = 0.015  # inches
-HUMAN_GAP = 0.06  # inches between the judges and the humans
 MARK_ROOM = 0.13  # inches for the square in the family's colour and the space around it
 OUTLINE = 1.3  # points, around the cells of own completions
-SLANT = 45  # degrees, for names wider than their column
 # Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
 RAMP = LinearSegmentedColormap.from_list("row", ["#F5F5F5", "#9A9A9A"])
 MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "linewidth": 0}
@@ -75,50 +70,6 @@ NO_CURVES = "No curve: the rows of no judge determine one, as where none has a h
 NO_BAND = "A curve without a band has no standard error."
 
 
-@dataclass(frozen=True)
-class Cells:
-    """What the panels of a page share: judges down (the humans last), models across, size of a cell in inches."""
-
-    palette: Palette
-    judges: list[str]
-    models: list[str]
-    width: float
-    height: float
-
-    @property
-    def raters(self) -> list[list[str]]:
-        """The judges, and the humans apart from them if they have rated."""
-        groups = [name for name in self.judges if name != HUMAN], [name for name in self.judges if name == HUMAN]
-        return [group for group in groups if group]
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height of one panel without its names, in inches."""
-        gaps = HUMAN_GAP * (len(self.raters) - 1)
-        return len(self.models) * self.width, len(self.judges) * self.height + gaps
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the models, wrapped into their columns where all go in without breaking a word."""
-        room = self.width - 0.04
-        if widest(word for model in self.models for word in model.split()) > room:
-            return self.models
-        wrapped = [wrap(model, room) for model in self.models]
-        lines = max(name.count("\n") for name in wrapped)
-        return [name + "\n" * (lines - name.count("\n")) for name in wrapped]  # the first lines then stand level
-
-    @property
-    def slanted(self) -> bool:
-        """True if the names stand aslant, for want of room."""
-        return widest(self.names) > self.width
-
-    @property
-    def below(self) -> float:
-        """Inches under a panel for the marks and names of the models."""
-        lines = 1 + self.names[0].count("\n")
-        return MARK_ROOM + (widest(self.names) * math.sin(math.radians(SLANT)) if self.slanted else lines * 0.11)
-
-
 @language()
 def mean_scores(table: pd.DataFrame, subject: Subject) -> Figure:
     """Mean score that each judge, and the humans, give each model over all dimensions (Play Favorites, Figure 2).
@@ -141,7 +92,8 @@ def mean_scores_by_dimension(table: pd.DataFrame, subject: Subject) -> Figure:
 def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], title: float) -> Figure:
     if table.empty:
         raise DataError("mean scores: no row to draw; pooled rows have no dimension, rows by dimension name one")
-    judges, models = subject.palette.order(table["judge"]), subject.palette.order(table["model"])
+    palette = subject.palette
+    judges, models = palette.order(table["judge"]), palette.order(table["model"])
     panels = {
         name: rows.pivot(index="judge", columns="model", values="mean").reindex(index=judges, columns=models)
         for name, rows in table.groupby("dimension")
@@ -149,41 +101,29 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
     rows, columns = grid(len(panels), 2)
     left = EDGE + LINE + widest(judges) + MARK_ROOM + 0.05
     room = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
-    cells = Cells(subject.palette, judges, models, max(NARROWEST, min(cell[0], room / len(models))), cell[1])
-    below, step = cells.below + LINE + 0.08, (max(cells.size[0], widest(panels, TEXT, "bold")) + GUTTER, cells.size[1] + title)
-    width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
+    size = len(models) * max(NARROWEST, min(cell[0], room / len(models))), len(judges) * cell[1]
+    below = MARK_ROOM + 0.75 * widest(models) + LINE + 0.1
+    step = max(size[0], widest(panels, TEXT, "bold")) + GUTTER, size[1] + title
     hatched = any(panel.isna().any(axis=None) for panel in panels.values())
     legend = [
-        *family_entries(subject.palette, [*models, *judges], others=""),
+        *family_entries(palette, [*models, *judges], others=""),
         Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
         Entry("lowest to highest mean of the row", [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)]),
         *[Entry("no ratings", [MISSING])] * hatched,
     ]
+    width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
     page = Page(subject=subject, width=width, body=below + rows * step[1], legend=[legend], note=NOTE)
-    places = corners(len(panels), columns, step=step)
-    for number, ((name, panel), (x, y)) in enumerate(zip(panels.items(), places, strict=True)):
-        axes = _draw_heatmap(page, (left + x, below + y), panel, cells)
-        axes[0].set_title(name)
-        if number % columns == 0:
-            _name_raters(axes, cells)
-            page.text(EDGE, below + y + cells.size[1] / 2, "judge", rotation=90, va="center")
-        if number + columns >= len(panels):
-            _name_models(axes[-1], cells)
+    places = page.panels(len(panels), columns, corner=(left, below), size=size, step=step)
+    for (name, panel), place in zip(panels.items(), places, strict=True):
+        place.axes.set_title(name)
+        _draw_cells(place.axes, panel, palette)
+        if place.first:
+            _name(place.axes.yaxis, judges, palette)
+            page.text(EDGE, place.bottom + size[1] / 2, "judge", rotation=90, va="center")
+        if place.lowest:
+            _name(place.axes.xaxis, models, palette, rotation=45, ha="right", rotation_mode="anchor")
     page.centred(left + (columns * step[0] - GUTTER) / 2, 0.02, "model that wrote the completions")
     return page.figure
-
-
-def _draw_heatmap(page: Page, corner: tuple[float, float], panel: pd.DataFrame, cells: Cells) -> list[Axes]:
-    """Heatmap of `panel` (judge by model), the humans' row set apart below; axes from the top down."""
-    x, top = corner[0], corner[1] + cells.size[1]
-    drawn = []
-    for raters in cells.raters:
-        height = len(raters) * cells.height
-        axes = page.axes(x, top - height, cells.size[0], height)
-        _draw_cells(axes, panel.loc[raters], cells)
-        drawn.append(axes)
-        top -= height + HUMAN_GAP
-    return drawn
 
 
 def shades(block: pd.DataFrame) -> pd.DataFrame:
@@ -193,52 +133,38 @@ def shades(block: pd.DataFrame) -> pd.DataFrame:
     return scaled.where(scaled.notna() | block.isna(), 0.5)
 
 
-def _draw_cells(axes: Axes, block: pd.DataFrame, cells: Cells) -> None:
+def _draw_cells(axes: Axes, panel: pd.DataFrame, palette: Palette) -> None:
     import seaborn  # here, as importing it takes longer than drawing the other figures of this module
 
     look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "xticklabels": False, "yticklabels": False}
-    numbers = {"annot": block, "fmt": ".2f", "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"}}
-    seaborn.heatmap(shades(block), ax=axes, **look, **numbers)
+    numbers = {"annot": panel, "fmt": ".2f", "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"}}
+    seaborn.heatmap(shades(panel), ax=axes, **look, **numbers)
     axes.set(xlabel="", ylabel="")
-    axes.tick_params(length=0)
+    axes.tick_params(length=0, pad=72 * MARK_ROOM)
     axes.spines["bottom"].set_visible(False)
-    across, down = INSET / cells.width, INSET / cells.height  # so that the line of a box lies within its cell
-    for row, judge in enumerate(block.index):
-        for column, model in enumerate(block.columns):
-            box = (column + across, row + down), 1 - 2 * across, 1 - 2 * down
-            if np.isnan(block.iat[row, column]):
+    if HUMAN in panel.index:
+        axes.axhline(len(panel) - 1, color="white", lw=4, gid="humans")
+    for row, judge in enumerate(panel.index):
+        for column, model in enumerate(panel.columns):
+            box = (column + 0.03, row + 0.06), 0.94, 0.88
+            if np.isnan(panel.iat[row, column]):
                 axes.add_patch(Rectangle(*box, gid="missing", **MISSING))
             if judge == model:
-                line = {"edgecolor": cells.palette.colour(model), "linewidth": OUTLINE, "joinstyle": "miter"}
-                axes.add_patch(Rectangle(*box, gid="own", fill=False, **line))
+                line = {"edgecolor": palette.colour(model), "linewidth": OUTLINE, "joinstyle": "miter", "zorder": 3}
+                axes.add_patch(Rectangle(*box, gid="own", fill=False, clip_on=False, **line))
 
 
-def _name_raters(axes: Sequence[Axes], cells: Cells) -> None:
-    """Write the raters' names left of their rows, a square in the family's colour between."""
-    for panel, raters in zip(axes, cells.raters, strict=True):
-        places = [row + 0.5 for row in range(len(raters))]
-        panel.set_yticks(places, raters, rotation=0)
-        panel.tick_params(axis="y", pad=72 * MARK_ROOM)
-        beside = panel.get_yaxis_transform() + ScaledTranslation(-0.07, 0, panel.figure.dpi_scale_trans)
-        for place, rater in zip(places, raters, strict=True):
-            if cells.palette.family(rater):
-                _mark_family(panel, 0, place, beside, cells.palette.colour(rater))
-
-
-def _name_models(axes: Axes, cells: Cells) -> None:
-    """Write the models' names under their columns, a square in the family's colour between."""
-    places = [column + 0.5 for column in range(len(cells.models))]
-    aslant = {"rotation": SLANT, "ha": "right", "rotation_mode": "anchor"} if cells.slanted else {"va": "top"}
-    axes.set_xticks(places, cells.names, **aslant)
-    axes.tick_params(axis="x", pad=72 * MARK_ROOM)
-    beneath = axes.get_xaxis_transform() + ScaledTranslation(0, -0.07, axes.figure.dpi_scale_trans)
-    for place, model in zip(places, cells.models, strict=True):
-        _mark_family(axes, place, 0, beneath, cells.palette.colour(model))
-
-
-def _mark_family(axes, x, y, transform, colour):
-    settings = {"marker": "s", "markersize": 4.5, "markeredgewidth": 0, "clip_on": False, "gid": "family"}
-    axes.plot([x], [y], color=colour, transform=transform, **settings)
+def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> None:
+    """Write the names beside an axis, a square in the colour of each one's family between."""
+    places, axes, upright = [place + 0.5 for place in range(len(names))], axis.axes, axis.axis_name == "y"
+    axis.set_ticks(places, names, **settings)
+    shift = ScaledTranslation(*((-0.07, 0) if upright else (0, -0.07)), axes.figure.dpi_scale_trans)
+    transform = (axes.get_yaxis_transform() if upright else axes.get_xaxis_transform()) + shift
+    square = {"marker": "s", "markersize": 4.5, "markeredgewidth": 0, "clip_on": False, "gid": "family"}
+    for place, name in zip(places, names, strict=True):
+        if palette.family(name):
+            spot = ([0], [place]) if upright else ([place], [0])
+            axes.plot(*spot, color=palette.colour(name), transform=transform, **square)
 
 
 @language()

@@ -39,10 +39,10 @@ GUTTER = 0.16  # inches between panels
 LEAST_PANEL = 1.0  # inches
 AVERAGE = "average rank"
 ACROSS = "attack success rate (ASR, lower is more robust)"
-NO_RATES = "No attack success rate: there is no perturbed answer beside a control group."
+NO_RATES = "No attack success rate: no perturbed answer has a control group."
 NOTE_OF_RATES = (
     "ASR: of the samples where the judge did not prefer the answer before it was perturbed, the share where it prefers it "
-    "after; where the perturbation makes the answer worse, of the samples where it did not prefer the other answer, the share "
+    "after; if the perturbation makes the answer worse, of the samples where it did not prefer the other answer, the share "
     "where it still does not. n: these samples. Judges by average rank over the panels of an experiment; rank 1 is the lowest "
     "ASR."
 )
@@ -57,7 +57,7 @@ PLACES = {
     "second": ("shown second", {"facecolor": ORANGE, "hatch": "//////", **EDGING}),
 }
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
-NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, errors left out. Judges by the size of the difference."
+NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, without errors. Judges by the size of the difference."
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def attack_success(
 ) -> Figure:
     """ASR with its interval, a panel for each perturbation (and pair of models), the experiments one below another.
 
-    rates: the table of success rates, ranks: that of average ranks, whose order the judges have; see
-    `recuse.pairwise.attacks` and `ranks`. published: the file of printed rates, in a list; they are drawn beside those of the
+    rates, ranks: the tables of success rates and of average ranks, in whose order judges are drawn; see
+    `recuse.pairwise.attacks` and `ranks`. published: the file of printed rates, in a list; each is drawn beside the rate of the
     same attack on the same judge; see `key_of_attack`.
     """
     if rates.empty:
@@ -107,7 +107,7 @@ def attack_success(
     panel = max(LEAST_PANEL, room / columns)
     heights = [grid(len(block.panels), columns)[0] * (block.height + block.above(panel)) for block in blocks]
     body = BELOW_RATES + sum(heights) + (len(blocks) - 1) * TICKS + len(blocks) * HEADING * LINE
-    counted = Entry(f"of these votes, exact {percent(confidence)} interval", line={"color": BLUE, "lw": STROKE, **POINT})
+    counted = Entry(f"these votes, exact {percent(confidence)} interval", line={"color": BLUE, "lw": STROKE, **POINT})
     printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
     width, legend = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + beside, [[counted, *printed]]
     page = Page(subject=subject, width=width, body=body, legend=legend, note=NOTE_OF_RATES)
@@ -223,7 +223,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
 
 
 def _draw_votes(bars: Axes, points: Axes, place: int, row: Mapping) -> None:
-    """An interval of a difference may have no width: votes of all questions may be balanced."""
+    """An interval of a difference has no width if the votes of all questions are balanced."""
     if not row["n"]:
         write_instead(bars, place, "errors only")
         write_instead(points, place, "errors only")

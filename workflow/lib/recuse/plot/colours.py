@@ -1,4 +1,4 @@
-"""Colours: of families, the same in every figure, of lines and texts, and of what has no family."""
+"""Colours of families, the same in every figure, of lines and texts, and of judges without a family."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from colorsys import hls_to_rgb
@@ -26,7 +26,7 @@ GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, whe
 
 
 def spare_colours(taken: Iterable[str]) -> Iterator[str]:
-    """Colours (#RRGGBB) without end, always in the same order; those of Okabe and Ito and of Tol only if none taken is near."""
+    """Endless colours (#RRGGBB) in a fixed order; those of Okabe and Ito and of Tol only if no taken colour is near."""
     used = [bytes.fromhex(colour[1:]) for colour in taken]
     for colour in OKABE_ITO + TOL:
         channels = bytes.fromhex(colour[1:])
@@ -38,9 +38,9 @@ def spare_colours(taken: Iterable[str]) -> Iterator[str]:
 
 
 def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
-    """Colour of each of config's `families` (name -> {colour}, {} or None): the one it is given, or the next spare one.
+    """Colour of each of config's `families` (name -> {colour}, {} or None): its own, or the next spare one.
 
-    One more family without a colour changes none before it.
+    A further family changes no colour before it.
     """
     colours = {name: (setting or {}).get("colour") for name, setting in families.items()}
     spare = spare_colours(colour for colour in colours.values() if colour)
@@ -56,7 +56,7 @@ class Palette:
     colours: dict[str, str] = field(init=False)
 
     def __post_init__(self):
-        """Give every family its colour, in config's order, whatever models there are; then one that only a model names."""
+        """Give every family its colour, in config's order; then those that only a model names."""
         named = {setting["family"]: {} for setting in self.models.values() if setting["family"] not in self.families}
         object.__setattr__(self, "colours", family_colours({**self.families, **named}))
 

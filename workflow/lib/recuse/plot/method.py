@@ -33,7 +33,7 @@ SAYS = (
 
 
 def method(subject: Subject, *, seed: int) -> Figure:
-    """The method on three worlds that are simulated for it, whatever the study."""
+    """The method on three worlds simulated for this figure, whatever the study."""
     return draw_worlds(simulate_worlds(seed=seed), subject)
 
 
@@ -43,8 +43,8 @@ def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
 
     Lines are the fit of rating = beta * reference + gamma * own, offset by the estimated self-bias; on the margins the
     densities of reference scores (top) and ratings (right) with their means (Play Favorites, Figure 1). Numbers above a panel:
-    the estimated self-bias, and the difference of the mean ratings, which mixes it with quality. The foot says that the data
-    are simulated, whatever the study of `subject` is.
+    the estimated self-bias, and the difference of the mean ratings, which mixes it with quality. The foot marks the data as
+    simulated, whatever the study of `subject`.
     """
     panel = (DOUBLE_COLUMN - 2 * EDGE - LEFT - 2 * GUTTER) / 3 - MARGIN - CLOSE
     legend = [

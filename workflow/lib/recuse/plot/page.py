@@ -1,4 +1,4 @@
-"""The frame of a figure: a legend on top, the study named at the foot, axes placed in inches between them."""
+"""The frame of a figure: a legend on top, axes placed in inches, and the study with a note at the foot."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class Entry:
 
 
 def family_entries(palette: Palette, models: Sequence[str], *, others: str = "no family in config") -> list[Entry]:
-    """A coloured square for each family of `models`, and a grey one, if it is to have a name, where a model has none."""
+    """A coloured square for each family of `models`, and a grey one, named `others`, if a model has none."""
     entries = [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
     if others and any(palette.family(model) is None for model in models):
         entries.append(Entry(others, [{"color": NEUTRAL, "lw": 0}]))
@@ -70,12 +70,12 @@ def family_entries(palette: Palette, models: Sequence[str], *, others: str = "no
 
 
 def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
-    """Width in inches of the widest entry of a legend: a page must have it."""
+    """Width in inches of the widest entry of a legend."""
     return max((entry.width - GAP for group in legend for entry in group), default=0.0)
 
 
 class Panel(NamedTuple):
-    """One of several panels in lines, and where its lower left corner is."""
+    """One of several panels in lines, with its lower left corner."""
 
     axes: Axes
     left: float
@@ -99,8 +99,8 @@ class Page:
     def __init__(self, *, subject: Subject, width: float, body: float, legend: Sequence[Sequence[Entry]], note: str = ""):
         """Open a page with `body` inches between legend and foot.
 
-        Each group of `legend` begins a new line. The foot holds the kind of the data as a badge, filled when they are
-        simulated, the study's title, the estimand where there is one, and `note`, which may have lines.
+        Each group of `legend` begins a new line. The foot has the kind of the data as a badge, filled if simulated, the study's
+        title, the estimand if any, and `note`, which may have lines.
         """
         rows = [row for group in legend for row in _flow(group, width - 2 * EDGE)]
         badge = BADGES[subject.kind]
@@ -141,7 +141,7 @@ class Page:
         self._write(left, bottom + self.floor, text, **settings)
 
     def centred(self, middle: float, bottom: float, text: str) -> None:
-        """Lines about a place of the body, the last at `bottom`, moved in from a side where they would leave the paper."""
+        """Lines centred at a place of the body, the last at `bottom`, but within the paper."""
         room = EDGE + text_width(text) / 2
         middle = max(room, min(middle, self.figure.get_size_inches()[0] - room))
         for number, line in enumerate(reversed(text.split("\n"))):
@@ -207,12 +207,12 @@ def page_of_panels(
 
 
 def joined(*sentences: str) -> str:
-    """Those of the sentences that there are, in one text."""
+    """The sentences that are not empty, in one text."""
     return " ".join(filter(None, sentences))
 
 
 def page_of_words(subject: Subject, text: str) -> Figure:
-    """A page with nothing to draw, that says why."""
+    """A page with nothing to draw that gives the reason."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
     page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
     for number, line in enumerate(reversed(lines)):
@@ -245,9 +245,9 @@ def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tupl
 
 
 def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """`table` with each condition as text, "" where it has no name, and the conditions in the order in which they come.
+    """`table` with each condition as text, "" without a name, and the conditions in order of appearance.
 
-    With several experiments each is named by its experiment, too: `experiment: condition`.
+    With several experiments a condition is `experiment: condition`.
     """
     names = _texts(table["condition"])
     if table["experiment"].nunique(dropna=False) > 1:
@@ -257,7 +257,7 @@ def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` with the judges of several experiments told apart: `judge (experiment)`."""
+    """`table` with the judges of several experiments as `judge (experiment)`."""
     if table["experiment"].nunique(dropna=False) < 2:
         return table
     pairs = zip(table["judge"], _texts(table["experiment"]), strict=True)
@@ -265,7 +265,7 @@ def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """`table` with an empty text where one of these names is missing, and text where it looks like a number."""
+    """`table` with these names as text, even if they look like numbers; empty where missing."""
     return table.assign(**{name: _texts(table[name]) for name in names if name in table})
 
 

@@ -1,7 +1,6 @@
-"""The visual language of all figures: sizes, type, texts that are measured, files that are the same every time.
+"""The style of all figures: sizes, type, measured texts, and files that are the same every time.
 
-Lengths are inches on paper, type sizes points. Texts are measured, not tried out by drawing, so that the same table always
-gives the same layout and the same bytes.
+Lengths are inches on paper, type sizes points. Texts are measured without drawing: the same table gives the same bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +62,7 @@ NAMES = (
     *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
     *("order", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term"),
 )
-# What a file says of itself beside its title: no date and no version of the drawing program, or no two would be equal.
+# Beside the title; a date or the version of the drawing program would make files differ.
 METADATA = {
     ".svg": {"Date": None, "Creator": "judgebias"},
     ".pdf": {"CreationDate": None, "Creator": "judgebias", "Producer": None},
@@ -78,9 +77,9 @@ def language():
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure says of the study it shows: its title, its kind (simulated, published or user), its palette.
+    """The study of a figure: its title, its kind (simulated, published or user), its palette.
 
-    estimand: what the biases in it are gaps to, in sentences; a line for each.
+    estimand: what the biases are gaps to, in sentences; a line for each.
     """
 
     label: str
@@ -158,7 +157,7 @@ def interval_text(confidence: float, standard_error: str) -> str:
 def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), byte for byte the same every time.
 
-    `title` is what a screen reader or a search finds in the file: a sentence without the numbers.
+    `title` is for screen readers and searches: a sentence without numbers.
     """
     for path in map(Path, outputs):
         with named(path):

@@ -54,6 +54,12 @@ def test_the_projects_own_settings_are_valid():
         ),
         ("leaderboard", ["gam"], "inference: leaderboard: gam: this table takes no spec with estimator"),
         ("bounds", ["llm_reference"], "inference: bounds: llm_reference: this table takes no spec with reference"),
+        (
+            "measurement_error",
+            ["llm_reference"],
+            "inference: measurement_error: llm_reference: this table takes no spec with reference",
+        ),
+        ("sensitivity", ["gam"], "inference: sensitivity: gam: this table takes no spec with estimator"),
         *((key, ["length_alone"], f"{key}: length_alone: {NO_BIAS}") for key in ("leaderboard", "idiosyncrasy")),
         ("sensitivity", ["length_alone"], f"sensitivity: length_alone: {NO_BIAS}"),
     ],

@@ -352,12 +352,10 @@ def test_too_noisy_has_a_reason(twin):
     assert all("estimate" in row for row in rows if row.get("method") == "simex")
 
 
-def test_a_reference_of_judges_and_a_dimension_without_reliability_are_refused(twin):
-    with pytest.raises(ConfigError, match="spec by_judges: found the estimator least_squares and the reference family"):
-        list(corrected_rows(Spec.of("by_judges", reference="family"), twin, RELIABILITY, confidence=0.9))
+def test_a_dimension_without_reliability_and_split_raters_with_length_are_refused(twin):
     (row,) = corrected_rows(MAIN, twin, dict.fromkeys(SCALES[1:], 0.5), confidence=0.9)
     assert row["reason"] == UNKNOWN.format(dimensions="Completeness")
-    with pytest.raises(ConfigError, match="spec long: found length or absorb"):
+    with pytest.raises(ConfigError, match="spec long: found length; with scores of single raters"):
         list(split_rater_rows(Spec.of("long", length="prompt"), twin, "", confidence=0.9))
 
 

@@ -4,7 +4,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from recuse.base.errors import ConfigError
 from recuse.base.tables import SENSITIVITY, write_table
 from recuse.data.selection import with_normalised_length
 from recuse.inference.sensitivity import Strength, as_strong_as, bias_in_errors, robustness_value, sensitivity_rows
@@ -109,5 +108,3 @@ def test_a_spec_without_length_has_no_benchmark(twin):
     rows = list(sensitivity_rows(Spec.of("main"), twin, confidence=0.9))
     assert rows
     assert not any("length_with_term" in row for row in rows)
-    with pytest.raises(ConfigError, match="spec o: found absorb or an estimator other than least_squares"):
-        list(sensitivity_rows(Spec.of("o", estimator="gam"), twin, confidence=0.9))

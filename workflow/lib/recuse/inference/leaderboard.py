@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.database import connect, create_table, text
-from recuse.base.errors import ConfigError
 from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
@@ -179,14 +178,7 @@ def leaderboards(spec: Spec, study: Study, *, replicates: int, confidence: float
     (n - 1) times sqrt(P / (P - 1)), of P prompts. Replicates that do not determine every score are left out; `replicates`
     counts the others. `change` is score - raw score. Ranks and their sets: see rank_sets. All that the spec calls bias is
     subtracted: under estimand A this includes the effect of measurement error in the human scores (see measurement_error).
-
-    Raises ConfigError for a spec without terms of bias.
     """
-    if spec.model.estimator != "least_squares" or not estimand_of(spec):
-        raise ConfigError(
-            f"config: specs: {spec.name}: it estimates no self- or family-bias by least squares to subtract from the ratings; "
-            "write a spec with the terms self and same_family"
-        )
     drawing, estimand = spec.changed(bootstrap=replicates), estimand_of(spec)
     errors = prompt_errors(drawing, study, seed=seed)
     resampled = resampled_means(spec, study, replicates=replicates, seed=seed)

@@ -71,7 +71,6 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
     reliability: of the human score, by dimension; if one is missing, or not in (0, 1], the only row says so. Errors are by
     prompt, and t has P - 1 degrees of freedom. What none of METHODS can estimate has a row without method, with the reason.
     """
-    _check(spec)
     moments = _moments(spec, study)
     if reason := unusable(reliability, moments.factors["dimension"]):
         yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
@@ -83,7 +82,6 @@ def corrected_rows(spec: Spec, study: Study, reliability: Mapping[str, float], *
 
 def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
     """Yield the same by corrected moments at each reliability of CURVE, equal in all dimensions."""
-    _check(spec)
     moments = _moments(spec, study)
     corrections = []
     for value in CURVE:
@@ -94,9 +92,8 @@ def curve_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]
 
 def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float) -> Iterator[dict]:
     """Yield the same by split raters, on completions with two raters or more; raters: canonical (parquet)."""
-    _check(spec)
-    if spec.selection.length is not None or spec.selection.absorb is not None:
-        raise ConfigError(f"spec {spec.name}: found length or absorb; split raters need a spec without them")
+    if spec.selection.length is not None:
+        raise ConfigError(f"spec {spec.name}: found length; with scores of single raters, name a spec without it")
 
     def rows_of(span: PromptRange) -> str:
         """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
@@ -276,15 +273,6 @@ class CorrectedFit:
         factor = small_sample_factor(self.prompts, self.plain)
         spread = np.where(np.outer(self.identified, self.identified), self._squares * factor, np.nan)
         return LeastSquares(self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1)
-
-
-def _check(spec: Spec) -> None:
-    if spec.model.estimator != "least_squares" or spec.selection.reference is not None:
-        raise ConfigError(
-            f"spec {spec.name}: found the estimator {spec.model.estimator} and the reference "
-            f"{spec.selection.reference or 'of humans'}; to correct for measurement error, name a spec of least squares on the "
-            "human score"
-        )
 
 
 def _moments(spec: Spec, study: Study) -> Moments:

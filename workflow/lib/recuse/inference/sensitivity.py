@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.errors import ConfigError
 from recuse.data.moments import Moments
 from recuse.data.study import Study
 from recuse.inference.refit import Refit, columns_by_prompt, refit
@@ -67,8 +66,6 @@ def sensitivity_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator
     length of the judges that carry the bias, and bias_as_length is how far an omitted variable as strong can move the estimate;
     the interval of errors CR1, wider by that on both sides, runs from as_length_ci_low to as_length_ci_high.
     """
-    if spec.selection.absorb is not None or spec.model.estimator != "least_squares":
-        raise ConfigError(f"spec {spec.name}: found absorb or an estimator other than least_squares; name a spec without them")
     moments, slices = moments_of(spec, study), dict(slices_of(spec, study))
     for fit in refit(spec, moments, study.row_blocks(spec.selection, moments.factors)):
         where = {"spec": spec.name, "slice": fit.label, "estimand": estimand_of(spec)}

@@ -135,11 +135,6 @@ class ProportionalOdds:
         constant, slope = layouts[:, 0][self.kind[chosen]], layouts[:, 1][self.kind[chosen]]
         return constant + (slope.T * self.reference[chosen]).T
 
-    def start(self) -> np.ndarray:
-        """Parameters without effects: the thresholds are the cumulative log odds."""
-        below = np.bincount(self.rating, weights=self.rows).cumsum()[:-1] / self.rows.sum()
-        return np.concatenate([np.zeros(self.terms), np.log(below / (1 - below))])
-
     def design(self) -> np.ndarray:
         """C'C of the contrasts that the likelihood depends on, (parameters, parameters): sides (a) and gaps."""
         return self._gram(self.outcome, self.threshold, np.ones(len(self.outcome)), (self.between > 0).astype(float))
@@ -282,7 +277,9 @@ def maximise(likelihood: ProportionalOdds, basis: np.ndarray) -> tuple[np.ndarra
     Returns the maximum and the inverse of the information on the basis, (parameters, parameters); DesignError if it does not
     converge.
     """
-    point = likelihood.start()
+    # Without effects, the thresholds are the cumulative log odds.
+    below = np.bincount(likelihood.rating, weights=likelihood.rows).cumsum()[:-1] / likelihood.rows.sum()
+    point = np.concatenate([np.zeros(likelihood.terms), np.log(below / (1 - below))])
     value = likelihood.value(point)
     for _ in range(ITERATIONS):
         inverse = basis @ np.linalg.inv(basis.T @ likelihood.information(point) @ basis) @ basis.T

@@ -154,30 +154,22 @@ class WildBootstrap(Pieces):
         }
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        (linear, squared), size = self._summands(values), min(PROMPTS, self._prompts_of_study - piece * PROMPTS)
+        row, column = self._gram
+        entries, scores = np.split(values, [len(row)], axis=1)
+        grams = np.zeros((len(values), *self._products.shape[1:]))
+        grams[:, row, column] = grams[:, column, row] = entries
+        h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
+        u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)  # a s and a H'
+        self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
+        self._squares += (u * u).sum(axis=0)
+        h = h[:, self._coefficient, self._term]
+        linear = np.concatenate([scores, h, u[:, self._coefficient] * h, v[:, self._coefficient] * h], axis=1)  # times w
+        squared = np.hstack([u * u, u * v, v * v])  # times w^2
+        size = min(PROMPTS, self._prompts_of_study - piece * PROMPTS)
         parts = steps(self._parts, "wild bootstrap", unit="draws", size=lambda _: DRAWS, total=self._parts[-1].stop)
         for number, part in enumerate(parts):
             weights = webb_weights(part.stop - part.start, size, seed=self._seed, key=(piece, part.start))[:, places]
             self._sums[number] += np.concatenate([weights @ linear, weights**2 @ squared], axis=1)
-
-    def _summands(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Summands of the draws by w and by w^2, (prompts, sums) each; values: (prompts, entries of G and of s).
-
-        By w: s, then H, u H and v H, with u = a s and v = a H', of the terms joined to each coefficient; by w^2: u^2, u v, v^2.
-        """
-        row, column = self._gram
-        entries, scores = np.split(values, [len(row)], axis=1)
-        terms = len(scores.T)
-        grams = np.zeros((len(values), terms, terms))
-        grams[:, row, column] = grams[:, column, row] = entries
-        h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
-        u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)
-        self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
-        self._squares += (u * u).sum(axis=0)
-        h = h[:, self._coefficient, self._term]
-        return np.concatenate([scores, h, u[:, self._coefficient] * h, v[:, self._coefficient] * h], axis=1), np.hstack(
-            [u * u, u * v, v * v]
-        )
 
     def _statistics(self, number: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numerators and squares of the WildTest of a coefficient in some draws; the squares without the factor of CR1."""
@@ -258,9 +250,7 @@ class PromptBootstrap(ResampledTotals):
         totals = self.totals()
         shifts = [
             shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
-            for start in steps(
-                range(0, len(totals), REPLICATES), "bootstrap", unit="draws", total=len(totals), size=lambda _: REPLICATES
-            )
+            for start in range(0, len(totals), REPLICATES)
         ]
         return np.where(self._solution.identified, self._solution.estimate + np.concatenate(shifts), np.nan)
 

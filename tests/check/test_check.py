@@ -53,7 +53,7 @@ def test_judges_that_are_models_and_families(check):
     assert findings["estimable", "A: family-bias of GPT"].value == 1
     alone = findings["estimable", "A: self-bias of Cohere Command XLarge"]
     assert (alone.value, alone.level) == (0, NOTE)
-    assert "this judge did not rate its own answers" in alone.words
+    assert "no ratings by this judge of its own answers" in alone.words
 
 
 def test_a_judge_with_another_spelling_is_reported(check):

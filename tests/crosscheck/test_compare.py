@@ -8,7 +8,7 @@ import pytest
 from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
 from recuse.base.errors import DesignError
-from recuse.crosscheck.compare import CURVES, beside_pygam, compared, raise_disagreement
+from recuse.crosscheck.compare import CURVES, against_pygam, compared, raise_disagreement
 from recuse.model.estimates import estimates_of
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
@@ -76,7 +76,7 @@ def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
     cells = cells_of(*rows)
     terms = carried_terms(cells)
     fit = fit_gam(cells, terms, covariance=covariance)
-    ours, theirs = beside_pygam(cells, terms, fit, covariance=covariance)
+    ours, theirs = against_pygam(cells, terms, fit, covariance=covariance)
     assert len(ours) > sum(term.quantity != "slope" for term in terms) + 2
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8)
     assert fit.n == len(rows[0])
@@ -85,7 +85,7 @@ def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
 def test_both_sides_agree_on_what_is_not_determined():
     cells = cells_of(*ROWS["a judge that rates itself alone"])
     terms = carried_terms(cells)
-    ours, theirs = beside_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
+    ours, theirs = against_pygam(cells, terms, fit_gam(cells, terms, covariance="HC0"), covariance="HC0")
     for found in (ours, theirs):
         lost = np.isnan(found).all(axis=1)
         names = [(term.quantity, term.term) for term in terms if term.quantity != "slope"]

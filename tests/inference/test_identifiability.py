@@ -67,7 +67,7 @@ def test_a_is_identified_by_the_judge_b_and_c_by_the_model_as_well(twin):
 
 def test_what_is_not_estimable_has_a_reason(twin):
     alone = rows_of(twin, Spec.of("alone", subset={"models_dropped": [MINI]}))
-    assert alone["family_bias", "GPT"]["words"] == "no judge of this family rated another of its models"
+    assert alone["family_bias", "GPT"]["words"] == "no ratings by this family's judges of its other models"
     tied = rows_of(twin, Spec.of("tied", terms=("intercept", "judge", "self")))
     assert tied["intercept", GPT]["words"] == TIED
     assert tied["intercept", GPT]["rank_deficiency"] == 1

@@ -211,7 +211,7 @@ def test_what_the_cells_do_not_identify_has_a_reason():
         name: {row.term: row.reason for row in IdiosyncrasyDesign(cells, seed=1, draws=10).test(preference(1, cells))}
         for name, cells in of.items()
     }
-    assert reasons["no own"]["m1"] == "this judge did not rate its own answers"
+    assert reasons["no own"]["m1"] == "no ratings by this judge of its own answers"
     assert reasons["judge"]["m1"] == "not estimable: no cell that is neither self nor family is of judge m1"
     assert reasons["model"]["m1"] == "not estimable: no cell that is neither self nor family is of model m1"
     assert reasons["judge"]["m0"] == reasons["model"]["m0"] == reasons["no own"][ALL_JUDGES] == ""

@@ -352,7 +352,7 @@ def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
         first, *others = slices
         assert first.slice == ("A" if spec.selection.slice else "")
         assert first.not_estimable[-1] == ("", "", "no row carries a term of the model")
-        assert [reason for *_, reason in first.not_estimable[:-1]] == ["this judge did not rate its own answers"] * 3
+        assert [reason for *_, reason in first.not_estimable[:-1]] == ["no ratings by this judge of its own answers"] * 3
         assert not first.coefficients
         assert [fitted.slice for fitted in others if fitted.coefficients] == (["B"] if spec.selection.slice else [])
     (one,) = estimate(spec.changed(slice=None, terms=("dimension",), subset={"dimension": ["A"]}), study, confidence=0.9)[1]

@@ -75,7 +75,7 @@ def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
     # Two families have one model left: their terms are absent, not zero, and that is said.
     assert {(gap["quantity"], gap["term"]) for gap in left_out} == {("family_bias", "Llama 3"), ("family_bias", "Mistral")}
     assert not any(key[1] == "family_bias" and key[2] in ("Llama 3", "Mistral") for key in rows)
-    assert all("another of its models" in gap["reason"] for gap in left_out)
+    assert all("of its other models" in gap["reason"] for gap in left_out)
 
 
 def test_one_model_dropped_has_a_slice_for_each_model(twin):
@@ -130,8 +130,8 @@ def test_judge_that_is_no_model_has_no_self_bias(tmp_path):
     rows, left_out = table(study, Spec.of("main"))
     assert ("", "self_bias", "GPT-3.5 Turbo") not in rows
     assert [(gap["quantity"], gap["term"], gap["reason"]) for gap in left_out] == [
-        ("self_bias", "GPT-3.5 Turbo", "this judge did not rate its own answers"),
-        ("family_bias", "Claude", "no judge of this family rated another of its models"),
+        ("self_bias", "GPT-3.5 Turbo", "no ratings by this judge of its own answers"),
+        ("family_bias", "Claude", "no ratings by this family's judges of its other models"),
     ]
 
 

@@ -120,7 +120,7 @@ def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
 
 
 def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
-    own = "this judge did not rate its own answers"
+    own = "no ratings by this judge of its own answers"
     reasons = gaps(
         ("a", None, own, "self_bias", "GPT-4o"), ("a", None, own, "self_bias", "A critic"), ("b", None, "x", "self_bias")
     )

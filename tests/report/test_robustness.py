@@ -218,6 +218,6 @@ def test_a_page_without_biases_begins_with_that(tmp_path):
     assert "a <study> No self- or family-bias can be estimated. USER'S DATA" in text
     assert "The paper" not in text
     _, _, text = written(
-        tmp_path, estimates=[], not_estimable=[absent("main", "Ada", "this judge did not rate its own answers")]
+        tmp_path, estimates=[], not_estimable=[absent("main", "Ada", "no ratings by this judge of its own answers")]
     )
-    assert "a <study> Equation 1: of 1 judge, 1 cannot be tested (this judge did not rate its own answers)." in text
+    assert "a <study> Equation 1: of 1 judge, 1 cannot be tested (no ratings by this judge of its own answers)." in text

@@ -42,14 +42,12 @@ def compared(specs: Iterable[Spec], study: Study, *, confidence: float) -> Itera
         if spec.model.estimator == "ordinal_logit":
             likelihoods.add(likelihood)
         what = WHAT[spec.model.estimator]
-        for label, terms, largest in (
-            _beside_ols(spec, study, confidence) if what == ESTIMATES else _beside_on_cells(spec, study)
-        ):
+        for label, terms, largest in _against_ols(spec, study, confidence) if what == ESTIMATES else _against_rows(spec, study):
             row = {"study": study.name, "spec": spec.name, "estimand": estimand_of(spec), "slice": label, "compared": what}
             yield row | {"terms": terms, "largest_difference": largest, "tolerance": TOLERANCES[what]}
 
 
-def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[str, int, float]]:
+def _against_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[str, int, float]]:
     """Yield the label, the number of terms and the largest difference of each slice."""
     spec = fitted_to(spec.changed(bootstrap=None, wild=None), study)
     ours, theirs = (
@@ -67,13 +65,13 @@ def _beside_ols(spec: Spec, study: Study, confidence: float) -> Iterator[tuple[s
         yield label, len(keys), max(_difference(ours[key], theirs[key]) for key in keys)
 
 
-def _beside_on_cells(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
+def _against_rows(spec: Spec, study: Study) -> Iterator[tuple[str, int, float]]:
     """The same for an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
         terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
         if len(cells.n) and spec.model.estimator == "gam":
             fit = fit_gam(cells, terms, covariance=covariance)
-            yield label, len(terms), _largest(*beside_pygam(cells, terms, fit, covariance=covariance))
+            yield label, len(terms), _largest(*against_pygam(cells, terms, fit, covariance=covariance))
         elif len(cells.n):
             with suppress(DesignError):  # not estimable, as the study's table says
                 yield label, len(terms), abs(improve(cells, terms, fit_ordinal(cells, terms))[0])
@@ -122,7 +120,7 @@ class _Rows:
         return self.features[self.features[:, 1 + place] > 0]
 
 
-def beside_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance: str) -> tuple[np.ndarray, np.ndarray]:
+def against_pygam(cells: Cells, terms: Sequence[Term], fit: GamFit, *, covariance: str) -> tuple[np.ndarray, np.ndarray]:
     """Values and standard errors, (numbers, 2), of `fit`, by gam.fit_gam, and of pygam on one row per rating.
 
     The numbers are the terms except slopes and the points of the judges' curves; NaN where there is none. pygam's LinearGAM has

@@ -17,8 +17,8 @@ RELATIVE = "not estimable: with effects of completions, intercepts and slopes ar
 BY_JUDGE = ("intercept", "slope", "length")
 BY_COMPLETION = ("dimension", "model", "model_dimension")  # quantities that are the same in all rows of a completion
 NO_ROWS = {
-    "self_bias": "this judge did not rate its own answers",
-    "family_bias": "no judge of this family rated another of its models",
+    "self_bias": "no ratings by this judge of its own answers",
+    "family_bias": "no ratings by this family's judges of its other models",
 }
 NO_SLICE = "no row is left"
 NO_TERM = "no row carries a term of the model"

@@ -261,13 +261,13 @@ class ProportionalOdds:
         return 1 / np.expm1(np.where(self.between > 0, self._gaps(point), np.inf))
 
 
-def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
+def _assembled(terms: np.ndarray, cross: np.ndarray, diagonal: np.ndarray, off_diagonal: np.ndarray) -> np.ndarray:
     """Assemble (parameters, parameters) from blocks; that of the thresholds is tridiagonal."""
     k, places = len(terms), len(terms) + np.arange(len(diagonal))
     matrix = np.zeros((k + len(diagonal),) * 2)
     matrix[:k, :k], matrix[:k, k:], matrix[k:, :k] = terms, cross, cross.T
     matrix[places, places] = diagonal
-    matrix[places[:-1], places[1:]] = matrix[places[1:], places[:-1]] = beside
+    matrix[places[:-1], places[1:]] = matrix[places[1:], places[:-1]] = off_diagonal
     return matrix
 
 

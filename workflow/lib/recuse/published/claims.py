@@ -117,128 +117,11 @@ def compared(
 
 
 @criterion
-def consistent_references(results: Results, terms: Names) -> Findings:
-    """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges as the reference."""
-    for term in terms:
-        for family in results.slices(REFERENCE, "self_bias", term):
-            yield from compared(Value.same_sign, [term], to=REFERENCE, slices=("", family), among=Value.clear_of_zero)(results)
-
-
-def mean_spearman(results: Results, judges: Names, dimensions: Names) -> float:
-    """The mean over judges and dimensions of Spearman's correlation with the humans."""
-    return fmean(results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions))
-
-
-@criterion
-def strongest_judges(results: Results, judges: Names) -> Findings:
-    """Each of `judges` has a higher mean Spearman over the dimensions than every other judge."""
-    means = {judge: mean_spearman(results, [judge], DIMENSIONS) for judge in JUDGES}
-    best = max((judge for judge in JUDGES if judge not in judges), key=means.get)
-    for judge in judges:
-        text = f"{judge} {means[judge]:.3f}, best of the others {best} {means[best]:.3f}"
-        yield Finding(means[judge] > means[best], text)
-
-
-@criterion
-def stronger_dimensions(results: Results, dimensions: Names) -> Findings:
-    """Mean Spearman over the judges is higher in each of `dimensions` than on average in the others."""
-    rest = mean_spearman(results, JUDGES, [name for name in DIMENSIONS if name not in dimensions])
-    for name in dimensions:
-        mean = mean_spearman(results, JUDGES, [name])
-        yield Finding(mean > rest, f"{name} {mean:.3f}, the other dimensions {rest:.3f}")
-
-
-@criterion
-def some_spearman_above(results: Results, limit: float, dimensions: Names) -> Findings:
-    """In each of `dimensions` at least one judge has a Spearman correlation above `limit`."""
-    for name in dimensions:
-        correlations = {judge: results.spearman(name, judge) for judge in JUDGES}
-        best = max(correlations, key=correlations.get)
-        yield Finding(correlations[best] > limit, f"{name}: highest {correlations[best]:.3f} ({best})")
-
-
-@criterion
 def raters_agree(results: Results, statistic: str, test: Test, dimensions: Names = ("",)) -> Findings:
     """`test` of a statistic of the human raters in each dimension; "" is the average."""
     for name in dimensions:
         value = results.raters(name, statistic)
         yield Finding(test(value), f"{statistic} {value.value:.3f} in {name or 'the average of dimensions'}")
-
-
-@criterion
-def means_cluster(results: Results, low: float, high: float) -> Findings:
-    """Each judge's mean of each model, to two decimals, lies between `low` and `high`."""
-    for judge, model in product(JUDGES, JUDGES):
-        mean = round(results.mean("", judge, model), 2)
-        yield Finding(low <= mean <= high, f"{judge} on {model} {mean:.2f}")
-
-
-@criterion
-def own_is_top(results: Results, judges: Names) -> Findings:
-    """Each judge's mean of itself is the highest of its row or of its column, within half of 0.01."""
-    for judge in judges:
-        own = results.mean("", judge, judge)
-        row = max(results.mean("", judge, model) for model in JUDGES)
-        column = max(results.mean("", other, judge) for other in JUDGES)
-        text = f"{judge} {own:.3f}, highest of its row {row:.3f}, of its column {column:.3f}"
-        yield Finding(own > min(row, column) - 0.005, text)
-
-
-@criterion
-def human_gap_near(results: Results, gap: float, models: tuple[str, str]) -> Findings:
-    """The first model's mean by the humans is `gap` above the second one's, to within 0.01."""
-    difference = human_gap(results, models)
-    yield Finding(abs(difference - gap) <= 0.01, f"gap of the human means {difference:.3f}")
-
-
-@criterion
-def bias_like_gap(results: Results, judges: Names, models: tuple[str, str]) -> Findings:
-    """Each judge's self-bias is within 0.01 of the gap between the humans' means of two models."""
-    gap = human_gap(results, models)
-    for judge in judges:
-        value = results.estimate("main", "", "self_bias", judge)
-        yield Finding(within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}")
-
-
-def human_gap(results: Results, models: tuple[str, str]) -> float:
-    """The humans' mean of the first model less that of the second."""
-    first, second = (results.mean("", HUMAN, model) for model in models)
-    return first - second
-
-
-@criterion
-def humans_differ_little(results: Results, limit: float, dimension: str) -> Findings:
-    """The human raters' means of any two models in a dimension are at most `limit` apart."""
-    means = [results.mean(dimension, HUMAN, model) for model in JUDGES]
-    spread = max(means) - min(means)
-    yield Finding(spread <= limit, f"human means differ by {spread:.3f}")
-
-
-@criterion
-def below_the_humans(results: Results, judges: Names, dimension: str) -> Findings:
-    """Each judge's means in a dimension are below the humans', for every model; the nearest one is named."""
-    human = {model: results.mean(dimension, HUMAN, model) for model in JUDGES}
-    for judge in judges:
-        means = {model: results.mean(dimension, judge, model) for model in JUDGES}
-        nearest = max(JUDGES, key=lambda model: means[model] - human[model])
-        text = f"{judge} on {nearest} {means[nearest]:.3f}, humans {human[nearest]:.3f}"
-        yield Finding(means[nearest] < human[nearest], text)
-
-
-@criterion
-def lower_for_itself(results: Results, judges: Names, dimension: str) -> Findings:
-    """Each judge's mean of itself in a dimension is below its mean of the other models."""
-    for judge in judges:
-        own = results.mean(dimension, judge, judge)
-        others = fmean(results.mean(dimension, judge, model) for model in JUDGES if model != judge)
-        yield Finding(own < others, f"{judge} on itself {own:.3f}, on the others {others:.3f}")
-
-
-@criterion
-def gpt_4_is_larger(results: Results, gpt_4: str, claude: str) -> Findings:
-    """The first judge's self-bias is larger than the second one's."""
-    one, other = (results.estimate("main", "", "self_bias", judge) for judge in (gpt_4, claude))
-    yield Finding(one.value > other.value, f"GPT-4 {one}, Claude v1.3 {other}")
 
 
 SONNET, LLAMA_8B = "Claude 3.5 Sonnet", "Llama 3 8B"
@@ -264,6 +147,110 @@ HELM_JUDGES = ("GPT-4 (0314)", "Claude v1.3")
 HELM_DIMENSIONS = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
 
 
+def consistent_references(results: Results) -> Findings:
+    """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges as the reference."""
+    for judge in JUDGES:
+        for family in results.slices(REFERENCE, "self_bias", judge):
+            yield from compared(Value.same_sign, [judge], to=REFERENCE, slices=("", family), among=Value.clear_of_zero)(results)
+
+
+def mean_spearman(results: Results, judges: Names, dimensions: Names) -> float:
+    """The mean over judges and dimensions of Spearman's correlation with the humans."""
+    return fmean(results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions))
+
+
+def strong_judges_correlate_more(results: Results) -> Findings:
+    """Each of the strong judges has a higher mean Spearman over the dimensions than every other judge."""
+    means = {judge: mean_spearman(results, [judge], DIMENSIONS) for judge in JUDGES}
+    best = max((judge for judge in JUDGES if judge not in CLEAREST), key=means.get)
+    for judge in CLEAREST:
+        text = f"{judge} {means[judge]:.3f}, best of the others {best} {means[best]:.3f}"
+        yield Finding(means[judge] > means[best], text)
+
+
+def agreed_dimensions_correlate_more(results: Results) -> Findings:
+    """Mean Spearman over the judges is higher in each of the agreed dimensions than on average in the others."""
+    rest = mean_spearman(results, JUDGES, [name for name in DIMENSIONS if name not in AGREED])
+    for name in AGREED:
+        mean = mean_spearman(results, JUDGES, [name])
+        yield Finding(mean > rest, f"{name} {mean:.3f}, the other dimensions {rest:.3f}")
+
+
+def rho_above_0_4(results: Results) -> Findings:
+    """In each of the agreed dimensions at least one judge has a Spearman correlation above 0.4."""
+    for name in AGREED:
+        correlations = {judge: results.spearman(name, judge) for judge in JUDGES}
+        best = max(correlations, key=correlations.get)
+        yield Finding(correlations[best] > 0.4, f"{name}: highest {correlations[best]:.3f} ({best})")
+
+
+def scores_cluster(results: Results) -> Findings:
+    """Each judge's mean of each model, to two decimals, lies between 0.9 and 1."""
+    for judge, model in product(JUDGES, JUDGES):
+        mean = round(results.mean("", judge, model), 2)
+        yield Finding(0.9 <= mean <= 1, f"{judge} on {model} {mean:.2f}")
+
+
+def own_scores_look_high(results: Results) -> Findings:
+    """Each judge's mean of itself is the highest of its row or of its column, within half of 0.01."""
+    for judge in ("Claude v2", "GPT-3.5 Turbo"):
+        own = results.mean("", judge, judge)
+        row = max(results.mean("", judge, model) for model in JUDGES)
+        column = max(results.mean("", other, judge) for other in JUDGES)
+        text = f"{judge} {own:.3f}, highest of its row {row:.3f}, of its column {column:.3f}"
+        yield Finding(own > min(row, column) - 0.005, text)
+
+
+def human_gap(results: Results) -> float:
+    """The humans' mean of Claude 3.5 Sonnet less that of GPT-4o."""
+    return results.mean("", HUMAN, SONNET) - results.mean("", HUMAN, "GPT-4o")
+
+
+def human_gap_is_0_02(results: Results) -> Findings:
+    """The gap is 0.02, to within 0.01."""
+    gap = human_gap(results)
+    yield Finding(abs(gap - 0.02) <= 0.01, f"gap of the human means {gap:.3f}")
+
+
+def bias_like_gap(results: Results) -> Findings:
+    """The self-bias of each of the two judges is within 0.01 of the gap."""
+    gap = human_gap(results)
+    for judge in CLEAREST:
+        value = results.estimate("main", "", "self_bias", judge)
+        yield Finding(within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}")
+
+
+def humans_differ_little(results: Results) -> Findings:
+    """The human raters' means of any two models in Faithfulness are at most 0.02 apart."""
+    means = [results.mean("Faithfulness", HUMAN, model) for model in JUDGES]
+    spread = max(means) - min(means)
+    yield Finding(spread <= 0.02, f"human means differ by {spread:.3f}")
+
+
+def llama_below_the_humans(results: Results) -> Findings:
+    """Each Llama judge's means in Faithfulness are below the humans', for every model; the nearest one is named."""
+    human = {model: results.mean("Faithfulness", HUMAN, model) for model in JUDGES}
+    for judge in LLAMA:
+        means = {model: results.mean("Faithfulness", judge, model) for model in JUDGES}
+        nearest = max(JUDGES, key=lambda model: means[model] - human[model])
+        text = f"{judge} on {nearest} {means[nearest]:.3f}, humans {human[nearest]:.3f}"
+        yield Finding(means[nearest] < human[nearest], text)
+
+
+def llama_lower_for_itself(results: Results) -> Findings:
+    """Each Llama judge's mean of itself in Faithfulness is below its mean of the other models."""
+    for judge in LLAMA:
+        own = results.mean("Faithfulness", judge, judge)
+        others = fmean(results.mean("Faithfulness", judge, model) for model in JUDGES if model != judge)
+        yield Finding(own < others, f"{judge} on itself {own:.3f}, on the others {others:.3f}")
+
+
+def helm_gpt_4_larger(results: Results) -> Findings:
+    """GPT-4's self-bias is larger than that of Claude v1.3."""
+    one, other = (results.estimate("main", "", "self_bias", judge) for judge in HELM_JUDGES)
+    yield Finding(one.value > other.value, f"GPT-4 {one}, Claude v1.3 {other}")
+
+
 def both(test: Callable[[Value, Value], bool], to: str, **settings) -> list[Criterion]:
     """`test` of self- and family-biases in main, or another spec, and in `to`."""
     return [compared(test, JUDGES, to=to, **settings), compared(test, FAMILIES, to=to, **FAMILY, **settings)]
@@ -282,17 +269,17 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     ],
     "pairs_of_raters_agree": [raters_agree("observed_agreement", within(0.01, of=0.81))],
     "all_three_raters_agree": [raters_agree("full_agreement", within(0.01, of=0.81))],
-    "strong_judges_correlate_more": [strongest_judges(CLEAREST)],
-    "agreed_dimensions_correlate_more": [stronger_dimensions(AGREED)],
-    "rho_above_0_4": [some_spearman_above(0.4, AGREED)],
-    "scores_cluster": [means_cluster(0.9, 1)],
-    "own_scores_look_high": [own_is_top(("Claude v2", "GPT-3.5 Turbo"))],
+    "strong_judges_correlate_more": [strong_judges_correlate_more],
+    "agreed_dimensions_correlate_more": [agreed_dimensions_correlate_more],
+    "rho_above_0_4": [rho_above_0_4],
+    "scores_cluster": [scores_cluster],
+    "own_scores_look_high": [own_scores_look_high],
     "gpt_and_sonnet_favour_themselves": [estimates_pass(Value.above_zero, FAVOUR_THEMSELVES)],
     "weaker_claude_almost_none": [estimates_pass(within(0.01), ("Claude v2", "Claude 3 Sonnet"))],
     "llama_8b_negative": [estimates_pass(Value.below_zero, [LLAMA_8B])],
     "claude_and_gpt_favour_family": [estimates_pass(Value.above_zero, FAVOURED, **FAMILY)],
     "llama_and_mistral_do_not": [estimates_pass(Value.not_above_zero, ("Llama 3", "Mistral"), **FAMILY)],
-    "gap_is_as_large_as_bias": [human_gap_near(0.02, (SONNET, "GPT-4o")), bias_like_gap(CLEAREST, (SONNET, "GPT-4o"))],
+    "gap_is_as_large_as_bias": [human_gap_is_0_02, bias_like_gap],
     "consistent_over_dimensions": [
         in_slices(lambda bias: bias.none_or_small(0.03), CONSISTENT, **BY_DIMENSION, words="none or small", quorum=most)
     ],
@@ -302,11 +289,7 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
         estimates_pass(Value.below_zero, [LLAMA_8B], **BY_DIMENSION, slices=FAITHFULNESS),
         stands_out("Faithfulness", [LLAMA_8B], lowest=True),
     ],
-    "llama_marks_faithfulness_low": [
-        humans_differ_little(0.02, "Faithfulness"),
-        below_the_humans(LLAMA, "Faithfulness"),
-        lower_for_itself(LLAMA, "Faithfulness"),
-    ],
+    "llama_marks_faithfulness_low": [humans_differ_little, llama_below_the_humans, llama_lower_for_itself],
     "open_ended_higher": [
         compared(Value.larger, JUDGES, spec="by_task_type", to="by_task_type", slices=("open-ended qa", "summarization"))
     ],
@@ -318,7 +301,7 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     "mostly_consistent": [
         compared(Value.same_sign, JUDGES, to=AS_CODED, among=Value.clear_of_zero),
         compared(Value.same_sign, KEPT, to=WEAK, among=Value.clear_of_zero),
-        consistent_references(JUDGES),
+        consistent_references,
     ],
     "length_control_same_conclusions": both(Value.same_conclusion, AS_CODED),
     "length_control_same_estimates": both(Value.holds, AS_CODED),
@@ -342,7 +325,7 @@ CRITERIA: dict[str, list[Criterion]] = {  # of a claim by its name; workflow/dat
     "weak_models_self": [estimates_pass(Value.above_zero, CLEAREST, spec=WEAK)],
     "weak_models_family": [estimates_pass(Value.positive, FAVOURED, **FAMILY, spec=WEAK)],
     "helm_positive": [estimates_pass(Value.positive, HELM_JUDGES)],
-    "helm_gpt_4_larger": [gpt_4_is_larger(*HELM_JUDGES)],
+    "helm_gpt_4_larger": [helm_gpt_4_larger],
     "helm_gpt_family": [estimates_pass(Value.above_zero, ["GPT"], **FAMILY)],
 }
 QUORUMS = {"scores_cluster": most, "open_ended_higher": most, "mostly_consistent": three_quarters}  # of others: all

@@ -87,7 +87,7 @@ def changed(results, *changes):
 
 
 def of_tables(paper):
-    return Results.from_tables(**vars(paper))
+    return Results.from_tables(**paper)
 
 
 @pytest.fixture(scope="module")

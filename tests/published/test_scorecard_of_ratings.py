@@ -34,7 +34,7 @@ def paper():
 
 @pytest.fixture(scope="module")
 def theirs(paper):
-    return Results.from_tables(**vars(paper))
+    return Results.from_tables(**paper)
 
 
 def values(paper, results, kind="published"):
@@ -91,7 +91,7 @@ def test_published_values_are_all_there_and_match_themselves(paper, theirs):
 
 def test_repeated_values_have_the_errors_of_figure_3(paper):
     """The variants Human and All data are HC0 like Figure 3: classical errors would be nearly equal for all judges."""
-    main = [row for row in paper.estimates if row["spec"] == "main"]
+    main = [row for row in paper["estimates"] if row["spec"] == "main"]
     first = {(row["quantity"], row["term"]): row for row in main if row["figure"] == "Figure 3"}
     for row in main:
         known = float(first[row["quantity"], row["term"]]["std_error"])
@@ -131,10 +131,10 @@ def test_an_end_of_the_interval_decides_too(paper, theirs):
 
 def test_tolerances(paper, theirs):
     rows = values(paper, theirs)
-    resolution = next(float(row["resolution"]) for row in paper.estimates if row["spec"] == "by_dimension")
+    resolution = next(float(row["resolution"]) for row in paper["estimates"] if row["spec"] == "by_dimension")
     assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(1.3 * resolution)
     assert row_of(rows, "means", KEYS["means"])["tolerance"] == pytest.approx(0.005, abs=2e-9)
-    ordinal = {float(row["resolution"]) for row in paper.estimates if row["figure"] == "Figure 8"}
+    ordinal = {float(row["resolution"]) for row in paper["estimates"] if row["figure"] == "Figure 8"}
     tolerances = {row["tolerance"] for row in rows if row["figure"] == "Figure 8"}
     assert sorted(tolerances) == pytest.approx([2e-3 + 1.3 * resolution for resolution in sorted(ordinal)], rel=1e-12)
     assert max(tolerances) < 2.21e-3
@@ -256,4 +256,4 @@ def test_the_twin_is_compared_throughout(twin, paper):
     assert sum(row["verdict"] == MATCH for row in planted) >= 60
     assert all(math.isfinite(row["deviation"]) for row in rows if row["verdict"] != ABSENT)
     absent = Counter(row["spec"] for row in rows if row["verdict"] == ABSENT)
-    assert set(absent) == {row["spec"] for row in paper.estimates} - {"main", "by_dimension"}
+    assert set(absent) == {row["spec"] for row in paper["estimates"]} - {"main", "by_dimension"}

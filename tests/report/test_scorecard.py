@@ -47,13 +47,13 @@ def outputs(tmp_path_factory):
     """The published values judged as if they were a study: 3 of them moved, the correlations gone."""
     folder = tmp_path_factory.mktemp("scorecard")
     paper = read_published(DATA)
-    estimates = [{**row, "study": "s"} for row in paper.estimates if row["figure"] != "Figure 7" or row["spec"] != "main"]
+    estimates = [{**row, "study": "s"} for row in paper["estimates"] if row["figure"] != "Figure 7" or row["spec"] != "main"]
     for row in estimates:
         if row["spec"] == "by_dataset" and row["slice"] == "cnn" and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B"):
             row["estimate"] = str(float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3))
     for name, columns, rows in (
         ("estimates", ESTIMATES, estimates),
-        ("mean_scores", MEAN_SCORES, paper.mean_scores),
+        ("mean_scores", MEAN_SCORES, paper["mean_scores"]),
         ("correlations", CORRELATIONS, []),
     ):
         kept = [{column: row[column] for column in columns if column in row} for row in rows]

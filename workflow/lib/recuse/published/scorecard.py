@@ -7,7 +7,7 @@ from math import sqrt
 from recuse.published.attacks import MAIN, key_of_attack, second_answer
 from recuse.published.claims import ABSENT, FAILS, HOLDS
 from recuse.published.results import Results, Value
-from recuse.published.values import DIMENSIONS, JUDGES, Published
+from recuse.published.values import DIMENSIONS, JUDGES
 
 MATCH, DIFFERS = "match", "differs"
 DRAWN = 1.3  # drawing units: a drawn value is good to one, and rounding its end points adds a little
@@ -50,7 +50,7 @@ Rows = Sequence[Row]
 Tables = Mapping[str, Rows]
 
 
-def scorecard(published: Published, results: Results, claims: Iterable[Mapping], *, study: str, kind: str) -> Iterator[dict]:
+def scorecard(published: Tables, results: Results, claims: Iterable[Mapping], *, study: str, kind: str) -> Iterator[dict]:
     """Yield the rows of the scorecard: every published estimate, mean score and correlation, then every claim.
 
     deviation = (ours - published) / tolerance, the largest in size of estimate and interval ends; a match has at most 1.
@@ -73,17 +73,17 @@ def scorecard(published: Published, results: Results, claims: Iterable[Mapping],
         yield row | {"verdict": {HOLDS: MATCH, FAILS: DIFFERS}.get(claim["verdict"], ABSENT), "cause": cause}
 
 
-def _values_of_ratings(published: Published, results: Results) -> Iterator[tuple[dict, Value, float, Value | None]]:
+def _values_of_ratings(published: Tables, results: Results) -> Iterator[tuple[dict, Value, float, Value | None]]:
     """Key in the scorecard, published value, the largest error of reading it, and what the study has for it."""
-    for row in published.estimates:
+    for row in published["estimates"]:
         key = {name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")}
         ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
         yield {"item": "estimate", **key}, Value.of_row(row, "estimate"), DRAWN * float(row["resolution"]), ours
-    for row in published.mean_scores:
+    for row in published["mean_scores"]:
         key = {"item": "mean_score", "figure": row["figure"], "slice": row["dimension"], "quantity": "mean"}
         ours = results.means.get((row["dimension"], row["judge"], row["model"]))
         yield {**key, "term": row["judge"], "model": row["model"]}, Value.of_row(row, "mean"), PRINTED + ROUNDING, ours
-    for row in published.correlations:
+    for row in published["correlations"]:
         key = {"item": "correlation", "figure": row["figure"], "slice": row["dimension"], "quantity": row["statistic"]}
         ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
         yield {**key, "term": row["judge"]}, Value.of_row(row, "value"), DRAWN * float(row["resolution"]), ours

@@ -1,7 +1,6 @@
 """The published values of Play Favorites (arXiv 2508.06709) as tidy rows, keyed like the tables of a study."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from recuse.base.errors import DataError
@@ -53,35 +52,25 @@ ORDER = (
 )
 
 
-@dataclass(frozen=True)
-class Published:
-    """The published values: rows of texts with the columns of the study's tables.
-
-    All but `agreement` also have a column `figure`; `estimates` and `correlations` have `resolution`, the data value of one
-    drawing unit.
-    """
-
-    estimates: Sequence[Mapping[str, str]]
-    mean_scores: Sequence[Mapping[str, str]]
-    correlations: Sequence[Mapping[str, str]]
-    agreement: Sequence[Mapping[str, str]]
-
-
 def read_files(folder: str | Path) -> dict[str, list[dict[str, str]]]:
     """Read the files of published values from `folder`, by the names of FILES."""
     return {name: read_table(Path(folder, file)) for name, file in FILES.items()}
 
 
-def read_published(folder: str | Path) -> Published:
-    """Read the published values from `folder`; DataError for a figure that no spec is known to have made."""
+def read_published(folder: str | Path) -> dict[str, list[dict[str, str]]]:
+    """Read the published values from `folder`: by table, rows of texts with the columns of the study's tables.
+
+    All but `agreement` also have a column `figure`; `estimates` and `correlations` have `resolution`, the data value of one
+    drawing unit. DataError for a figure that no spec is known to have made.
+    """
     tables = read_files(folder)
     table_4 = [row for row in tables["facts"] if row["source"] == "table 4"]
-    return Published(
-        estimates=[_estimate(row) for row in tables["estimates"]],
-        mean_scores=[{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables["mean_scores"]],
-        correlations=[{**row, "figure": FIGURES[row["figure"]]} for row in tables["correlations"]],
-        agreement=tables["agreement"] + [{**row, "statistic": row["fact"]} for row in table_4],
-    )
+    return {
+        "estimates": [_estimate(row) for row in tables["estimates"]],
+        "mean_scores": [{**row, "figure": FIGURES[row["figure"]], "mean": row["value"]} for row in tables["mean_scores"]],
+        "correlations": [{**row, "figure": FIGURES[row["figure"]]} for row in tables["correlations"]],
+        "agreement": tables["agreement"] + [{**row, "statistic": row["fact"]} for row in table_4],
+    }
 
 
 def _estimate(row: Mapping[str, str]) -> dict[str, str]:

@@ -151,7 +151,10 @@ def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosync
 
     idiosyncrasy: label of estimand C of the first spec, which is added if the table idiosyncrasy has it.
     """
-    variants = [{"spec": spec, "label": label, "covariance": covariance_of(config, spec)} for spec, label in labels.items()]
+    variants = [
+        {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
+        for spec, label in labels.items()
+    ]
     with_idiosyncrasy = bool(idiosyncrasy) and next(iter(labels)) in config["inference"]["idiosyncrasy"]
     variants += [{"spec": IDIOSYNCRASY, "label": idiosyncrasy}] * with_idiosyncrasy
     return Figure(
@@ -194,14 +197,9 @@ def ablation(config: Mapping, spec: str) -> Figure:
     return replace(figure, ablation={"name": spec, "words": words}, caption=caption)
 
 
-def covariance_of(config: Mapping, spec: str) -> str:
-    """The covariance of a spec."""
-    return config["specs"][spec].get("covariance", "HC0")
-
-
 def interval_of(config: Mapping, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
-    return {"confidence": config["confidence"], "covariance": covariance_of(config, spec)}
+    return {"confidence": config["confidence"], "covariance": config["specs"][spec].get("covariance", "HC0")}
 
 
 def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
@@ -213,7 +211,7 @@ def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
 
     for name, settings in config["specs"].items():
         if "wild" in settings and model(settings) == model(config["specs"][spec]):
-            covariance = covariance_of(config, name)
+            covariance = settings.get("covariance", "HC0")
             return {
                 "spec": name,
                 "tests": TESTED[frozenset(settings.get("tests", BIASES))],
@@ -232,9 +230,8 @@ def measured(config: Mapping, *specs: str, further: Sequence[str] = ()) -> str:
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
     """Name -> figure, all in the order of the reports; project: the configuration without a user's specs."""
     ablations = {f"ablation_{spec}": ablation(config, spec) for spec in config["specs"] if spec not in project["specs"]}
-    helm_instruct = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
-    of_the_paper = {"fig11_helm_instruct": helm_instruct}
-    return {**figures_of_ratings(config), **ablations, **of_the_paper, **figures_of_comparisons(config)}
+    fig11 = replace(by_equation_1(config), of_study="helm_instruct", applies=is_of_the_paper)
+    return {**figures_of_ratings(config), **ablations, "fig11_helm_instruct": fig11, **figures_of_comparisons(config)}
 
 
 def figures_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> dict[str, Figure]:

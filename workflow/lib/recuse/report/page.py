@@ -141,8 +141,8 @@ def _shown(
             verdicts[name] = sorted(counts.items())
     parts = [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
     return {
-        "tables": [table for table in parts if table.name not in AGAINST_THE_PAPER],
-        "against": [table for table in parts if table.name in AGAINST_THE_PAPER],
+        "tables": [table for table in parts if table["name"] not in AGAINST_THE_PAPER],
+        "against": [table for table in parts if table["name"] in AGAINST_THE_PAPER],
         "verdicts": verdicts,
     }
 

@@ -43,7 +43,6 @@ RELATIVE = (
     "No row has a human score: a bias is a gap to the other judges of the same models, and a judge that is right where the "
     "others are wrong looks the same as a biased one."
 )
-EACH_ITS_OWN = "Each check answers its own question, so none refutes another."
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,7 @@ def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, t
         first=asked.first,
         first_in_words=_first_in_words(asked, labels),
         slices=[_slice([row for row in rows if row["slice"] == name], asked, name) for name in labels],
-        caution=" ".join([*([RELATIVE] if asked.relative else []), CAUTION, EACH_ITS_OWN]),
+        caution=f"{RELATIVE} {CAUTION}" if asked.relative else CAUTION,
         of_the_paper=of_the_paper(rows, asked) if kind == "published" else "",
         not_by_dimension=[check.title for check in asked.checks if by_dimension and check.name not in by_dimension],
         confidence=asked.confidence,

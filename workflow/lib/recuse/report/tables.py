@@ -1,6 +1,6 @@
 """The tables of a report, in the order of the page: the columns and rows shown, and their numbers as a reader sees them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -179,35 +179,25 @@ QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A table as a page shows it."""
-
-    name: str
-    title: str
-    words: str
-    headings: Sequence[tuple[str, bool]]  # the words, and whether the column holds numbers
-    rows: Sequence[Sequence[tuple[str, str]]]  # of each cell what is shown and, if rounded, the full value
-    count: int  # of rows in the file
-    file: str  # next to the page; "" if the rows are from several
-
-    @property
-    def folded(self) -> bool:
-        """True for a table that is opened on demand."""
-        return len(self.rows) > FEW
-
-
-def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> Shown:
+def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[str, object]:
     """What a page shows of the table `name`: columns with some value, and the first MOST of the excerpt's rows.
 
-    rows: texts; file: the CSV file, next to the page.
+    rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings` are pairs of words and
+    whether the column holds numbers, cells of `rows` pairs of text and, if rounded, the full value; `count` is of all rows.
     """
     kept = [row for row in rows if excerpt.rows(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
     numeric = {column: column not in TEXTS and all(is_number(row[column]) for row in kept if row[column]) for column in columns}
-    headings = [(HEADINGS.get(column, column.replace("_", " ")), numbers) for column, numbers in numeric.items()]
-    cells = [[_cell(column, row[column], numbers) for column, numbers in numeric.items()] for row in kept[:MOST]]
-    return Shown(name, excerpt.title, excerpt.words, headings, cells, len(kept), file)
+    return {
+        "name": name,
+        "title": excerpt.title,
+        "words": excerpt.words,
+        "headings": [(HEADINGS.get(column, column.replace("_", " ")), is_numeric) for column, is_numeric in numeric.items()],
+        "rows": [[_cell(column, row[column], is_numeric) for column, is_numeric in numeric.items()] for row in kept[:MOST]],
+        "count": len(kept),
+        "file": file,
+        "folded": len(kept) > FEW,
+    }
 
 
 def is_number(text: str) -> bool:

@@ -216,8 +216,8 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
     outputs = {name: str(tmp_path / f"{name}.csv") for name in ("cognitive_biases", "random_thresholds")}
     tabulate(study="mine", comparisons=path, outputs=outputs, **SETTINGS)
     assert capsys.readouterr().out.splitlines() == [
-        "egocentric bias: these judges are no models here: gpt-4",
-        "egocentric bias: these judges are no models of experiment 'e' here: x",
+        "egocentric bias: these judges are not among the models: gpt-4",
+        "egocentric bias: these judges are not among the models of experiment 'e': x",
     ]
 
 

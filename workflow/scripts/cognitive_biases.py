@@ -8,12 +8,12 @@ from recuse.pairwise.cognitive import cognitive_biases, judges_without_answers, 
 
 
 def tabulate(*, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]) -> None:
-    strangers: dict[str, list[str]] = {}
+    without_answers: dict[str, list[str]] = {}
     for experiment, judge in judges_without_answers(comparisons):
-        strangers.setdefault(experiment, []).append(judge)
-    for experiment, judges in strangers.items():
+        without_answers.setdefault(experiment, []).append(judge)
+    for experiment, judges in without_answers.items():
         among = f" of experiment '{experiment}'" if experiment else ""
-        print(f"egocentric bias: these judges are no models{among} here: {', '.join(judges)}")
+        print(f"egocentric bias: these judges are not among the models{among}: {', '.join(judges)}")
     biases = cognitive_biases(comparisons, confidence=confidence, seed=seed)
     write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)
     write_table(outputs["random_thresholds"], RANDOM, random_thresholds(seed=seed), study=study)

@@ -1,0 +1,277 @@
+"""Mean scores, correlations and curves show what the tables hold, and are the same bytes every time."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+
+from drawings import (
+    CLUSTERED,
+    FAMILIES,
+    INTERVAL,
+    NULLS,
+    PRESENT,
+    SIX,
+    WALD,
+    artists,
+    by_slice,
+    coefficients,
+    drawn_twice,
+    estimates,
+    gaps,
+    is_page_of,
+    scores,
+    self_and_family_bias,
+    simultaneous,
+    subject,
+    texts,
+)
+from recuse.base.errors import DataError
+from recuse.plot.colours import NEUTRAL, Palette
+from recuse.plot.scores import NO_BAND, NO_CURVES, correlations, mean_scores, mean_scores_by_dimension, shades, smooths
+from recuse.plot.style import SMALL, Subject, language, read
+
+DRAWN = {
+    "scores:mean_scores": ({"table": scores()}, {}),
+    "scores:mean_scores_by_dimension": ({"table": scores()}, {}),
+    "biases:self_family_bias": (
+        {"estimates": estimates(), "not_estimable": gaps(), "multiplicity": simultaneous(estimates())},
+        {"spec": "a", "simultaneous": CLUSTERED, **WALD},
+    ),
+    "scores:correlations": ({"table": coefficients()}, {"confidence": 0.9}),
+    "slices:ordinal": (
+        {"estimates": by_slice(SIX), "not_estimable": gaps()},
+        {"spec": "a", "by": "by dimension", "words": "", **WALD},
+    ),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWN)
+def test_same_bytes_every_time_and_a_title_within(draw, tmp_path):
+    tables, settings = DRAWN[draw]
+    files = drawn_twice(draw, tmp_path, tables, **settings)
+    assert b"/Title" in files["pdf"]
+    assert b"CreationDate" not in files["pdf"]
+    assert b"<dc:date>" not in files["svg"]
+    assert files["png"].startswith(b"\x89PNG")
+
+
+def test_names_that_look_like_missing_values_are_names(tmp_path):
+    models = {name: {"family": "GPT"} for name in NULLS}
+    palette = Subject("s", "user", Palette(models, FAMILIES))
+    scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(tmp_path / "scores.csv", index=False)
+    table = read(tmp_path / "scores.csv")
+    by_dimension = mean_scores_by_dimension(table, palette)
+    assert [axes.get_title(loc="left") for axes in by_dimension.axes if axes.get_title(loc="left")] == NULLS
+    pooled = mean_scores(table, palette)
+    assert [label.get_text() for label in pooled.axes[0].get_yticklabels()] == [*NULLS, "Human"]
+    coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
+    figure = correlations(read(tmp_path / "correlations.csv"), palette, confidence=0.9)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == NULLS
+    estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
+    figure = self_and_family_bias(read(tmp_path / "estimates.csv"), palette)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == NULLS
+
+
+@pytest.mark.parametrize(("dimensions", "panels"), [(SIX, 6), (SIX[:2], 2), (SIX[:1], 1), ([*SIX, "a", "b"], 8)])
+def test_own_completions_are_outlined_once_per_judge_and_panel(dimensions, panels):
+    figure = mean_scores_by_dimension(scores(dimensions), subject())
+    own = artists(figure, "own")
+    assert len(own) == panels * len(PRESENT)
+    assert [axes.get_title(loc="left") for axes in figure.axes if axes.get_title(loc="left")] == sorted(dimensions)
+    outlined = [to_hex(box.get_edgecolor()).upper() for box in own[: len(PRESENT)]]
+    assert outlined == ["#D55E00", "#D55E00", "#009E73", "#E69F00"]
+    assert all(int(box.get_x()) == int(box.get_y()) for box in own)  # on the diagonal
+
+
+def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
+    table = scores()
+    (axes,) = mean_scores(table, subject()).axes
+    pooled = table[table["dimension"].isna()].set_index(["judge", "model"])["mean"]
+    raters = [*PRESENT, "Human"]
+    assert [text.get_text() for text in axes.texts] == [f"{pooled[rater, model]:.2f}" for rater in raters for model in PRESENT]
+    assert [label.get_text() for label in axes.get_yticklabels()] == raters
+    assert [label.get_text() for label in axes.get_xticklabels()] == PRESENT
+    (apart,) = [line for line in axes.lines if line.get_gid() == "humans"]
+    assert list(apart.get_ydata()) == [len(PRESENT)] * 2
+
+
+def test_a_missing_mean_is_hatched_not_zero():
+    table = scores(SIX[:2])
+    table.loc[2, "mean"] = np.nan
+    figure = mean_scores(table.drop(index=5), subject())
+    assert len(artists(figure, "missing")) == 2
+    assert "0.00" not in texts(figure)
+    assert "nan" not in " ".join(texts(figure))
+    assert "no ratings" in texts(figure)
+    assert "no ratings" not in texts(mean_scores(scores(), subject()))
+
+
+def test_shades_are_by_row():
+    block = pd.DataFrame([[0.2, 0.3, 0.4], [0.9, 0.9, 0.9], [0.1, np.nan, 0.5]])
+    expected = [[0, 0.5, 1], [0.5, 0.5, 0.5], [0, np.nan, 1]]
+    np.testing.assert_allclose(shades(block), expected, atol=1e-12)
+
+
+def test_no_rows_is_said():
+    with pytest.raises(DataError, match="no row to draw"):
+        mean_scores_by_dimension(scores([]), subject())
+
+
+def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
+    figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [*PRESENT, "A critic", "Human"]
+    assert len(artists(figure, "own")) == len(PRESENT)
+    figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
+    colours = [point.get_color() for point in figure.axes[0].lines if point.get_gid() == "point"]
+    assert colours[-1] == NEUTRAL
+    assert "no family in config" in texts(figure)
+
+
+@pytest.mark.parametrize("dimensions", [SIX, SIX[:2], SIX[:1], [*SIX, "a", "b"]])
+def test_correlations_have_a_panel_for_each_dimension(dimensions):
+    table = coefficients(dimensions)
+    figure = correlations(table, subject(), confidence=0.9)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == sorted(dimensions)
+    spearman = table[table["statistic"] == "spearman"].set_index(["dimension", "judge"])["value"]
+    for axes in figure.axes:
+        points = [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "point"]
+        assert points == [spearman[axes.get_title(loc="left"), judge] for judge in PRESENT]
+
+
+def test_a_judge_without_ratings_in_one_dimension_is_said():
+    table = coefficients(SIX[:2])
+    table = table[(table["dimension"] != SIX[0]) | (table["judge"] != "GPT-4o")]
+    assert texts(correlations(table, subject(), confidence=0.9)).count("no ratings") == 1
+
+
+POINTS = 21
+
+
+def curves(slices=(None, *SIX[:2]), judges=PRESENT):
+    """A table of curves, each rising from 0.1 by slice and judge."""
+    rows = [
+        (part, judge, reference, 0.1 + 0.02 * number + 0.01 * place + 0.6 * reference)
+        for number, part in enumerate(slices)
+        for place, judge in enumerate(reversed(judges))
+        for reference in np.linspace(0.2, 1, POINTS)
+    ]
+    table = pd.DataFrame(rows, columns=["slice", "judge", "reference", "value"])
+    return table.assign(ci_low=table["value"] - 0.05, ci_high=table["value"] + 0.05)
+
+
+def titles(figure):
+    return [" ".join(axes.get_title(loc="left").split()) for axes in figure.axes]
+
+
+def test_the_pooled_curves_alone_are_drawn_a_panel_for_each_judge():
+    table = curves()
+    figure = smooths(table, subject(), **WALD)
+    assert titles(figure) == PRESENT
+    lines = artists(figure, "curve")
+    assert [line.get_color() for line in lines] == [subject().palette.colour(judge) for judge in PRESENT]
+    pooled = table[table["slice"].isna()]
+    for axes, line, band in zip(figure.axes, lines, artists(figure, "band"), strict=True):
+        own = pooled[pooled["judge"] == " ".join(axes.get_title(loc="left").split())]
+        np.testing.assert_array_equal(line.get_xydata(), own[["reference", "value"]])
+        outline = band.get_paths()[0].vertices
+        assert (outline[:, 1].min(), outline[:, 1].max()) == (own["ci_low"].min(), own["ci_high"].max())
+        assert (axes.get_xlim(), axes.get_ylim()) == ((-0.04, 1.04), (-0.04, 1.04))
+    assert INTERVAL in texts(figure)
+    assert "expected rating of another family's completion" in texts(figure)
+    assert NO_BAND not in texts(figure)
+
+
+def test_without_pooled_curves_each_slice_has_a_panel_for_each_judge():
+    figure = smooths(curves(SIX[:2]), subject(), **WALD)
+    assert titles(figure) == [f"{name}: {judge}" for name in SIX[:2] for judge in PRESENT]
+    first = [line.get_ydata()[0] for line in artists(figure, "curve")]
+    assert first[len(PRESENT)] - first[0] == pytest.approx(0.02)
+
+
+def test_a_slice_alone_is_named():
+    figure = smooths(curves(SIX[:1]), subject(), **WALD)
+    assert titles(figure) == [f"{SIX[0]}: {judge}" for judge in PRESENT]
+
+
+def test_what_is_missing_is_said():
+    table = curves(SIX[:2])
+    table = table[(table["slice"] != SIX[1]) | (table["judge"] != "GPT-4o")]
+    figure = smooths(table, subject(), **WALD)
+    assert texts(figure).count("no curve") == 1
+    table = curves([None])
+    table.loc[table["judge"] == "GPT-4o", ["ci_low", "ci_high"]] = np.nan
+    assert NO_BAND in texts(smooths(table, subject(), **WALD))
+    empty = smooths(table[:0], subject(), **WALD)
+    assert is_page_of(empty, NO_CURVES)
+
+
+@pytest.mark.parametrize(
+    ("slices", "judges"), [([None], PRESENT), ([None], PRESENT[:1]), (SIX[:1], PRESENT), (SIX[:2], PRESENT)]
+)
+def test_the_text_of_the_upright_axis_keeps_to_the_panels(slices, judges):
+    figure = smooths(curves(slices, judges), subject(), **WALD)
+    figure.draw_without_rendering()
+    text = next(text for text in figure.texts if text.get_text().startswith("expected rating") and text.get_rotation() == 90)
+    assert " ".join(text.get_text().split()) == "expected rating (unit scale 0–1)"
+    panels = [axes.get_window_extent() for axes in figure.axes]
+    drawn, (left, low) = text.get_window_extent(), (panels[0].x0, min(panel.y0 for panel in panels))
+    assert low <= drawn.y0
+    assert drawn.y1 <= max(panel.y1 for panel in panels)
+    numbers = [label.get_window_extent().x0 for label in figure.axes[0].get_yticklabels()]
+    assert drawn.x1 < min(numbers) < left
+    names = [one for one in figure.texts if one.get_weight() == "bold" and one.get_rotation() == 90]
+    assert all(drawn.x1 < name.get_window_extent().x0 and name.get_window_extent().x1 < min(numbers) for name in names)
+
+
+def test_one_human_score_is_a_point_with_a_bar():
+    table = curves([None])
+    table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
+    figure = smooths(table, subject(), **WALD)
+    axes = figure.axes[PRESENT.index("GPT-4o")]
+    point, bar = (next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band"))
+    row = table[table["judge"] == "GPT-4o"].iloc[0]
+    assert point.get_xydata().tolist() == [[1.0, row["value"]]]
+    assert point.get_marker() == "o"
+    assert list(bar.get_ydata()) == [row["ci_low"], row["ci_high"]]
+
+
+def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
+    curves(NULLS, judges=[*NULLS, "A critic"]).to_csv(tmp_path / "smooths.csv", index=False)
+    study = subject(models={name: {"family": "GPT"} for name in NULLS})
+    figure = smooths(read(tmp_path / "smooths.csv"), study, **WALD)
+    assert titles(figure)[:5] == [f"{NULLS[0]}: {judge}" for judge in [*NULLS, "A critic"]]
+    assert len(figure.axes) == 5 * len(NULLS)
+    assert artists(figure, "curve")[4].get_color() == NEUTRAL
+    assert "no family in config" in texts(figure)
+
+
+@pytest.mark.parametrize("slices", [[None], ["a slice of some length", "incomprehensibilities"]])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_no_text_is_small_off_the_paper_or_broken(slices, count):
+    names = ["Incomprehensibilities 1", "unbreakable-name-v2.0", *(f"a model {number}" for number in range(7))][:count]
+    study = subject(models={name: {"family": list(FAMILIES)[number % 3]} for number, name in enumerate(names)})
+    figure = smooths(curves(slices, names), study, **WALD)
+    with language():
+        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) >= 0
+    assert drawn.x1 <= paper[0]
+    assert drawn.y1 <= paper[1]
+    assert min(text.get_size() for text in figure.findobj(Text)) >= SMALL
+    parts = [f"{name}: " if name else "" for name in slices]
+    assert titles(figure) == [f"{part}{name}" for part in parts for name in names]
+    heads = [
+        child.get_window_extent()
+        for axes in figure.axes[: len(names)]
+        for child in axes.get_children()
+        if isinstance(child, Text) and child.get_text() and child.get_text() == axes.get_title(loc="left")
+    ]
+    assert len(heads) == count
+    assert all(left.x1 <= right.x0 for left, right in pairwise(heads) if left.y0 == right.y0)
+
+
+def test_curves_have_the_same_bytes_every_time(tmp_path):
+    drawn_twice("scores:smooths", tmp_path, {"table": curves()}, **WALD)

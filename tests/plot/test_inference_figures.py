@@ -70,7 +70,7 @@ def test_the_foot_says_whether_the_ranking_changes():
 
 def test_the_foot_warns_of_few_prompts():
     note = SMALL_SAMPLE.format(prompts=12, few=30)
-    assert f"too. {note}." in foot(drawn("leaderboard", board(SAME).assign(note=note)))
+    assert f" {note}." in foot(drawn("leaderboard", board(SAME).assign(note=note)))
 
 
 def test_scores_that_cannot_be_had_are_named_with_the_reason():

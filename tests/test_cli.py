@@ -204,7 +204,7 @@ def test_reasons_appear_once(fit, tmp_path):
     rows = [row for row in map(str.strip, ROWS) if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")]
     assert len(rows) < len(ROWS)
     error = fit(write(tmp_path / "ratings.csv", rows))[2]
-    assert "main: not estimable: self_bias of GPT-4o: other terms of the design account for it in every row\n" in error
+    assert "main: not estimable: self_bias of GPT-4o: collinear with other terms\n" in error
 
 
 SMOKE = ROOT / "tests" / "smoke"

@@ -59,18 +59,18 @@ def naive_row(rows, key, condition, *, worsening):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_count_equals_plain_loops_over_the_votes(tmp_path, seed):
     rows = random_votes(seed)
-    found = rates_of(write_votes(tmp_path / "votes.parquet", rows))
+    results = rates_of(write_votes(tmp_path / "votes.parquet", rows))
     groups = {(tuple(row[name] for name in PAIR), row["condition"]) for row in rows if row["condition"] != "control"}
-    assert len(found) == len(groups) == 11
-    for row in found:
+    assert len(results) == len(groups) == 11
+    for row in results:
         key = tuple(row[name] for name in PAIR)
         expected = naive_row(rows, key, row["condition"], worsening=row["condition"] == "factual_error")
         assert {name: row[name] for name in expected} == expected
         assert row["asr"] == row["shifted"] / row["n"]
-        peers = [o for o in found if all(o[k] == row[k] for k in ("experiment", "condition", "model_a", "model_b"))]
+        peers = [o for o in results if all(o[k] == row[k] for k in ("experiment", "condition", "model_a", "model_b"))]
         assert row["rank"] == 1 + sum(peer["asr"] < row["asr"] for peer in peers)
-    assert sum(row["left_out"] for row in found) > 20
-    assert sum(row["errors"] for row in found) > 20
+    assert sum(row["left_out"] for row in results) > 20
+    assert sum(row["errors"] for row in results) > 20
 
 
 # Control and perturbed votes of six samples; the sixth has no valid vote in its control group.
@@ -118,8 +118,8 @@ def test_the_control_group_of_another_experiment_is_none(tmp_path):
     votes += sample("q1", "control", "b", experiment="other") + sample("q1", "rich_content", "b", experiment="other")
     votes += sample("q2", "control", "b", experiment="other") + sample("q2", "fake_reference", "b", experiment="third")
     votes += sample("q2", "control", "a", experiment="third")
-    found = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    counts = [tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out")) for row in found]
+    results = rates_of(write_votes(tmp_path / "votes.parquet", votes))
+    counts = [tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out")) for row in results]
     assert counts == [
         ("main", "rich_content", 1, 1, 0),
         ("other", "rich_content", 0, 1, 1),
@@ -127,7 +127,7 @@ def test_the_control_group_of_another_experiment_is_none(tmp_path):
     ]
 
 
-def test_conditions_of_cognitive_biases_beside_a_control_group_are_no_attack(tmp_path):
+def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_path):
     votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b", judge="J") + sample("q2", "control", "b")
     plain = write_votes(tmp_path / "plain.parquet", votes)
     for condition in ("order", "compassion", "bandwagon", "attentional"):
@@ -218,8 +218,8 @@ def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
 
 def test_a_worsening_condition_that_no_vote_has_is_named():
     rates = [{"condition": "beauty"}, {"condition": "factual_error"}]
-    said = worsening_among(rates, ["factual_error"], study="s")
-    assert said == "perturbations: beauty, factual_error; worsening: factual_error"
+    message = worsening_among(rates, ["factual_error"], study="s")
+    assert message == "perturbations: beauty, factual_error; worsening: factual_error"
     assert worsening_among(rates[:1], ["factual_error"], study="s").endswith("worsening: none")  # so by default
     with pytest.raises(ConfigError, match="comparisons: s: worsening: 'beuty' is no condition of its votes; found: beauty, "):
         worsening_among(rates, ["beuty"], study="s")

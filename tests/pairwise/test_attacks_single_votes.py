@@ -23,10 +23,10 @@ def connected(tmp_path, rows):
 
 
 def test_shares_by_position_equal_plain_loops(tmp_path, rows):
-    found = list(votes_by_position(connected(tmp_path, rows), **SAMPLING))
+    results = list(votes_by_position(connected(tmp_path, rows), **SAMPLING))
     judges = [(experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")]
-    assert [(row["experiment"], row["judge"]) for row in found] == judges
-    for row in found:
+    assert [(row["experiment"], row["judge"]) for row in results] == judges
+    for row in results:
         own = [vote for vote in rows if (vote["experiment"], vote["judge"]) == (row["experiment"], row["judge"])]
         valid = [vote for vote in own if vote["outcome"] != "error"]
         shown_first = sum(vote["outcome"] == vote["order"][0] for vote in valid)
@@ -73,9 +73,9 @@ def naive_curve(rows, experiment, judge, low, high):
 
 
 def test_the_length_curve_equals_plain_loops(tmp_path, rows):
-    found = list(length_curve(connected(tmp_path, rows), **SAMPLING))
-    by_key = {(row["experiment"], row["judge"], row["bin_low"]): row for row in found}
-    assert len(by_key) == len(found) > 25
+    results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
+    by_key = {(row["experiment"], row["judge"], row["bin_low"]): row for row in results}
+    assert len(by_key) == len(results) > 25
     for experiment in ("main", "weak"):
         for judge in ("J1", "J2", "J3"):
             for low, high in BINS:
@@ -96,16 +96,16 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
     rows += sample("unknown", "control", "a b tie", length_a=None, length_b=3)
     rows += sample("unknown", "control", "a error", length_a=3, length_b=None)
     rows += sample("q1", "rich_content", "a", length_a=100, length_b=101)
-    found = list(length_curve(connected(tmp_path, rows), **SAMPLING))
-    assert [(row["bin_low"], row["bin_high"], row["n"]) for row in found] == [
+    results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
+    assert [(row["bin_low"], row["bin_high"], row["n"]) for row in results] == [
         (0, 10, 4),
         (10, 20, 2),
         (40, 50, 2),
         (50, None, 4),
     ]
-    assert {row["preference"] for row in found} == {0.75}
-    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in found} == {(2, 4, 1)}
-    one = found[1]
+    assert {row["preference"] for row in results} == {0.75}
+    assert {(row["equal_lengths"], row["no_length"], row["errors"]) for row in results} == {(2, 4, 1)}
+    one = results[1]
     assert one["questions"] == 1
     assert (one["ci_low"], one["ci_high"]) == (None, None)
 
@@ -118,9 +118,9 @@ def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_with
 
 
 def test_vote_shares_are_those_of_the_control_group(tmp_path, rows):
-    found = list(vote_shares(connected(tmp_path, rows)))
-    assert len(found) == 8
-    for row in found:
+    results = list(vote_shares(connected(tmp_path, rows)))
+    assert len(results) == 8
+    for row in results:
         names = ("experiment", "model_a", "model_b", "judge")
         own = [v for v in rows if v["condition"] == "control" and all(v[name] == row[name] for name in names)]
         valid = [vote["outcome"] for vote in own if vote["outcome"] != "error"]

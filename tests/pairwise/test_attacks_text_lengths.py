@@ -62,7 +62,7 @@ def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path
 
 @pytest.mark.mirror
 def test_known_values_of_the_published_texts(texts):
-    found = {
+    results = {
         (row["perturbation"], row["level"], row["unit"], row["answers"]): row for row in length_confound(texts, **SAMPLING)
     }
     for perturbation, change, longer in (
@@ -71,17 +71,17 @@ def test_known_values_of_the_published_texts(texts):
         ("rich_content", 0.2699, 142),
         ("gender", 0.1178, 129),
     ):
-        row = found[perturbation, "", "words", "perturbed"]
+        row = results[perturbation, "", "words", "perturbed"]
         assert row["n"] == 142  # one answer of each question
         assert row["relative_change"] == pytest.approx(change, abs=5e-5)
         assert row["longer"] == longer / 142
-        assert found[perturbation, "", "words", "both"]["relative_change"] == pytest.approx(
+        assert results[perturbation, "", "words", "both"]["relative_change"] == pytest.approx(
             row["relative_change"] / 2, abs=1e-12
         )
-    reference = found["reference", "", "words", "perturbed"]
+    reference = results["reference", "", "words", "perturbed"]
     normal = 1.645 * 0.3383 / np.sqrt(142)  # standard deviation over the questions
     assert reference["ci_high"] - reference["relative_change"] == pytest.approx(normal, rel=0.05)
-    assert [found["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [25, 22, 22, 25, 26, 22]
+    assert [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [25, 22, 22, 25, 26, 22]
 
 
 def question(name, first, second, **more):
@@ -104,15 +104,15 @@ def write(folder, name, rows):
 
 
 def test_a_small_folder_by_hand(folder):
-    found = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
-    words = found["gender", "", "words", "perturbed"]
+    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    words = results["gender", "", "words", "perturbed"]
     assert (words["relative_change"], words["longer"], words["n"]) == (0.75, 1.0, 2)  # 1/2 and 1
     assert (words["ci_low"], words["ci_high"]) == (0.5, 1.0)
-    both = found["gender", "", "words", "both"]
+    both = results["gender", "", "words", "both"]
     assert (both["relative_change"], both["longer"], both["n"]) == (0.375, 0.5, 4)
-    assert found["gender", "Applying", "characters", "perturbed"]["relative_change"] == pytest.approx(2 / 3, abs=1e-12)
-    assert np.isnan(found["gender", "Applying", "words", "perturbed"]["ci_low"])  # one question
-    absent = found["gender", "Evaluating", "words", "perturbed"]
+    assert results["gender", "Applying", "characters", "perturbed"]["relative_change"] == pytest.approx(2 / 3, abs=1e-12)
+    assert np.isnan(results["gender", "Applying", "words", "perturbed"]["ci_low"])  # one question
+    absent = results["gender", "Evaluating", "words", "perturbed"]
     assert absent["n"] == 0
     assert "relative_change" not in absent
 
@@ -120,11 +120,11 @@ def test_a_small_folder_by_hand(folder):
 def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(folder):
     """One question of two is perturbed: there is nothing to resample it with."""
     write(folder, "gender", [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")])
-    found = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
-    one = found["gender", "", "words", "perturbed"]
+    results = {(r["perturbation"], r["level"], r["unit"], r["answers"]): r for r in length_confound(folder, **FAST)}
+    one = results["gender", "", "words", "perturbed"]
     assert (one["relative_change"], one["n"]) == (1.0, 1)
     assert np.isnan([one["ci_low"], one["ci_high"]]).all()
-    both = found["gender", "", "words", "both"]
+    both = results["gender", "", "words", "both"]
     assert (both["ci_low"], both["ci_high"]) == (0.0, 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The released files of CoBBLEr: quoted and human shares, rates of valid verdicts, and what is said of spoilt files."""
+"""The released files of CoBBLEr: quoted and human shares, rates of valid verdicts, and the errors about spoilt files."""
 
 import json
 
@@ -37,7 +37,7 @@ def tables(tmp_path_factory):
 
 @pytest.fixture
 def spoilt(tmp_path):
-    """Folder and paths of files of one's own."""
+    """Folder and paths of copied files."""
     return tmp_path, [str(path) for path in copied("cobbler", tmp_path)]
 
 
@@ -120,8 +120,10 @@ def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
 def test_a_missing_model(spoilt):
     folder, _ = spoilt
     rewrite(folder, GPT4, lambda content: content[2].pop("llama"))
-    said = complaint(released_overlap, str(folder), **SETTINGS)
-    assert said.startswith(f"{folder}/{BATCHES}/{GPT4}: instruction 3: found no wins of 'llama'; needed the wins of vicuna, ")
+    message = complaint(released_overlap, str(folder), **SETTINGS)
+    assert message.startswith(
+        f"{folder}/{BATCHES}/{GPT4}: instruction 3: found no wins of 'llama'; needed the wins of vicuna, "
+    )
 
 
 def test_a_model_too_many(spoilt):
@@ -135,15 +137,15 @@ def test_a_model_too_many(spoilt):
 def test_an_instruction_too_few(spoilt):
     folder, _ = spoilt
     rewrite(folder, ANNOTATOR, lambda content: content.pop())
-    said = complaint(released_overlap, str(folder), **SETTINGS)
-    assert said == f"{folder}/{BATCHES}/{ANNOTATOR}: found 49 instructions where 50 were released; fetch the file again"
+    message = complaint(released_overlap, str(folder), **SETTINGS)
+    assert message == f"{folder}/{BATCHES}/{ANNOTATOR}: found 49 instructions where 50 were released; fetch the file again"
 
 
-@pytest.mark.parametrize(("wins", "found"), [(-1, "-1"), (1.5, "1.5"), ("3", "'3'"), (True, "True"), (None, "None")])
-def test_wins_that_are_no_count(spoilt, wins, found):
+@pytest.mark.parametrize(("wins", "results"), [(-1, "-1"), (1.5, "1.5"), ("3", "'3'"), (True, "True"), (None, "None")])
+def test_wins_that_are_no_count(spoilt, wins, results):
     folder, _ = spoilt
     rewrite(folder, ANNOTATOR, lambda content: content[4].update(koala=wins))
-    assert f"instruction 5: found {found} wins of 'koala'; needed a whole number from 0" in complaint(
+    assert f"instruction 5: found {results} wins of 'koala'; needed a whole number from 0" in complaint(
         released_overlap, str(folder), **SETTINGS
     )
 
@@ -151,8 +153,8 @@ def test_wins_that_are_no_count(spoilt, wins, found):
 def test_more_wins_than_comparisons(spoilt):
     folder, raw = spoilt
     rewrite(folder, "model_bias/order/nC2_preferences_gpt4.json", lambda content: content[1].update(koala=11))
-    said = complaint(valid_rates, raw, str(folder))
-    assert "model_bias/order/nC2_preferences_gpt4.json: instruction 2: found 106 wins; needed 105 at most" in said
+    message = complaint(valid_rates, raw, str(folder))
+    assert "model_bias/order/nC2_preferences_gpt4.json: instruction 2: found 106 wins; needed 105 at most" in message
 
 
 @pytest.mark.parametrize("content", ["[{", "{}", "", "[3]"])
@@ -177,7 +179,7 @@ def test_a_judge_that_is_not_known(spoilt):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "replacement", "said"),
+    ("pattern", "replacement", "message"),
     [
         (r"^(baize,<10B,bandwagon),[\d.]+", r"\1,1.2", "line 3, column score: found '1.2'; needed a share from 0 to 1"),
         (r"^(baize,<10B,bandwagon),[\d.]+", r"\1,much", "line 3, column score: found 'much'; needed a share from 0 to 1"),
@@ -189,16 +191,16 @@ def test_a_judge_that_is_not_known(spoilt):
         (r"^model,size", "judge,size", "line 1: found judge, size, bias, score, valid; needed the columns model, size"),
     ],
 )
-def test_a_faulty_table_of_shares(spoilt, pattern, replacement, said):
+def test_a_faulty_table_of_shares(spoilt, pattern, replacement, message):
     folder, _ = spoilt
     edit(folder / QUOTED, pattern, replacement)
-    found = complaint(released_biases, str(folder), **SETTINGS)
-    assert found.startswith(f"{folder}/{QUOTED}")
-    assert said in found
+    results = complaint(released_biases, str(folder), **SETTINGS)
+    assert results.startswith(f"{folder}/{QUOTED}")
+    assert message in results
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"),
+    ("shares", "message"),
     [
         ([0.1, 0.2], "found [0.1, 0.2] under 'bandwagon'; needed the shares of 3 annotators"),
         ([0.1, 0.2, 1.01], "found 1.01 under 'bandwagon'; needed a share from 0 to 1"),
@@ -206,8 +208,8 @@ def test_a_faulty_table_of_shares(spoilt, pattern, replacement, said):
         (None, "found None under 'bandwagon'; needed the shares of 3 annotators"),
     ],
 )
-def test_a_faulty_human_share(spoilt, shares, said):
+def test_a_faulty_human_share(spoilt, shares, message):
     folder, _ = spoilt
     path = "human_bias/bandwagon/all_bias_bandwagon.json"
     rewrite(folder, path, lambda content: content[6].update(bandwagon=shares))
-    assert complaint(released_biases, str(folder), **SETTINGS) == f"{folder}/{BATCHES}/{path}: instruction 7: {said}"
+    assert complaint(released_biases, str(folder), **SETTINGS) == f"{folder}/{BATCHES}/{path}: instruction 7: {message}"

@@ -65,11 +65,11 @@ def test_values_of_the_package(first, second, p, truncated, extrapolated):
 def test_many_rankings_at_once_are_those_of_a_loop_over_depths(extrapolated):
     draw = np.random.default_rng(4)
     first, second = (np.argsort(draw.random(shape)) for shape in ((4, 1, 9), (6, 9)))
-    found = rank_biased_overlap(first, second, extrapolated=extrapolated)
-    assert found.shape == (4, 6)
+    results = rank_biased_overlap(first, second, extrapolated=extrapolated)
+    assert results.shape == (4, 6)
     for one, other in itertools.product(range(4), range(6)):
         listed = [np.argsort(ranking).tolist() for ranking in (first[one, 0], second[other])]
-        assert found[one, other] == pytest.approx(by_definition(*listed, 0.8, extrapolated=extrapolated), abs=1e-14)
+        assert results[one, other] == pytest.approx(by_definition(*listed, 0.8, extrapolated=extrapolated), abs=1e-14)
 
 
 def test_equal_rankings_reach_one_only_if_extrapolated():
@@ -78,7 +78,7 @@ def test_equal_rankings_reach_one_only_if_extrapolated():
     assert rank_biased_overlap(same, same, extrapolated=False) == pytest.approx(1 - 0.8**15, abs=1e-15)
 
 
-def test_equal_wins_placeholder_the_order_of_columns():
+def test_equal_wins_keep_the_order_of_columns():
     assert places(np.array([3, 7, 3, 0, 7])).tolist() == [2, 0, 3, 4, 1]
     wins = np.random.default_rng(1).integers(0, 4, (3, 2, 8))
     for index in np.ndindex(3, 2):
@@ -99,14 +99,14 @@ def overlaps():
 
 
 def one(rows, statistic, systems, form, ties, judge=None):
-    found = [
+    results = [
         row
         for row in rows
         if (row["statistic"], row["systems"], row["form"], row["ties"], row.get("judge"))
         == (statistic, systems, form, ties, judge)
     ]
-    assert len(found) == 1
-    return found[0]
+    assert len(results) == 1
+    return results[0]
 
 
 @pytest.mark.mirror
@@ -162,12 +162,12 @@ def test_with_the_annotators_together_some_judges_do_better_than_the_list(overla
         better[systems, form, ties] = [row["judge"] for row in rows if row["value"] > listing["value"] + 1e-12]
         for row in rows:
             assert row["above_list"] == pytest.approx(row["value"] - listing["value"], abs=1e-12)
-            assert not row["ci_low"] > 0  # none is told from the list
+            assert not row["ci_low"] > 0  # none can be distinguished from the list
     assert all(judges == (["ChatGPT"] if key[0] == 15 else ["ChatGPT", "Mistral"]) for key, judges in better.items())
     for systems, form, listed, best in ((13, "extrapolated", 0.648, 0.663), (15, "truncated", 0.607, 0.619)):
         row = one(overlaps, "listing_order_with_annotators_together", systems, form, LISTED)
         chatgpt = one(overlaps, "judges_with_annotators_together", systems, form, LISTED, "ChatGPT")
-        assert [round(found["value"], 3) for found in (row, chatgpt)] == [listed, best]
+        assert [round(results["value"], 3) for results in (row, chatgpt)] == [listed, best]
 
 
 @pytest.mark.mirror
@@ -208,7 +208,7 @@ def test_every_form_of_every_statistic_has_one_row(overlaps):
 def test_bars_of_the_authors_figure_are_of_each_judge_with_the_annotators_together(overlaps):
     """Their figure prints three decimals."""
     own = {"statistic": "judges_with_annotators_together", "form": "truncated", "systems": 15, "ties": "listed"}
-    found = {row["judge"]: row for row in overlaps if "judge" in row and own.items() <= row.items()}
+    results = {row["judge"]: row for row in overlaps if "judge" in row and own.items() <= row.items()}
     printed = {"Vicuna": 0.524, "Baize": 0.110, "ChatGPT": 0.619, "GPT-4": 0.456, "DollyV2": 0.607, "Falcon": 0.570}
-    assert {judge: round(found[judge]["value"], 3) for judge in printed} == printed
-    assert all(row["rankings"] == 50 for row in found.values())
+    assert {judge: round(results[judge]["value"], 3) for judge in printed} == printed
+    assert all(row["rankings"] == 50 for row in results.values())

@@ -30,7 +30,7 @@ def verdict(judge, item, models, order, outcome, *, condition="order", lengths=(
 def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **settings):
     """The two verdicts of one comparison; `outcomes` and `favoured` of the order ab, then of ba."""
     of_order = zip(("ab", "ba"), outcomes, favoured, strict=True)
-    return [verdict(judge, item, models, order, outcome, favoured=told, **settings) for order, outcome, told in of_order]
+    return [verdict(judge, item, models, order, outcome, favoured=answer, **settings) for order, outcome, answer in of_order]
 
 
 def drawn(seed, *, questions=8):
@@ -44,8 +44,8 @@ def drawn(seed, *, questions=8):
         lengths = [None if draw.random() < 0.1 else float(draw.integers(1, 4)) for _ in "ab"]
         for judge, order in itertools.product(("GPT-4", "nobody", "mute"), ("ab", "ba")):
             outcome = "error" if judge == "mute" else str(draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.1, 0.1]))
-            told = condition in ("bandwagon", "attentional") and draw.random() < 0.9
-            favoured = str(draw.choice(["a", "b"])) if told else None
+            stated = condition in ("bandwagon", "attentional") and draw.random() < 0.9
+            favoured = str(draw.choice(["a", "b"])) if stated else None
             if draw.random() < 0.9:
                 settings = {"condition": condition, "lengths": lengths, "favoured": favoured, "experiment": experiment}
                 rows.append(verdict(judge, f"q{item}", models, order, outcome, **settings))
@@ -56,7 +56,7 @@ LEFT_OUT = "left out"
 
 
 def shown(bias, pair, favoured):
-    """None if a bias is not looked for in a comparison, LEFT_OUT if it does not tell, else whether it shows it."""
+    """None if a comparison does not concern a bias, LEFT_OUT if it is uninformative, else whether it is biased."""
     ab, ba = pair.get("ab"), pair.get("ba")
     if ab is None or ba is None:
         own = pair["judge"] in (pair["model_a"], pair["model_b"])
@@ -78,17 +78,17 @@ def shown(bias, pair, favoured):
 
 def by_hand(rows):
     """By experiment, judge and bias: question and what `shown` says of each comparison; whether verdicts are valid."""
-    told = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
-    found, valid = {}, {}
+    statements = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
+    results, valid = {}, {}
     for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items()):
         if pair["condition"] in conditions:
-            favoured = tuple(told.get((*(pair[name] for name in KEY[:-1]), order)) for order in ("ab", "ba"))
+            favoured = tuple(statements.get((*(pair[name] for name in KEY[:-1]), order)) for order in ("ab", "ba"))
             result = shown(bias, pair, favoured)
             key = pair["experiment"], pair["judge"], bias
             valid.setdefault(key, []).extend(pair[order] != "error" for order in ("ab", "ba") if order in pair)
             if result is not None:
-                found.setdefault(key, []).append((pair["item"], result))
-    return found, valid
+                results.setdefault(key, []).append((pair["item"], result))
+    return results, valid
 
 
 def table(rows, folder, **settings):
@@ -102,11 +102,11 @@ def shares(rows, folder):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = drawn(seed)
-    found, (expected, valid) = table(rows, tmp_path), by_hand(rows)
+    results, (expected, valid) = table(rows, tmp_path), by_hand(rows)
     order = list(CLOSED_FORM)
-    keys = [(row["experiment"], row["judge"], row["bias"]) for row in found]
+    keys = [(row["experiment"], row["judge"], row["bias"]) for row in results]
     assert keys == sorted(expected, key=lambda key: (*key[:2], order.index(key[2])))
-    for key, row in zip(keys, found, strict=True):
+    for key, row in zip(keys, results, strict=True):
         counted = [result for _, result in expected[key] if result != LEFT_OUT]
         assert (row["biased"], row["n"]) == (sum(counted), len(counted))
         assert row["left_out"] == len(expected[key]) - len(counted)
@@ -116,19 +116,19 @@ def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
         assert 0 <= row["chance"] <= row["random"]
         assert row["above_random"] == ("yes" if row["share"] > row["chance"] else "no")
         assert row["origin"] == "computed"
-    assert all(any(row["left_out"] for row in found if row["bias"] == bias) for bias in CLOSED_FORM)
+    assert all(any(row["left_out"] for row in results if row["bias"] == bias) for bias in CLOSED_FORM)
     present = {judge: {bias for _, other, bias in keys if other == judge} for _, judge, _ in keys}
     assert present["GPT-4"] == set(CLOSED_FORM)
     assert present["nobody"] == set(CLOSED_FORM) - {"egocentric_order", "egocentric_comp"}
     assert present["mute"] == present["nobody"] - {"salience"}
-    assert all(row["share"] == row["valid"] == 0 for row in found if row["judge"] == "mute")
+    assert all(row["share"] == row["valid"] == 0 for row in results if row["judge"] == "mute")
 
 
 def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path):
     rows = [row for row in drawn(3) if row["judge"] == "GPT-4" and not row["experiment"]]
-    found, (expected, _) = table(rows, tmp_path), by_hand(rows)
+    results, (expected, _) = table(rows, tmp_path), by_hand(rows)
     replicates = list(resampled([f"q{number}" for number in range(8)], seed=SETTINGS["seed"], replicates=10_000))
-    for row in found:
+    for row in results:
         count, total = Counter(), Counter()
         for item, result in expected["", "GPT-4", row["bias"]]:
             count[item] += result is True
@@ -174,10 +174,10 @@ def test_statements_may_speak_for_either_answer_in_each_pass(tmp_path):
 def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
     rows = [row for item in "12" for row in both("j", item, ("a", "a"), condition="bandwagon", favoured=("a", None))]
     rows += [row for item in "12" for row in both("j", item, ("a", "a"))]
-    found = {row["bias"]: row for row in table(rows, tmp_path)}
-    assert set(found) == {"bandwagon", "order_first", "order_last", "salience"}
+    results = {row["bias"]: row for row in table(rows, tmp_path)}
+    assert set(results) == {"bandwagon", "order_first", "order_last", "salience"}
     for bias in ("bandwagon", "salience"):
-        row = found[bias]
+        row = results[bias]
         assert (row["share"], row["above_random"], row["n"], row["left_out"], row["valid"]) == (None, None, 0, 2, 1)
         assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
@@ -185,15 +185,15 @@ def test_a_bias_whose_comparisons_are_all_left_out_has_no_share(tmp_path):
 def test_experiments_are_not_merged(tmp_path):
     rows = [row for item in "123" for row in both("j", item, ("a", "b"), experiment="one")]
     rows += [row for item in "123" for row in both("j", item, ("b", "a"), experiment="two")]
-    found = {(row["experiment"], row["bias"]): row for row in table(rows, tmp_path)}
-    assert {key: row["share"] for key, row in found.items()} == {
+    results = {(row["experiment"], row["bias"]): row for row in table(rows, tmp_path)}
+    assert {key: row["share"] for key, row in results.items()} == {
         ("one", "order_first"): 1,
         ("one", "order_last"): 0,
         ("two", "order_first"): 0,
         ("two", "order_last"): 1,
     }
     end = 0.05 ** (1 / 3)  # exact, for 3 of 3 questions
-    first = found["one", "order_first"]
+    first = results["one", "order_first"]
     assert (first["ci_low"], first["ci_high"]) == pytest.approx((end, 1), abs=1e-12)
 
 
@@ -236,12 +236,12 @@ def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path
         rows += both("First", f"{item}", ("a", "b"), favoured=favoured, **settings)
     columns = {name: np.array([row[name] for row in rows], None if name != "human" else object) for name in COMPARISONS}
     write_parquet(columns, str(tmp_path / "many.parquet"))
-    found = list(cognitive_biases(str(tmp_path / "many.parquet"), **SETTINGS))
-    fair = {row["bias"]: row for row in found if row["judge"] == "Fair"}
+    results = list(cognitive_biases(str(tmp_path / "many.parquet"), **SETTINGS))
+    fair = {row["bias"]: row for row in results if row["judge"] == "Fair"}
     assert set(fair) == set(CLOSED_FORM)
     for bias, row in fair.items():
         assert row["share"] == pytest.approx(CLOSED_FORM[bias], abs=4 * np.sqrt(0.25 / row["n"]))
-    first = {row["bias"]: row["share"] for row in found if row["judge"] == "First"}
+    first = {row["bias"]: row["share"] for row in results if row["judge"] == "First"}
     assert (first["order_first"], first["order_last"], first["egocentric_order"]) == (1, 0, 0)
 
 
@@ -282,8 +282,8 @@ def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):
         for number, both in enumerate(outcomes)
         for order, outcome in zip(("ab", "ba"), both, strict=True)
     ]
-    found = {row["bias"]: row for row in table(rows, tmp_path)}
+    results = {row["bias"]: row for row in table(rows, tmp_path)}
     for bias in ("egocentric_order", "order_first", "order_last"):
-        assert found[bias]["chance"] == pytest.approx(0.125, abs=0.01)
-        assert found[bias]["share"] == pytest.approx(found[bias]["chance"], abs=0.02)
-        assert found[bias]["random"] == 0.25
+        assert results[bias]["chance"] == pytest.approx(0.125, abs=0.01)
+        assert results[bias]["share"] == pytest.approx(results[bias]["chance"], abs=0.02)
+        assert results[bias]["random"] == 0.25

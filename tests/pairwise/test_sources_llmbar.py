@@ -1,4 +1,4 @@
-"""The released verdicts of LLMBar: what they hold, and what is said of spoilt files."""
+"""The released verdicts of LLMBar: what they hold, and the errors about spoilt files."""
 
 import duckdb
 import pytest
@@ -21,8 +21,8 @@ def llmbar(tmp_path_factory):
 def test_verdicts_of_six_judges_on_five_subsets(llmbar):
     comparisons, completeness = llmbar
     assert len(select(comparisons)) == 6 * sum(QUESTIONS.values()) * 2
-    found = {(row["condition"], row["judge"]): (row["comparisons"], row["verdicts"]) for row in completeness}
-    assert found == {(subset, judge): (str(n), str(2 * n)) for subset, n in QUESTIONS.items() for judge in JUDGES}
+    results = {(row["condition"], row["judge"]): (row["comparisons"], row["verdicts"]) for row in completeness}
+    assert results == {(subset, judge): (str(n), str(2 * n)) for subset, n in QUESTIONS.items() for judge in JUDGES}
     lacking = [row[column] for row in completeness for column in ("one_order", "no_human", "no_length")]
     assert set(lacking) == {"0"}
 

@@ -1,4 +1,4 @@
-"""The released verdicts of PRD: what they hold, and what is said of spoilt files."""
+"""The released verdicts of PRD: what they hold, and the errors about spoilt files."""
 
 import duckdb
 import pytest
@@ -29,7 +29,7 @@ def files(tmp_path):
     return copied("prd", tmp_path / "raw")
 
 
-def said(tmp_path, files):
+def message_of(tmp_path, files):
     return complaint(tmp_path, files, format="prd")
 
 
@@ -48,8 +48,8 @@ def test_verdicts_of_five_judges(prd):
 
 
 def test_three_class_agreement(prd):
-    found = duckdb.sql(f"select judge, count(*) filter (outcome = human) from '{prd[0]}' group by all").fetchall()
-    assert dict(found) == AGREE
+    results = duckdb.sql(f"select judge, count(*) filter (outcome = human) from '{prd[0]}' group by all").fetchall()
+    assert dict(results) == AGREE
 
 
 def test_verbosity_counts(prd):
@@ -72,8 +72,8 @@ def test_human_label_is_the_sign_of_the_votes(tmp_path, files):
         text = "".join(f'{{"question_id": {question}, "score": {vote}}}\n' for question in range(1, 81))
         votes.write_text(text, "utf-8")
         comparisons, _ = run(tmp_path, files, format="prd")
-        found = f"select distinct human from '{comparisons}' where (model_a, model_b) = ('Bard', 'Claude')"
-        assert duckdb.sql(found).fetchall() == [(label,)]
+        results = f"select distinct human from '{comparisons}' where (model_a, model_b) = ('Bard', 'Claude')"
+        assert duckdb.sql(results).fetchall() == [(label,)]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,15 @@ def test_human_label_is_the_sign_of_the_votes(tmp_path, files):
 )
 def test_fault_is_named_with_its_place(tmp_path, files, ending, pattern, replacement, message):
     edit(named(files, ending), pattern, replacement)
-    assert message in said(tmp_path, files)
+    assert message in message_of(tmp_path, files)
 
 
 def test_files_that_are_missing(tmp_path, files):
     rest = [path for path in files if path != named(files, GPT4)]
-    assert "no file ratings-gpt4/answer_bard-vs-answer_claude-*.jsonl among the files of the study" in said(tmp_path, rest)
+    assert "no file ratings-gpt4/answer_bard-vs-answer_claude-*.jsonl among the files of the study" in message_of(
+        tmp_path, rest
+    )
     rest = [path for path in files if path.name != "answer_bard.jsonl"]
-    assert "no file generations/answer_bard.jsonl among the files" in said(tmp_path, rest)
+    assert "no file generations/answer_bard.jsonl among the files" in message_of(tmp_path, rest)
     named(files, GPT4).unlink()
-    assert "claude-gpt4-reviewer_threeclass.jsonl: no such file" in said(tmp_path, files)
+    assert "claude-gpt4-reviewer_threeclass.jsonl: no such file" in message_of(tmp_path, files)

@@ -1,4 +1,4 @@
-"""A user's own files of verdicts: what is read from them, and what is said of bad ones."""
+"""A user's own files of verdicts: what is read from them, and the errors about bad ones."""
 
 import gzip
 
@@ -23,7 +23,7 @@ def write(path, lines, header=HEADER):
     return path
 
 
-def said(tmp_path, lines, header=HEADER, **settings):
+def message_of(tmp_path, lines, header=HEADER, **settings):
     return complaint(tmp_path, [write(tmp_path / "v.csv", lines, header)], **settings)
 
 
@@ -100,11 +100,11 @@ def test_several_files_gzip_and_parquet_say_the_same(tmp_path):
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     duckdb.sql(f"copy (select * from read_csv('{plain}')) to '{parquet}'")
     one, other = write(tmp_path / "one.csv", GOOD[:3]), write(tmp_path / "other.csv", GOOD[3:])
-    found = []
+    results = []
     for files in ([plain], [packed], [parquet], [other, one]):
         comparisons, completeness = run(tmp_path, files)
-        found.append((select(comparisons), completeness, (tmp_path / "comparisons.parquet").read_bytes()))
-    assert all(again == found[0] for again in found[1:])
+        results.append((select(comparisons), completeness, (tmp_path / "comparisons.parquet").read_bytes()))
+    assert all(again == results[0] for again in results[1:])
 
 
 def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
@@ -132,7 +132,7 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
 
 def test_orientation_says_whose_answer_was_perturbed(tmp_path):
     lines = ["J,q,A,B,ab,a,control", "J,q,A,B,ba,a,control", "J,q,B,A,ab,a,fake", "J,q,B,A,ba,a,fake"]
-    text = said(tmp_path, lines, f"{NEEDED},condition")
+    text = message_of(tmp_path, lines, f"{NEEDED},condition")
     assert "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than before" in text
     assert "the answer of model_b is perturbed: keep one way round" in text
     run(tmp_path, [write(tmp_path / "v.csv", [line.replace("control", "plain") for line in lines], f"{NEEDED},condition")])
@@ -157,32 +157,32 @@ def test_orientation_says_whose_answer_was_perturbed(tmp_path):
     ],
 )
 def test_fault_is_named_with_its_place(tmp_path, line, message):
-    text = said(tmp_path, [GOOD[0], line, *GOOD[1:]])
+    text = message_of(tmp_path, [GOOD[0], line, *GOOD[1:]])
     assert f"v.csv, line 3, {message}" in text
 
 
 def test_two_answers_of_one_model(tmp_path):
-    assert said(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith("different names, such as GPT-4 and GPT-4 (2)")
+    assert message_of(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith("different names, such as GPT-4 and GPT-4 (2)")
 
 
 @pytest.mark.parametrize(("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("first", "a"), ("inf", "a"), ("1", "tie")])
 def test_vote_and_favoured_answer(tmp_path, vote, favoured):
-    text = said(tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured")
+    text = message_of(tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured")
     expected = f"vote: found '{vote}', which is not the number of a vote; write an integer from 1"
     if favoured == "tie":
         expected = "favoured: found 'tie', which is none of a or b; write a or b, or leave it empty"
     assert f"line 2, column {expected}" in text
 
 
-def test_row_that_stands_twice_and_votes(tmp_path):
-    text = said(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
+def test_duplicate_row_and_votes(tmp_path):
+    text = message_of(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
     assert (
         "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with the answer of 'Bard'" in text
     )
     assert "vote 1, is already in" in text
     assert "line 3; keep one row, or number repeated verdicts in a column `vote`" in text
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
-    assert "line 6, column judge" in said(tmp_path, [*GOOD, turned])
+    assert "line 6, column judge" in message_of(tmp_path, [*GOOD, turned])
     votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [f"{GOOD[0]},3", f"{GOOD[1]},3"]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", votes, f"{HEADER},vote")])
     assert (completeness[0]["comparisons"], completeness[0]["verdicts"]) == ("5", "10")
@@ -190,14 +190,16 @@ def test_row_that_stands_twice_and_votes(tmp_path):
 
 def test_one_order_is_an_error_or_counted(tmp_path):
     lines = [*GOOD[:3], "J,q3,GPT,Bard,ba,a,,,"]
-    text = said(tmp_path, lines)
+    text = message_of(tmp_path, lines)
     assert "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for item 'q2', vote 1" in text
     assert (
         "never the other way round; add that verdict, or write `both_orders: false` for the study in config, which leaves"
         in text
     )
     assert "(1 more comparisons lack an order)" in text
-    assert "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'" in said(tmp_path, [*GOOD, lines[3]])
+    assert "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'" in message_of(
+        tmp_path, [*GOOD, lines[3]]
+    )
     comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False)
     assert len(select(comparisons)) == 4
     assert (completeness[0]["comparisons"], completeness[0]["verdicts"], completeness[0]["one_order"]) == ("3", "4", "2")
@@ -218,20 +220,20 @@ def test_one_order_is_an_error_or_counted(tmp_path):
     ],
 )
 def test_rows_about_the_same_answers_agree(tmp_path, line, message):
-    text = said(tmp_path, [*GOOD, line])
+    text = message_of(tmp_path, [*GOOD, line])
     assert f"v.csv, line 6, column {message}" in text
     assert "v.csv, line 2; write the same in each row about the same answers" in text
 
 
 def test_a_length_of_0_is_not_a_missing_one(tmp_path):
     lines = ["J,q,A,B,ab,a,,0,5", "J,q,A,B,ba,a,,,5"]
-    assert "line 3, column length_a: found no length of the answer of 'A' for item 'q'" in said(tmp_path, lines)
+    assert "line 3, column length_a: found no length of the answer of 'A' for item 'q'" in message_of(tmp_path, lines)
 
 
 def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     header = f"{NEEDED},human,experiment"
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
-    text = said(tmp_path, lines, header)
+    text = message_of(tmp_path, lines, header)
     assert "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in column human" in text
     assert text.endswith("write another name, such as 'Human judge'")
     apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]  # an experiment without labels
@@ -246,12 +248,12 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
 
 
 def test_files_that_are_no_table(tmp_path):
-    assert "line 1, column order: missing; found judge" in said(tmp_path, GOOD, HEADER.replace("order", "position"))
-    assert "(human, length_a, length_b, condition, experiment, favoured, vote are optional)" in said(tmp_path, [], "x")
-    assert "rename 'Outcome' to 'outcome'" in said(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
-    assert "the fields are separated by ';'" in said(tmp_path, [], HEADER.replace(",", ";"))
-    assert "line 1, column human: found twice; keep one" in said(tmp_path, [], f"{HEADER},human")
-    assert "the file holds no rows; it needs one row per verdict" in said(tmp_path, [])
+    assert "line 1, column order: missing; found judge" in message_of(tmp_path, GOOD, HEADER.replace("order", "position"))
+    assert "(human, length_a, length_b, condition, experiment, favoured, vote are optional)" in message_of(tmp_path, [], "x")
+    assert "rename 'Outcome' to 'outcome'" in message_of(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
+    assert "the fields are separated by ';'" in message_of(tmp_path, [], HEADER.replace(",", ";"))
+    assert "line 1, column human: found twice; keep one" in message_of(tmp_path, [], f"{HEADER},human")
+    assert "the file holds no rows; it needs one row per verdict" in message_of(tmp_path, [])
     assert "no such file" in complaint(tmp_path, [tmp_path / "none.csv"])
     (tmp_path / "v.parquet").write_bytes(b"PAR1 not really")
     assert "v.parquet: cannot be read" in complaint(tmp_path, [tmp_path / "v.parquet"])
@@ -266,9 +268,9 @@ def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
         *(f"J,q,C,A,{order},a,30,99" for order in ("ab", "ba")),
     ]
     (tmp_path / "v.csv").write_text("\n".join(lines), "utf-8")
-    said = complaint(tmp_path, [tmp_path / "v.csv"])
-    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in" in said
-    assert "v.csv, line 2; write the same" in said
+    message = complaint(tmp_path, [tmp_path / "v.csv"])
+    assert "v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in" in message
+    assert "v.csv, line 2; write the same" in message
 
 
 @pytest.mark.parametrize(("column", "meant"), [("lenght_a", "length_a"), ("Favored", "favoured"), ("experimnt", "experiment")])
@@ -277,19 +279,19 @@ def test_a_misspelt_optional_column_is_named(tmp_path, column, meant):
     assert f"v.csv, line 1, column {column}: not known; write '{meant}'" in complaint(tmp_path, [tmp_path / "v.csv"])
 
 
-def test_columns_of_ones_own_are_not_read(tmp_path):
+def test_other_columns_are_not_read(tmp_path):
     rows = "\n".join(f"J,q,A,B,{order},a,x,y" for order in ("ab", "ba"))
     (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome,text_a,model\n{rows}\n", "utf-8")
     assert len(run(tmp_path, [tmp_path / "v.csv"])[1]) == 1
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("J,q,A,B,ab,a,b", "line 2: cannot be read: found 7 fields, expected 6 as in the header; put a field"),
         ('J,"q,A,B,ab,a', "line 2: cannot be read: found a double quote that is not closed; close it"),
     ],
 )
-def test_a_ragged_line_is_told_with_its_mend(tmp_path, row, said):
+def test_a_ragged_line_is_named_with_its_mend(tmp_path, row, message):
     (tmp_path / "v.csv").write_text(f"judge,item,model_a,model_b,order,outcome\n{row}\n", "utf-8")
-    assert said in complaint(tmp_path, [tmp_path / "v.csv"])
+    assert message in complaint(tmp_path, [tmp_path / "v.csv"])

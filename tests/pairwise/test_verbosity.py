@@ -67,16 +67,16 @@ def table(path, pools=POOLS, **settings):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = random_rows(seed)
-    found = table(write(rows, tmp_path / "c.parquet"))
+    results = table(write(rows, tmp_path / "c.parquet"))
     naive = {key: pairs for key, pairs in groups(rows).items() if any(pair["human"] for pair in pairs)}
-    assert set(found) == {(*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS}
+    assert set(results) == {(*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS}
     # No human label, no row; a pool is of one experiment.
     labels = {("", "one"), ("", "two"), ("", "one and two"), ("again", "one"), ("again", "one and two")}
-    assert {key[:2] for key in found} == labels
+    assert {key[:2] for key in results} == labels
     for key, pairs in naive.items():
         for order in ORDERS:
             for draws in TREATMENTS:
-                row = found[*key, order, draws]
+                row = results[*key, order, draws]
                 bias, rates, wrong, n, left, questions = counted(pairs, order, draws)
                 assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-14, nan_ok=True)
                 assert row["accuracy_parity_gap"] == pytest.approx(abs(bias), abs=1e-14, nan_ok=True)
@@ -93,7 +93,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
 def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(3, questions=12)
-    found = table(write(rows, tmp_path / "c.parquet"))
+    results = table(write(rows, tmp_path / "c.parquet"))
     checked = 0
     for key, pairs in groups(rows).items():
         if "Blind" in key or "unlabelled" in key:
@@ -102,7 +102,7 @@ def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkey
         for order, draws in (("debiased", "excluded"), ("pooled", "half")):
             values = np.array([counted(pairs, order, draws, times)[0] for times in drawn])
             values = values[np.isfinite(values)]
-            row = found[*key, order, draws]
+            row = results[*key, order, draws]
             if min(map(len, counted(pairs, order, draws)[-1].values())) < 2:
                 assert row["ci_low"] is row["ci_high"] is None
                 continue
@@ -139,11 +139,11 @@ def test_without_human_labels_there_is_no_row(tmp_path):
 def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     rows = [verdict(order, "b", item="q", judge=judge) for order in ("ab", "ba") for judge in "jk"]
     rows += [verdict(order, "b", item="other", human="b", judge="k") for order in ("ab", "ba")]
-    found = table(write(rows, tmp_path / "c.parquet"), pools={})
-    one_side = found["", "", "j", "debiased", "excluded"]
+    results = table(write(rows, tmp_path / "c.parquet"), pools={})
+    one_side = results["", "", "j", "debiased", "excluded"]
     assert math.isnan(one_side["verbosity_bias"])
     assert (one_side["rate_shorter"], one_side["rate_longer"], one_side["ci_low"]) == (1.0, None, None)
-    several = found["", "", "k", "debiased", "excluded"]
+    several = results["", "", "k", "debiased", "excluded"]
     assert (several["verbosity_bias"], several["ci_low"], several["few"]) == (1.0, None, "yes")
 
 
@@ -171,7 +171,7 @@ def test_each_side_needs_questions_of_its_own(tmp_path, n_longer, few):
         ({"p": ["one", "Two"]}, "pools: p: 'Two' is no cond.*found: one, two, unl"),
     ],
 )
-def test_impossible_pools_are_said(tmp_path, pools, words):
+def test_impossible_pools_are_named(tmp_path, pools, words):
     with pytest.raises(ConfigError, match=words):
         open_pairs(write(random_rows(1, questions=2), tmp_path / "c.parquet"), pools)
 
@@ -180,7 +180,7 @@ def test_impossible_pools_are_said(tmp_path, pools, words):
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
-    found = table(comparisons, pools={})
+    results = table(comparisons, pools={})
     expected = {
         "Bard": (19, 40, 21, 217),
         "Claude": (40, 56, 16, 339),
@@ -188,9 +188,9 @@ def test_verdicts_of_prd(tmp_path):
         "GPT-4": (35, 67, 33, 395),
         "Vicuna-13B": (34, 47, 39, 215),
     }
-    assert {key[2] for key in found} == set(expected)
+    assert {key[2] for key in results} == set(expected)
     for judge, (wrong_shorter, n_shorter, wrong_longer, n_longer) in expected.items():
-        row = found["", "", judge, "debiased", "excluded"]
+        row = results["", "", judge, "debiased", "excluded"]
         counts = row["wrong_shorter"], row["n_shorter"], row["wrong_longer"], row["n_longer"]
         assert counts == (wrong_shorter, n_shorter, wrong_longer, n_longer)
         assert row["verbosity_bias"] == pytest.approx(wrong_shorter / n_shorter - wrong_longer / n_longer, abs=1e-15)
@@ -199,6 +199,6 @@ def test_verdicts_of_prd(tmp_path):
         assert row["verbosity_bias"] + 0.05 < row["ci_high"] < 0.85
         assert (row["human_ties"], row["equal_lengths"], row["errors"], row["no_human"]) == (96, 4, 0, 0)
         assert n_shorter + n_longer + row["judge_draws"] == 700
-        assert found["", "", judge, "pooled", "half"]["n_shorter"] == 2 * 141
-    rounded = {judge: round(found["", "", judge, "debiased", "excluded"]["verbosity_bias"], 3) for judge in expected}
+        assert results["", "", judge, "pooled", "half"]["n_shorter"] == 2 * 141
+    rounded = {judge: round(results["", "", judge, "debiased", "excluded"]["verbosity_bias"], 3) for judge in expected}
     assert rounded == {"Bard": 0.378, "Claude": 0.667, "GPT-3.5": 0.565, "GPT-4": 0.439, "Vicuna-13B": 0.542}

@@ -34,7 +34,7 @@ def table(path, pools=POOLS):
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(5)
-    found = table(write(rows, tmp_path / "c.parquet"))
+    results = table(write(rows, tmp_path / "c.parquet"))
     expected = set()
     for key, pairs in groups(rows).items():
         labelled = [pair for pair in pairs if pair["human"] is not None]
@@ -45,7 +45,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
             if n + errors == 0:
                 continue
             expected.add((*key, order))
-            row = found[*key, order]
+            row = results[*key, order]
             assert (row["agree"], row["n"], row["errors"]) == (agree, n, errors)
             assert row["value"] == (pytest.approx(agree / n, abs=1e-14) if n else None)
             assert row["value_errors_wrong"] == pytest.approx(agree / (n + errors), abs=1e-14)
@@ -55,9 +55,9 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
             single = [naive([pair for pair in labelled if pair["item"] == item], order) for item in items]
             ends = resampled_ends(values, [agree / n if n else np.nan for agree, n, _ in single])
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
-    assert set(found) == expected
-    assert any(row["n"] == 0 and row["errors"] for row in found.values())
-    assert not any(key[1] == "unlabelled" for key in found)
+    assert set(results) == expected
+    assert any(row["n"] == 0 and row["errors"] for row in results.values())
+    assert not any(key[1] == "unlabelled" for key in results)
 
 
 def judged(outcomes, **settings):
@@ -69,8 +69,8 @@ def judged(outcomes, **settings):
 
 def test_experiments_are_not_merged(tmp_path):
     rows = judged("aaaa", experiment="right") + judged("bbbb", experiment="wrong")
-    found = table(write(rows, tmp_path / "c.parquet"), pools={})
-    right, wrong = (found[experiment, "", "j", "ab"] for experiment in ("right", "wrong"))
+    results = table(write(rows, tmp_path / "c.parquet"), pools={})
+    right, wrong = (results[experiment, "", "j", "ab"] for experiment in ("right", "wrong"))
     assert (right["value"], right["questions"], wrong["value"], wrong["questions"]) == (1, 4, 0, 4)
     end = 0.05 ** (1 / 4)  # exact, for 4 of 4 and 0 of 4 questions
     ends = [right["ci_low"], right["ci_high"], wrong["ci_low"], wrong["ci_high"]]
@@ -78,9 +78,9 @@ def test_experiments_are_not_merged(tmp_path):
 
 
 def test_one_question_that_counts_has_no_interval(tmp_path):
-    found = table(write(judged(["a", "error"]), tmp_path / "c.parquet"), pools={})["", "", "j", "ab"]
-    assert (found["value"], found["questions"], found["errors"]) == (1, 1, 1)
-    assert np.isnan([found["ci_low"], found["ci_high"]]).all()
+    results = table(write(judged(["a", "error"]), tmp_path / "c.parquet"), pools={})["", "", "j", "ab"]
+    assert (results["value"], results["questions"], results["errors"]) == (1, 1, 1)
+    assert np.isnan([results["ci_low"], results["ci_high"]]).all()
 
 
 def test_without_human_labels_there_is_no_row(tmp_path):
@@ -92,24 +92,24 @@ def test_without_human_labels_there_is_no_row(tmp_path):
 def test_verdicts_of_prd(tmp_path):
     folder, paths = released("prd")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
-    found = table(comparisons, pools={})
-    agree = {judge: (row["agree"], row["n"]) for (*_, judge, order), row in found.items() if order == "pooled"}
+    results = table(comparisons, pools={})
+    agree = {judge: (row["agree"], row["n"]) for (*_, judge, order), row in results.items() if order == "pooled"}
     expected = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
     assert agree == {judge: (count, 1600) for judge, count in expected.items()}
-    values = {judge: found["", "", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")}
+    values = {judge: results["", "", judge, "pooled"]["value"] for judge in ("GPT-4", "GPT-3.5", "Claude")}
     assert values == {"GPT-4": 0.6425, "GPT-3.5": 0.620625, "Claude": 0.606875}
-    assert all(row["questions"] == 80 and row["errors"] == 0 for row in found.values())
+    assert all(row["questions"] == 80 and row["errors"] == 0 for row in results.values())
 
 
 @pytest.mark.mirror
 def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="llmbar")
-    found = table(comparisons, pools={})
+    results = table(comparisons, pools={})
     expected = {"Natural": 0.935, "Neighbor": 0.6418, "GPTInst": 0.7663, "GPTOut": 0.766, "Manual": 0.75}
     for subset, value in expected.items():
-        assert found["", subset, "GPT-4", "pooled"]["value"] == pytest.approx(value, abs=5e-5)
+        assert results["", subset, "GPT-4", "pooled"]["value"] == pytest.approx(value, abs=5e-5)
     errors = {}
-    for (*_, judge, order), row in found.items():
+    for (*_, judge, order), row in results.items():
         errors[judge] = errors.get(judge, 0) + row["errors"] * (order == "pooled")
     assert errors == {"GPT-4": 0, "ChatGPT": 0, "ChatGPT-0301": 0, "LLaMA2": 1, "PaLM2": 16, "Falcon": 0}

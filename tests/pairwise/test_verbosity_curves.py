@@ -30,9 +30,9 @@ def curve(rows, columns, order=()):
     assert all(sorted(row) == sorted(columns[1:]) for row in rows)
     rows = [row for row in rows if not order or row["order"] in order]
     assert all(row["bin_high"] == (None if row["bin_low"] == 110 else row["bin_low"] + 20) for row in rows)
-    found = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}
-    assert len(found) == len(rows)
-    return found
+    results = {(row["experiment"], row["condition"], row["judge"], row["bin_low"]): row for row in rows}
+    assert len(results) == len(rows)
+    return results
 
 
 def scores(path, pools=POOLS, order=("debiased", "")):
@@ -48,17 +48,17 @@ def known(pair):
     return pair["length_a"] is not None and pair["length_b"] is not None
 
 
-def check_unknown(found, expected):
+def check_unknown(results, expected):
     """The comparisons without both lengths, which `expected` has under no bin, are counted in every row of their curve."""
-    unknown = {key: len(expected.get((*key[:-1], None), ())) for key in found}
-    assert {key: row["no_length"] for key, row in found.items()} == unknown
+    unknown = {key: len(expected.get((*key[:-1], None), ())) for key in results}
+    assert {key: row["no_length"] for key, row in results.items()} == unknown
     assert set(unknown.values()) > {0, 1}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_scores_are_those_of_a_loop(tmp_path, seed):
     rows = random_rows(seed)
-    found = scores(write(rows, tmp_path / "c.parquet"))
+    results = scores(write(rows, tmp_path / "c.parquet"))
     expected, labelled = defaultdict(list), {}
     for pair in compared(rows):
         bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
@@ -71,27 +71,27 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
                 labelled[*group, *answers] = bin_low, pair["human"]
     for (experiment, label, *_), (bin_low, human) in labelled.items():
         expected[experiment, label, "Human", bin_low].append(SCORE[human])
-    assert set(found) == {key for key in expected if key[-1] is not None}
-    assert {key[-1] for key in found} >= {-110, -10, 110}
-    check_unknown(found, expected)
+    assert set(results) == {key for key in expected if key[-1] is not None}
+    assert {key[-1] for key in results} >= {-110, -10, 110}
+    check_unknown(results, expected)
     for key, values in expected.items():
         if key[-1] is None:
             continue
-        row = found[key]
+        row = results[key]
         assert (row["n"], row["mean"]) == (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
         assert row["std_dev"] == (pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None)
 
 
 def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
     rows = random_rows(1)
-    found, expected = scores(write(rows, tmp_path / "c.parquet"), order=("single",)), defaultdict(list)
+    results, expected = scores(write(rows, tmp_path / "c.parquet"), order=("single",)), defaultdict(list)
     for pair in compared(rows):
         (verdict, *other) = [pair[order] for order in ("ab", "ba") if order in pair]
         if not other and verdict != "error":
             bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
             for label in labels_of(pair["condition"]):
                 expected[pair["experiment"], label, pair["judge"], bin_low].append(SCORE[verdict])
-    assert {key: (row["n"], row["mean"]) for key, row in found.items()} == {
+    assert {key: (row["n"], row["mean"]) for key, row in results.items()} == {
         key: (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
         for key, values in expected.items()
         if key[-1] is not None
@@ -101,7 +101,7 @@ def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_alignment_is_that_of_a_loop(tmp_path, seed):
     rows = random_rows(seed)
-    found = alignment(write(rows, tmp_path / "c.parquet"))
+    results = alignment(write(rows, tmp_path / "c.parquet"))
     expected = defaultdict(list)
     for pair in compared(rows):
         if pair["human"] in ("a", "b") and pair["debiased"] in ("a", "b"):
@@ -109,12 +109,12 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
             bin_low = place(chosen, rejected) if known(pair) else None
             for label in labels_of(pair["condition"]):
                 expected[pair["experiment"], label, pair["judge"], bin_low].append(pair["debiased"] == pair["human"])
-    assert set(found) == {key for key in expected if key[-1] is not None}
-    check_unknown(found, expected)
+    assert set(results) == {key for key in expected if key[-1] is not None}
+    check_unknown(results, expected)
     for key, agrees in expected.items():
         if key[-1] is None:
             continue
-        row = found[key]
+        row = results[key]
         assert (row["agree"], row["n"], row["agreement"]) == (sum(agrees), len(agrees), sum(agrees) / len(agrees))
         interval = binomtest(row["agree"], row["n"]).proportion_ci(0.9, "wilson")
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([interval.low, interval.high], abs=1e-12)

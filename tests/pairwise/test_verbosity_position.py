@@ -15,20 +15,20 @@ REPLICATES = 300
 
 def naive(pairs, times=None):
     """(value, n, questions) of each statistic by a loop; each question counts `times` times."""
-    found = {"consistency": [], "first_preference": [], "first_both": [], "second_both": []}
+    results = {"consistency": [], "first_preference": [], "first_both": [], "second_both": []}
     for pair in pairs:
         if {pair.get("ab"), pair.get("ba")} & {None, "error"}:
             continue
         first = {("ab", "a"): 1, ("ab", "b"): 0, ("ba", "b"): 1, ("ba", "a"): 0}
         chosen = [first.get((order, pair[order])) for order in ("ab", "ba")]
         counted = [pair["item"]] * (1 if times is None else times[pair["item"]])
-        found["consistency"] += [(pair["ab"] == pair["ba"], item) for item in counted]
-        found["first_both"] += [(chosen == [1, 1], item) for item in counted]
-        found["second_both"] += [(chosen == [0, 0], item) for item in counted]
-        found["first_preference"] += [(one, item) for one in chosen if one is not None for item in counted]
+        results["consistency"] += [(pair["ab"] == pair["ba"], item) for item in counted]
+        results["first_both"] += [(chosen == [1, 1], item) for item in counted]
+        results["second_both"] += [(chosen == [0, 0], item) for item in counted]
+        results["first_preference"] += [(one, item) for one in chosen if one is not None for item in counted]
     return {
         name: (np.mean([one for one, _ in seen]) if seen else np.nan, len(seen), len({item for _, item in seen}))
-        for name, seen in found.items()
+        for name, seen in results.items()
     }
 
 
@@ -41,8 +41,8 @@ def table(path, pools=POOLS):
 def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(4)
-    found = table(write(rows, tmp_path / "c.parquet"))
-    assert {key[:3] for key in found} == {key for key in groups(rows) if key[2] != "Blind"}  # who makes nothing but errors
+    results = table(write(rows, tmp_path / "c.parquet"))
+    assert {key[:3] for key in results} == {key for key in groups(rows) if key[2] != "Blind"}  # who makes nothing but errors
     for key, pairs in groups(rows).items():
         if key[2] == "Blind":
             continue
@@ -51,7 +51,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
         resamples = [naive(both, times) for times in resampled(items, seed=7, replicates=REPLICATES)]
         single = [naive([pair for pair in both if pair["item"] == item]) for item in items]
         for name, (value, n, questions) in naive(pairs).items():
-            row = found[*key, name]
+            row = results[*key, name]
             assert (row["value"], row["n"], row["questions"]) == (pytest.approx(value, abs=1e-14), n, questions)
             ends = resampled_ends([resample[name][0] for resample in resamples], [one[name][0] for one in single])
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
@@ -94,11 +94,11 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
 def test_verdicts_of_llmbar(tmp_path):
     folder, paths = released("llmbar")
     comparisons, _ = run(tmp_path, [folder / path for path in paths], format="llmbar")
-    found = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
-    assert found["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
-    shares = {name: found["", "Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}
+    results = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
+    assert results["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
+    shares = {name: results["", "Natural", "GPT-4", name]["value"] for name in ("consistency", "first_preference")}
     assert shares == {"consistency": 0.97, "first_preference": 0.505}
     for judge in ("ChatGPT", "Falcon"):  # which choose the answer shown first far more often, in every subset
-        lows = [row["ci_low"] for key, row in found.items() if key[2:] == (judge, "first_preference")]
+        lows = [row["ci_low"] for key, row in results.items() if key[2:] == (judge, "first_preference")]
         assert len(lows) == 6
         assert min(lows) > 0.55

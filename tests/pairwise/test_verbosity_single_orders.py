@@ -1,4 +1,4 @@
-"""Verdicts in one order only: what the order drawn at random tells of the place, the length and the owner of an answer."""
+"""Verdicts in one order only: what a random order shows about the place, the length and the author of an answer."""
 
 import numpy as np
 import pandas as pd
@@ -70,7 +70,7 @@ def test_quality_is_no_preference_for_a_place(tmp_path, monkeypatch):
     assert rows["single_order_own"]["value"] == pytest.approx(BETTER, abs=0.02)
 
 
-def test_comparisons_in_both_orders_and_in_one_are_told_apart(tmp_path, monkeypatch):
+def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     single = judged(0.9, count=40)
     both = [{**row, "item": f"both {row['item']}", "order": order} for row in judged(0.0, count=40) for order in ("ab", "ba")]
@@ -104,6 +104,6 @@ def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():
     figure = draw_position(table, Subject("s", "user", Palette({}, {}), ""), confidence=0.9)
     points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
     assert [point.get_xdata()[0] for point in points] == [pytest.approx(0.65), pytest.approx(0.5)]
-    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert "only if that order was drawn at random" in said
-    assert "100 comparisons" in said
+    message = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert "only if that order was drawn at random" in message
+    assert "100 comparisons" in message

@@ -279,7 +279,7 @@ def helm_of(ideal, *changes):
 
 
 def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
-    """Whatever study is compared: never on its numbers, and not on those of a placeholder."""
+    """For every study: never on its own numbers or those of a placeholder."""
     names = [claim.name for claim in CLAIMS if claim.section == "C.2"]
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
     smaller = helm_of(ideal, own("main", "", "GPT-4 (0314)", 0.01))

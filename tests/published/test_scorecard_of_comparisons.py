@@ -145,10 +145,10 @@ def test_one_pair_is_not_judged_by_the_rates_of_others(published, attacks, names
 
 
 def ranked(rows, verdicts, *, item, table="4"):
-    found = [r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"]
-    assert found
-    assert {r["verdict"] for r in found} == verdicts
-    return {r["cause"] for r in found if "ours" in r}
+    results = [r for r in rows if r["item"] == item and r["figure"] == f"Chen et al., Table {table}"]
+    assert results
+    assert {r["verdict"] for r in results} == verdicts
+    return {r["cause"] for r in results if "ours" in r}
 
 
 def test_ranks_are_judged_among_the_same_judges_and_columns_only(published, attacks):
@@ -198,8 +198,8 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
         row(VERBOSITY, **base, draws=draws, verbosity_bias=value, ci_low=0.3, ci_high=0.5)
         for draws, value in (("disagreement", 0.1), ("excluded", 0.44))
     ]
-    found = {("GPT-4", "debiased"): 0.7, ("GPT-4", "pooled"): 0.6425, ("Claude", "pooled"): 0.6069}
-    agree = [row(AGREEMENT, condition="", judge=judge, order=order, value=value) for (judge, order), value in found.items()]
+    results = {("GPT-4", "debiased"): 0.7, ("GPT-4", "pooled"): 0.6425, ("Claude", "pooled"): 0.6069}
+    agree = [row(AGREEMENT, condition="", judge=judge, order=order, value=value) for (judge, order), value in results.items()]
     rows = judged(published, attacks, {"verbosity": rules, "agreement": agree}, source="prd", kind="published")
     assert [(r["figure"], r["term"], r["verdict"]) for r in rows] == [
         ("Saito et al., Table 1", "GPT-4", ABSENT),
@@ -216,10 +216,10 @@ def test_other_data_are_shown_but_not_judged(published, attacks):
 
 
 def test_overlap_is_that_of_the_first_release(published, attacks):
-    told = {"form": "truncated", "systems": 15, "ties": "listed"}
-    right = row(RBO, statistic="aggregate", **told, value=0.49630142557)
+    settings = {"form": "truncated", "systems": 15, "ties": "listed"}
+    right = row(RBO, statistic="aggregate", **settings, value=0.49630142557)
     wrong = [
-        row(RBO, statistic="aggregate", **(told | other), value=0.7)
+        row(RBO, statistic="aggregate", **(settings | other), value=0.7)
         for other in ({"form": "extrapolated"}, {"systems": 13}, {"ties": "by name"})
     ]
     rows = judged(published, attacks, {"rbo": [*wrong, right]}, source="cobbler", kind="published")
@@ -240,14 +240,14 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together(published
     listed = annotators[0].systems
     together = places(sum(wins.of(listed) for wins in annotators))
     bars = {r["judge"]: float(r["value"]) for r in published if r["quantity"] == "judges_with_annotators_together"}
-    found = {
+    results = {
         JUDGES[judge]: rank_biased_overlap(
             places(wins_of_judge(folder, "model_annotations", judge).of(listed)), together, extrapolated=False
         ).mean()
         for judge in SYSTEMS
     }
     assert len(bars) == 15
-    assert {judge: round(float(value), 3) for judge, value in found.items()} == bars
+    assert {judge: round(float(value), 3) for judge, value in results.items()} == bars
 
 
 @pytest.fixture(params=["published", "simulated"])
@@ -258,9 +258,9 @@ def drawn(request, attacks, tmp_path):
         tables[name] = str(tmp_path / f"{name}.csv")
         write_table(tables[name], list(rows[0]), rows)
     path = str(tmp_path / "scorecard.csv")
-    told = {"study": "s", "source": "judgement_bias", "kind": request.param}
+    settings = {"study": "s", "source": "judgement_bias", "kind": request.param}
     inputs = {**tables, "published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
-    compare(**told, inputs=inputs, published=inputs["published"], attacks=inputs["attacks"], scorecard=path)
+    compare(**settings, inputs=inputs, published=inputs["published"], attacks=inputs["attacks"], scorecard=path)
     return path
 
 
@@ -281,7 +281,7 @@ def test_the_figure_shows_comparisons(drawn, tmp_path):
     drawn_twice("scorecard:scorecard", tmp_path, {"table": drawn})
 
 
-def test_the_figure_stands_without_a_judged_value(drawn):
+def test_the_figure_needs_no_judged_value(drawn):
     table = read(drawn).assign(verdict=ABSENT, deviation=np.nan, cause="why")
     figure = scorecard(table, subject())
     figure.draw_without_rendering()

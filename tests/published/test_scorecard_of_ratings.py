@@ -115,7 +115,7 @@ def test_two_tolerances_away_differs(table, side, paper, theirs):
     assert row_of(values(paper, with_value(theirs, table, key, moved), "user"), table, key)["cause"].startswith("other ratings")
 
 
-def test_an_end_of_the_interval_decides_too(paper, theirs):
+def test_an_end_of_the_interval_may_decide(paper, theirs):
     key = KEYS["estimates"]
     known = theirs.estimates[key]
     tolerance = row_of(values(paper, theirs), "estimates", key)["tolerance"]
@@ -126,7 +126,7 @@ def test_an_end_of_the_interval_decides_too(paper, theirs):
     assert row["cause"] == f"unknown; the lower end of the interval decides, {off} off: the estimate, 0 off, would match"
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
     row = row_of(values(paper, with_value(theirs, "estimates", key, moved)), "estimates", key)
-    assert (row["verdict"], row["cause"]) == (DIFFERS, "unknown")  # the estimate differs, too
+    assert (row["verdict"], row["cause"]) == (DIFFERS, "unknown")  # the estimate also differs
 
 
 def test_tolerances(paper, theirs):
@@ -187,7 +187,7 @@ def test_other_models_are_other_data(paper, theirs):
         assert {row["cause"] for row in rows} == {"the study has other judges or models than the paper"}
 
 
-def test_claims_are_rows_too(paper, theirs):
+def test_claims_are_rows(paper, theirs):
     judged = list(judged_claims(CLAIMS, "s", theirs, theirs, kind="published"))
     rows = [row for row in scorecard(paper, theirs, judged, study="s", kind="published") if row["item"] == "claim"]
     assert [row["term"] for row in rows] == [claim["claim"] for claim in judged]

@@ -1,4 +1,4 @@
-"""A world that config declares: what is planted is what it says, and the specs find it again."""
+"""A world that config declares: it plants what config says, and the specs recover it."""
 
 import numpy as np
 import pytest
@@ -75,9 +75,9 @@ def test_specs_recover_what_was_planted(ratings, tmp_path):
     types = {"helm-instruct": "open-ended qa"}
     study = built(tmp_path, "helm", StudyFiles([RatingsFile(str(tmp_path / "raw.parquet"))], SCALES, types, models))
     specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
-    found = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
+    results = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
     plan = planted(declared())
-    rows = list(recovery(specs, study, plan, found))
+    rows = list(recovery(specs, study, plan, results))
     of_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
     assert of_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
     main = {(r["quantity"], r["term"]): r for r in rows if r["spec"] == "main"}
@@ -107,7 +107,7 @@ def test_datasets_share_the_prompts():
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"quality": {"GPT-5": 0.5}}, r"simulate: quality: 'GPT-5' is not one of `models:` of config; add it there"),
         ({"judges": {"Claude v2": {}}}, r"simulate: judges: 'Claude v2' is not one of `quality`.*known: Claude v1.3, Command"),
@@ -126,6 +126,6 @@ def test_datasets_share_the_prompts():
         ),
     ],
 )
-def test_settings_that_cannot_be_are_refused(changed, said):
-    with pytest.raises(ConfigError, match=said):
+def test_impossible_settings_are_refused(changed, message):
+    with pytest.raises(ConfigError, match=message):
         declared(**changed)

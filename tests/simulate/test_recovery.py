@@ -67,6 +67,6 @@ def test_plan_that_lacks_a_term_is_an_error(twin, plan):
 def test_estimate_without_standard_error_has_no_row(twin, plan):
     rows = [as_texts(row) for row in estimate(Spec.of("main"), twin, confidence=0.9).estimates]
     rows[3] |= {"std_error": "0.0", "ci_low": "", "ci_high": "", "p_value": ""}
-    found = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
-    assert len(found) == len(rows) - 1
-    assert (rows[3]["quantity"], rows[3]["term"]) not in {(row["quantity"], row["term"]) for row in found}
+    results = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
+    assert len(results) == len(rows) - 1
+    assert (rows[3]["quantity"], rows[3]["term"]) not in {(row["quantity"], row["term"]) for row in results}

@@ -1,4 +1,4 @@
-"""Do the tables of comparisons find what was planted, and do their intervals cover as often as they say?"""
+"""Do the tables of comparisons find what was planted, and do their intervals have nominal coverage?"""
 
 from collections import Counter
 
@@ -50,7 +50,7 @@ def test_a_value_without_an_interval_is_neither_in_nor_out():
     assert one(plan("bandwagon", 0.5), position=POSITION) == []  # no table of cognitive biases
 
 
-def test_experiments_are_told_apart():
+def test_experiments_are_separate():
     (row,) = one(plan("consistency", 0.9, experiment="other"), position=POSITION)
     assert (row["estimate"], row["n"], row["inside"]) == (0.9, 40, "yes")
     (absent,) = one(plan("consistency", 0.9, experiment="third"), position=POSITION)
@@ -63,7 +63,7 @@ def test_experiments_are_told_apart():
     assert inside == [0.2, 0.4]
 
 
-def test_attacks_are_told_apart_by_experiment_and_answers():
+def test_attacks_are_identified_by_experiment_and_answers():
     groups = [("e", "second"), ("f", "second"), ("e", "third")]
     base = {"condition": "rich_content", "judge": "J", "ci_low": 0, "ci_high": 1}
     rows = [base | {"experiment": e, "model_b": m, "asr": 0.1 * n, "n": n} for n, (e, m) in enumerate(groups, 1)]
@@ -73,15 +73,15 @@ def test_attacks_are_told_apart_by_experiment_and_answers():
         assert row["n"] == number
 
 
-def test_verbosity_is_told_apart_by_order_and_draws():
+def test_verbosity_is_identified_by_order_and_draws():
     base = {"experiment": "", "condition": "order", "judge": "J", "ci_low": -1, "ci_high": 1, "n_shorter": 3, "n_longer": 4}
-    found = {("debiased", "half"): 0.1, ("debiased", "excluded"): 0.2, ("ab", "excluded"): 0.3}
-    rows = [base | {"order": order, "draws": draws, "verbosity_bias": value} for (order, draws), value in found.items()]
+    results = {("debiased", "half"): 0.1, ("debiased", "excluded"): 0.2, ("ab", "excluded"): 0.3}
+    rows = [base | {"order": order, "draws": draws, "verbosity_bias": value} for (order, draws), value in results.items()]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
     assert (row["estimate"], row["n"], row["inside"]) == (0.2, 7, "yes")
 
 
-def test_intervals_cover_as_often_as_they_say(tmp_path):
+def test_intervals_have_nominal_coverage(tmp_path):
     """Each replicate is a judge with answers and questions of its own; all share one table, to be quick."""
     rows = []
     for start in range(0, REPLICATES, AT_ONCE):

@@ -40,16 +40,16 @@ def test_every_planted_value_is_the_population_value(large):
 
 
 def test_what_is_planted_by_hand(large):
-    found = {(row["judge"], row["quantity"]): row["planted"] for row in large if row["condition"] in ("order", "bandwagon")}
+    results = {(row["judge"], row["quantity"]): row["planted"] for row in large if row["condition"] in ("order", "bandwagon")}
     decided, valid = 0.65, 0.96**2
-    assert found["North", "verbosity_bias debiased excluded"] == pytest.approx(0.6 * 0.25)
-    assert found["Stranger", "verbosity_bias debiased excluded"] == pytest.approx(-0.4)
-    assert found["Stranger", "verbosity_bias pooled excluded"] == pytest.approx(-0.4 * decided / 0.9)
-    assert found["North", "consistency"] == pytest.approx(0.75)
-    assert found["North", "first_preference"] == pytest.approx((0.2 + decided / 2) / 0.9)
-    assert found["North", "egocentric_order"] == pytest.approx(decided * 0.7 * valid)
-    assert found["North", "bandwagon"] == pytest.approx(0.6 * valid)
-    assert ("Stranger", "egocentric_order") not in found
+    assert results["North", "verbosity_bias debiased excluded"] == pytest.approx(0.6 * 0.25)
+    assert results["Stranger", "verbosity_bias debiased excluded"] == pytest.approx(-0.4)
+    assert results["Stranger", "verbosity_bias pooled excluded"] == pytest.approx(-0.4 * decided / 0.9)
+    assert results["North", "consistency"] == pytest.approx(0.75)
+    assert results["North", "first_preference"] == pytest.approx((0.2 + decided / 2) / 0.9)
+    assert results["North", "egocentric_order"] == pytest.approx(decided * 0.7 * valid)
+    assert results["North", "bandwagon"] == pytest.approx(0.6 * valid)
+    assert ("Stranger", "egocentric_order") not in results
 
 
 def test_every_statistic_is_planted_once(large):

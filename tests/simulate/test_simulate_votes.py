@@ -34,10 +34,10 @@ def votes_of(attacked, *, questions=4000, seed=0):
     samples = Samples("e", "one", "two", questions, {"J": attacked}, ("factual_error",))
     drawn = join(list(draw_votes(samples, np.random.SeedSequence(seed))))
     columns = [drawn[name] for name in ("condition", "item", "order", "outcome")]
-    found = defaultdict(lambda: defaultdict(list))
+    results = defaultdict(lambda: defaultdict(list))
     for condition, item, order, outcome in zip(*columns, strict=True):
-        found[condition][item].append((order, outcome))
-    return found
+        results[condition][item].append((order, outcome))
+    return results
 
 
 def preferences(votes):
@@ -48,13 +48,13 @@ def preferences(votes):
 
 @pytest.mark.parametrize("attacked", [FIRM, NOISY])
 def test_success_rates_and_shares_are_planted(attacked):
-    found = votes_of(attacked)
-    assert {len(given) for votes in found.values() for given in votes.values()} == {6}
-    told = {condition: preferences(votes) for condition, votes in found.items()}
-    before = told[CONTROL]
+    results = votes_of(attacked)
+    assert {len(given) for votes in results.values() for given in votes.values()} == {6}
+    by_condition = {condition: preferences(votes) for condition, votes in results.items()}
+    before = by_condition[CONTROL]
     shares = [np.mean([value == outcome for value in before.values()]) for outcome in ("a", "b", "tie")]
     assert shares == pytest.approx([0.4, 0.3, 0.3], abs=0.03)
-    worse, better = told["factual_error"], told["fake_reference"]
+    worse, better = by_condition["factual_error"], by_condition["fake_reference"]
     could = [item for item in before if before[item] != "a"]
     assert np.mean([worse[item] != "a" for item in could]) == pytest.approx(0.3, abs=0.035)
     could = [item for item in before if before[item] != "b"]
@@ -108,11 +108,11 @@ def rows():
 def test_every_printed_success_rate_is_planted(rows):
     _, planted = published_votes(rows, seed=1)
     printed = [row for row in read_table(PUBLISHED) if row["quantity"] == "asr"]
-    found = sorted((row["experiment"], row["condition"], row["judge"], row["planted"]) for row in planted)
-    assert found == sorted((row["experiment"], row["condition"], row["judge"], float(row["value"])) for row in printed)
-    assert len(found) == 24 + 4 + 21 + 28
+    results = sorted((row["experiment"], row["condition"], row["judge"], row["planted"]) for row in planted)
+    assert results == sorted((row["experiment"], row["condition"], row["judge"], float(row["value"])) for row in printed)
+    assert len(results) == 24 + 4 + 21 + 28
     keys = {(row["experiment"], row["condition"], row["judge"], row["model_b"]) for row in planted}
-    assert len(keys) == len(found)
+    assert len(keys) == len(results)
 
 
 def test_samples_of_the_paper(rows):

@@ -79,8 +79,8 @@ class SpecSettings(Section):
     )
     wild: int = optional(
         "Draws of a wild cluster bootstrap over prompts of each self- and family-bias, least squares only: columns "
-        "wild_p_value, wild_ci_low and wild_ci_high of the estimates; p-values are also adjusted by max-t, with simultaneous "
-        "intervals. 999 or 9999 make the levels of tests exact.",
+        "wild_p_value, wild_ci_low and wild_ci_high of the estimates, and p-values adjusted as for `bootstrap` and by max-t, "
+        "with simultaneous intervals. 999 or 9999 make the levels of tests exact.",
         ge=99,
     )
     tests: Some[Literal[*BIASES]] = optional("Biases whose tests, over all slices, are adjusted together; default: both.")

@@ -299,7 +299,7 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
         assert bytes_of() == plenty
     with pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as said, bounded_memory("10MB", tmp_path / "spill"):
         bytes_of()
-    assert str(said.value).endswith("); write more")
+    assert str(said.value).endswith("); write a larger value")
     assert "\n" not in str(said.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
 

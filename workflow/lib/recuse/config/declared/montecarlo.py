@@ -27,7 +27,7 @@ class World(Section):
     family_bias: float = optional("Family-bias of every second family.")
     preference: float = optional("Standard deviation of a judge's preference for a model.", ge=0)
     shared_preference: float = optional("Standard deviation of the judges' shared preference for a model.", ge=0)
-    length_preference: float = optional("Mean effect of a unit of normalised length, from 0 (first judge) to twice this (last)")
+    length_preference: float = optional("Mean effect of a unit of normalised length: 0 (first judge) to twice this (last).")
     prompt_shock: float = optional("Standard deviation of what all ratings of a prompt in a dimension share.", ge=0)
     completion_shock: float = optional("Standard deviation of what all ratings of a model on a prompt share.", ge=0)
     judge_shock: float = optional("Standard deviation of what all ratings by a judge on a prompt share.", ge=0)

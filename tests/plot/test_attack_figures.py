@@ -104,7 +104,7 @@ def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(ta
         assert ends == set(zip(rows["ci_low"], rows["ci_high"], strict=True))
         assert f"n = {rows['n'].min()}–{rows['n'].max()}" in [text.get_text() for text in axes.texts]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == list(tables["ranks"]["judge"][:3])
-    assert [text.get_text() for text in figure.axes[3].texts][-1] == "not judged"  # J3
+    assert "not judged" in [text.get_text() for text in figure.axes[3].texts]  # J3
     averages = [f"{value:.2f}" for value in tables["ranks"]["average_rank"].dropna()]
     assert [text for text in texts(figure) if text in averages] == averages
     assert "–" in texts(figure)  # of J3

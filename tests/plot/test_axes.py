@@ -33,9 +33,9 @@ def shown(axes):
 @pytest.mark.parametrize("limits", [(-0.17, 0.08), (-0.01, 0.14), (-1.1, 4.9), (-0.0101, 0.0099), (-8.0, 0.9), (-0.9, 30.0)])
 @pytest.mark.parametrize("width", [1.1, 1.8, 3.0])
 def test_an_axis_has_several_numbers_and_none_meets_another(limits, width):
-    figure = Figure((width + 1, 1))
-    axes = figure.add_axes((0.5 / (width + 1), 0.5, width / (width + 1), 0.4))
     with language():
+        figure = Figure((width + 1, 1))
+        axes = figure.add_axes((0.5 / (width + 1), 0.5, width / (width + 1), 0.4))
         frame_rows(axes, limits=limits, rows=1)
         figure.draw_without_rendering()
         labels = shown(axes)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,28 +15,24 @@ from recuse.plot.intervals import (
     BELOW,
     POINT,
     PRINTED,
-    ROW,
     STROKE,
+    Rows,
     draw_bar,
     draw_point,
     excludes,
     frame_rows,
     interval_entries,
-    name_rows,
+    page_of_sections,
     write_absent,
     write_instead,
+    write_number,
 )
-from recuse.plot.page import NO_EXPERIMENT, Entry, Page, grid, page_of_words, page_width, with_names
-from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, Subject, language, percent, widest, wrap
+from recuse.plot.page import NO_EXPERIMENT, Entry, Page, page_of_words, with_names
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
 from recuse.published.attacks import key_of_attack, read_attacks
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
 LIMITS = (-0.04, 1.04)
-BELOW_RATES = 0.4  # inches for ticks and axis text
-TICKS = 0.2  # inches for the numbers under the panels of every experiment but the last
-HEADING = 1.3  # lines for the name of an experiment
-GUTTER = 0.16  # inches between panels
-LEAST_PANEL = 1.0  # inches
 AVERAGE = "average rank"
 ACROSS = "attack success rate (ASR, lower is more robust)"
 NO_RATES = "No attack success rate: no perturbed answer has a control group."
@@ -60,25 +56,13 @@ NO_VOTES = "No votes by position: there is no vote about perturbed answers."
 NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, without errors. Judges by the size of the difference."
 
 
-@dataclass(frozen=True)
-class Block:
-    """One experiment: its rates, its panels (condition, model_a, model_b) with their titles, its judges from the top down."""
+class Block(NamedTuple):
+    """One experiment: its rates, its panels (condition, model_a, model_b), and their heading, judges and titles."""
 
-    heading: str
     rates: pd.DataFrame
     panels: Sequence[tuple[str, str, str]]
-    titles: Sequence[str]
-    judges: Sequence[str]
+    rows: Rows
     averages: Sequence[str]
-
-    @property
-    def height(self) -> float:
-        """Inches of a panel."""
-        return len(self.judges) * ROW
-
-    def above(self, panel: float) -> float:
-        """Inches for the title and the n of a panel of this width."""
-        return LINE * (2.2 + max(wrap(title, BOLD_TITLE * panel, TEXT).count("\n") for title in self.titles))
 
 
 @language()
@@ -100,25 +84,19 @@ def attack_success(
     values = {key(row): float(row["value"]) for row in quoted}
     rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])
     blocks = [_block(own, ranks[ranks["experiment"] == name]) for name, own in rates.groupby("experiment", sort=False)]
-    columns = max(grid(len(block.panels), 4)[1] for block in blocks)
-    label = widest(judge for block in blocks for judge in block.judges) + 0.1
-    beside = widest([AVERAGE]) + 0.08
-    room = page_width(several=columns > 1) - 2 * EDGE - label - beside - (columns - 1) * GUTTER
-    panel = max(LEAST_PANEL, room / columns)
-    heights = [grid(len(block.panels), columns)[0] * (block.height + block.above(panel)) for block in blocks]
-    body = BELOW_RATES + sum(heights) + (len(blocks) - 1) * TICKS + len(blocks) * HEADING * LINE
     counted = Entry(f"these votes, exact {percent(confidence)} interval", line={"color": BLUE, "lw": STROKE, **POINT})
     printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
-    width, legend = 2 * EDGE + label + columns * panel + (columns - 1) * GUTTER + beside, [[counted, *printed]]
-    page = Page(subject=subject, width=width, body=body, legend=legend, note=NOTE_OF_RATES)
-    top = body
-    for block, height in zip(blocks, heights, strict=True):
-        top -= HEADING * LINE
-        page.text(EDGE, top + 0.5 * LINE, block.heading, weight="bold", size=TEXT)
-        top -= height
-        _draw_block(page, block, (EDGE + label, top), panel, columns)
-        top -= TICKS
-    page.centred(EDGE + label + (columns * panel + (columns - 1) * GUTTER) / 2, 0.06, ACROSS)
+    sizes = {"below": 0.42, "least": 1.0, "right": widest([AVERAGE]) + 0.08, "note": NOTE_OF_RATES}
+    page, drawn, places = page_of_sections(subject, [block.rows for block in blocks], [[counted, *printed]], most=4, **sizes)
+    for block, panels, (middle, bottom) in zip(blocks, drawn, places, strict=True):
+        for key, panel in zip(block.panels, panels, strict=True):
+            rows = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
+            _draw_rates(panel.axes, rows, block.rows.names)
+            if panel.last:
+                write_number(panel.axes, -0.5, AVERAGE, 0.08, ha="left", up=LINE / 2)
+                for place, text in enumerate(block.averages):
+                    write_number(panel.axes, place, text, 0.08, ha="left")
+        page.centred(middle, bottom + 0.06, ACROSS)
     return page.figure
 
 
@@ -142,35 +120,24 @@ def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     if len(conditions) == 1 and len(panels) > 1:
         pair = f"{conditions[0].replace('_', ' ')}, {pair}"
     texts = ["–" if np.isnan(averages[judge]) else f"{averages[judge]:.2f}" for judge in judges]
-    return Block(": ".join(filter(None, [experiment, pair])), rates, panels, titles, judges, texts)
+    samples = [rates.loc[(rates[list(COLUMNS)] == list(key)).all(axis=1), "n"] for key in panels]
+    counts = ["n = " + "–".join(map(str, sorted({n.min(), n.max()}))) for n in samples]
+    rows = Rows(": ".join(filter(None, [experiment, pair])), judges, list(zip(titles, counts, strict=True)))
+    return Block(rates, panels, rows, texts)
 
 
-def _draw_block(page: Page, block: Block, corner: tuple[float, float], panel: float, columns: int) -> None:
-    """Panels of `panel` inches, the lowest row's first at `corner`; average ranks beside the last of each line."""
-    step = panel + GUTTER, block.height + block.above(panel)
-    panels = page.panels(len(block.panels), columns, corner=corner, size=(panel, block.height), step=step)
-    for key, title, each in zip(block.panels, block.titles, panels, strict=True):
-        frame_rows(each.axes, limits=LIMITS, rows=len(block.judges))
-        name_rows(each, block.judges, "")
-        each.axes.set_title(wrap(title, BOLD_TITLE * panel, TEXT), pad=4 + 72 * LINE)
-        rates = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
-        samples = sorted({rates["n"].min(), rates["n"].max()})
-        where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center_baseline"}
-        each.axes.annotate("n = " + "–".join(map(str, samples)), (0, 1), (0, 36 * LINE), **where)
-        write_absent(each.axes, block.judges, rates["judge"], "not judged")
-        for row in rates.to_dict("records"):
-            place = block.judges.index(row["judge"])
-            if np.isnan(row["asr"]):
-                write_instead(each.axes, place, "no sample")
-                continue
-            draw_bar(each.axes, place, row, BLUE)
-            draw_point(each.axes, place, row["asr"], BLUE)
-            if not np.isnan(row["printed"]):
-                each.axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
-        if each.last:
-            page.text(each.left + panel + 0.08, each.bottom + block.height + LINE / 2, AVERAGE)
-            for place, text in enumerate(block.averages):
-                page.text(each.left + panel + 0.08, each.bottom + (block.height - (place + 0.5) * ROW), text)
+def _draw_rates(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
+    frame_rows(axes, limits=LIMITS, rows=len(judges))
+    write_absent(axes, judges, rates["judge"], "not judged")
+    for row in rates.to_dict("records"):
+        place = judges.index(row["judge"])
+        if np.isnan(row["asr"]):
+            write_instead(axes, place, "no sample")
+            continue
+        draw_bar(axes, place, row, BLUE)
+        draw_point(axes, place, row["asr"], BLUE)
+        if not np.isnan(row["printed"]):
+            axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
 
 
 @language()

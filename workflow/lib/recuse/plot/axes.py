@@ -14,7 +14,7 @@ ENDS = ["ci_low", "ci_high", *SIMULTANEOUS]
 LEAST_HALF_WIDTH = 0.01  # rating points: a shorter axis would magnify rounding errors around 0
 LONG = 6.0  # times the median length: longer intervals do not set the axis if the others then appear twice as large
 BEYOND = "An arrow at the edge: the interval goes on beyond the axis."
-PER_NUMBER = 0.5  # inches of an axis
+PER_NUMBER = 0.42  # inches of an axis
 
 
 def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from recuse.base.words import signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
 from recuse.plot.page import Entry, Page, Panel, grid, page_width
-from recuse.plot.style import EDGE, LINE, UNIT, Subject, text_width, widest
+from recuse.plot.style import BOLD_TITLE, EDGE, LINE, TEXT, UNIT, Subject, text_width, widest, wrap
 
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
@@ -205,6 +205,55 @@ def page_of_rows(
     middles = [each.left + panel / 2 for each in panels[:columns]]
     middle = (panels[0].left + middles[-1] + panel / 2) / 2
     return page, RowPanels([each.axes for each in panels], panel, middles, middle)
+
+
+class Rows(NamedTuple):
+    """Panels under one title with the same rows; panels: title of each, and the line under it."""
+
+    title: str
+    names: Sequence[str]
+    panels: Sequence[tuple[str, str]]
+
+
+def page_of_sections(
+    subject: Subject,
+    sections: Sequence[Rows],
+    legend: Sequence[Sequence[Entry]],
+    *,
+    most: int,
+    below: float,
+    least: float,
+    beside: float = 0.0,
+    right: float = 0.0,
+    note: str = "",
+) -> tuple[Page, list[list[Panel]], list[tuple[float, float]]]:
+    """A page of sections below one another, at most so many panels side by side, with panels and axis text place of each.
+
+    Inches: below a section; least width of a panel; beside each panel, and right of all.
+    """
+    lines, columns = zip(*(grid(len(section.panels), most) for section in sections), strict=True)
+    titles, under = zip(*(panel for section in sections for panel in section.panels), strict=True)
+    words = widest((word for title in titles for word in title.split()), TEXT, "bold")
+    label, gutter = widest(name for section in sections for name in section.names) + 0.1, 0.3
+    frame = 2 * EDGE + label + right + max(columns) * (beside + gutter) - gutter
+    room = (page_width(legend, several=max(columns) > 1) - frame) / max(columns)
+    panel = max(least, words, widest(under), room)
+    above = 0.44 + LINE * max(wrap(title, BOLD_TITLE * panel, TEXT).count("\n") for title in titles)
+    heights = [len(section.names) * ROW for section in sections]
+    steps = [0.14 + rows * (height + above) + below for rows, height in zip(lines, heights, strict=True)]
+    page = Page(subject=subject, width=frame + max(columns) * panel, body=sum(steps), legend=legend, note=note)
+    drawn, places, top = [], [], sum(steps)
+    for section, across, height, down in zip(sections, columns, heights, steps, strict=True):
+        page.text(EDGE + label, top - 0.13, section.title, size=TEXT, weight="bold")
+        top -= down
+        corner, step = (EDGE + label, top + below), (panel + beside + gutter, height + above)
+        drawn.append(list(page.panels(len(section.panels), across, corner=corner, size=(panel, height), step=step)))
+        places.append((EDGE + label + (across * step[0] - gutter) / 2, top))
+        for (title, line), each in zip(section.panels, drawn[-1], strict=True):
+            name_rows(each, section.names, "")
+            each.axes.set_title(wrap(title, BOLD_TITLE * panel, TEXT), pad=13)
+            each.axes.annotate(line, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=FAINT)
+    return page, drawn, places
 
 
 def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:

@@ -15,21 +15,21 @@ from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import (
     BELOW,
     NUMBER,
-    ROW,
+    Rows,
     draw_interval,
     family_breaks,
     frame_rows,
     interval_entries,
     mark_beyond,
-    name_rows,
+    page_of_sections,
     room_for_words,
     sentence,
     write_axis_text,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, TEXT, UNIT, Subject, interval_text, language, widest
+from recuse.plot.page import Entry, family_entries, joined, page_of_words
+from recuse.plot.style import UNIT, Subject, interval_text, language
 
 COLUMNS = 3
 GUTTER = 0.3  # inches between panels
@@ -140,7 +140,7 @@ def slices(
     sections = [section for section in sections if len(section.rows)]
     if not sections:
         return page_of_words(subject, note)
-    palette, beside = subject.palette, NUMBER if effects else 0.0
+    palette = subject.palette
     judges = [term for section in sections if section.quantity == "Self-bias" for term in section.terms(palette)]
     extra = [Entry(whole_is, line=WHOLE)] * any(section.whole for section in sections)
     extra += [Entry(f"number beside a row: average marginal effect, {UNIT}")] * effects
@@ -148,39 +148,30 @@ def slices(
     # One mark for all; the others only say over what.
     simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
     legend = [family_entries(palette, judges), interval_entries(f"estimate, {interval}") + extra, simultaneous]
-    counts = [section.counts(palette) for section in sections]
-    lines, columns = zip(*(grid(len(texts), COLUMNS) for texts in counts), strict=True)
-    label = max(widest(section.terms(palette)) for section in sections) + 0.1
-    frame = 2 * EDGE + label + RIGHT + max(columns) * (beside + GUTTER) - GUTTER
-    words = max(room_for_words(section.rows) for section in sections)
-    texts = max(max(widest(texts, TEXT, "bold"), widest(texts.values())) for texts in counts)
-    panel = max(LEAST_PANEL, words, texts, (page_width(legend, several=max(columns) > 1) - frame) / max(columns))
-    heights = [len(section.terms(palette)) * ROW for section in sections]
     limits = [_limits(section) for section in sections]
     beyond = (note_beyond(section.rows, ends) for section, ends in zip(sections, limits, strict=True))
-    body = sum(HEADING + rows * (height + TITLE) + BELOW for rows, height in zip(lines, heights, strict=True))
-    note = joined(next(filter(None, beyond), ""), note)
-    page = Page(subject=subject, width=frame + max(columns) * panel, body=body, legend=legend, note=note)
-    top = body
-    for section, texts, rows, across, height, ends in zip(sections, counts, lines, columns, heights, limits, strict=True):
-        page.text(EDGE + label, top - 0.13, section.title, size=TEXT, weight="bold")
-        top -= HEADING + rows * (height + TITLE) + BELOW
-        step = panel + beside + GUTTER, height + TITLE
-        panels = page.panels(len(texts), across, corner=(EDGE + label, top + BELOW), size=(panel, height), step=step)
-        for (name, text), each in zip(texts.items(), panels, strict=True):
-            terms = section.terms(palette)
-            breaks = family_breaks(terms, palette) if section.quantity == "Self-bias" else []
-            frame_rows(each.axes, limits=ends, rows=len(terms), breaks=breaks)
-            name_rows(each, terms, "")
-            each.axes.set_title(name, pad=13)
-            above = {"xycoords": "axes fraction", "textcoords": "offset points", "color": FAINT}
-            each.axes.annotate(text, (0, 1), (0, 4), **above)
+    page, drawn, places = page_of_sections(
+        subject,
+        [Rows(section.title, section.terms(palette), list(section.counts(palette).items())) for section in sections],
+        legend,
+        most=3,
+        below=BELOW,
+        least=max(LEAST_PANEL, *(room_for_words(section.rows) for section in sections)),
+        beside=NUMBER if effects else 0.0,
+        right=RIGHT,
+        note=joined(next(filter(None, beyond), ""), note),
+    )
+    for section, panels, (middle, bottom), ends in zip(sections, drawn, places, limits, strict=True):
+        terms = section.terms(palette)
+        breaks = family_breaks(terms, palette) if section.quantity == "Self-bias" else []
+        for name, panel in zip(section.counts(palette), panels, strict=True):
+            frame_rows(panel.axes, limits=ends, rows=len(terms), breaks=breaks)
             if effects:
-                each.axes.annotate("points", (1, 1), (72 * NUMBER, 4), ha="right", **above)
-            _draw_slice(each.axes, section, name, palette, effects=effects)
-        middle = EDGE + label + (across * step[0] - GUTTER) / 2
+                where = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "color": FAINT}
+                panel.axes.annotate("points", (1, 1), (72 * NUMBER, 4), **where)
+            _draw_slice(panel.axes, section, name, palette, effects=effects)
         target = "itself" if section.quantity == "Self-bias" else "its family"
-        write_axis_text(page, middle, top, target, unit=LOG_ODDS if effects else UNIT)
+        write_axis_text(page, middle, bottom, target, unit=LOG_ODDS if effects else UNIT)
     return page.figure
 
 

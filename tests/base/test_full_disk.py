@@ -104,7 +104,7 @@ def test_file_that_is_fetched(disk, tmp_path, full):
     folder = disk(tmp_path / full, len(CONTENT) // 2048)
     asked = {"repository": REPOSITORY, "commit": COMMIT, "path": PATH, "blob": BLOB, "mirror": str(tmp_path / "mirror")}
     places = {"cache": tmp_path / "cache", "destination": tmp_path / "out" / "file.csv"}
-    with pytest.raises(FetchError, match=f"found No space left on device at {folder}.*mend that place"):
+    with pytest.raises(FetchError, match=f"found No space left on device at {folder}.*make room there"):
         fetch(**asked, **places)
     assert files(folder) == []
     disk(folder, len(CONTENT) // 256)

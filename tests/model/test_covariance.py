@@ -373,13 +373,6 @@ def test_memory_is_linear_in_the_slices(tmp_path):
     assert peaks[1] < 4 * peaks[0]
 
 
-@pytest.mark.parametrize("name", ["CR1", "CR1 with length", "CR1 of a reference", "CR1 of slices"])
-def test_groups_are_the_same_by_search_and_by_lookup(twin, monkeypatch, name):
-    listed = errors(twin, KINDS[name])
-    monkeypatch.setattr("recuse.data.moments.LISTED", 0)
-    np.testing.assert_array_equal(errors(replace(twin, _read={}), KINDS[name]), listed)
-
-
 def test_prompts_of_many_groups_of_rows_are_read_once(tmp_path):
     """Prompts of 100 to 5,000 rows, in groups of 2,048: each is in one block, and no block is without prompts."""
     path = tmp_path / "rows.parquet"

@@ -1,4 +1,4 @@
-"""What a study's ratings are: mean scores of the models, and the correlation of judges with the humans."""
+"""Descriptive statistics of a study's ratings: mean scores of the models, and correlations of judges with humans."""
 
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
@@ -10,7 +10,7 @@ from recuse.data.registry import HUMAN
 
 
 def pearson(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of each contingency table, (...,); NaN where a margin has one level.
+    """Pearson's correlation of each contingency table, (...,); NaN if a margin has one level.
 
     tables: (..., r, c) counts; rows: (..., r) and columns: (..., c) the scores of their levels.
 
@@ -41,8 +41,13 @@ def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     >>> float(gamma(np.array([[2, 1], [1, 2]]), np.arange(2), np.arange(2)))
     0.6
     """
-    concordant = (tables * _below(tables)).sum(axis=(-2, -1))
-    discordant = (tables * _below(tables[..., ::-1])[..., ::-1]).sum(axis=(-2, -1))
+    pairs = []
+    for counts in (tables, tables[..., ::-1]):
+        sums = np.cumsum(np.cumsum(counts, axis=-2), axis=-1)
+        partners = np.zeros_like(sums)  # counts strictly above and to the left of each entry
+        partners[..., 1:, 1:] = sums[..., :-1, :-1]
+        pairs.append((counts * partners).sum(axis=(-2, -1)))
+    concordant, discordant = pairs
     with np.errstate(invalid="ignore", divide="ignore"):
         return (concordant - discordant) / (concordant + discordant)
 
@@ -53,8 +58,8 @@ STATISTICS: dict[str, Callable] = {"pearson": pearson, "spearman": spearman, "ga
 def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> float:
     """Delete-one jackknife standard error of a statistic of the n observations in a table, (r, c) counts.
 
-    sqrt((n - 1) / n * sum_i (t_(i) - mean of t_(.))^2), where t_(i) leaves observation i out; observations of one entry of the
-    table give the same t_(i), so it takes one evaluation per entry. Source: Efron and Stein (1981).
+    sqrt((n - 1) / n * sum_i (t_(i) - mean of t_(.))^2), where t_(i) leaves observation i out, evaluated once per entry of the
+    table. Source: Efron and Stein (1981).
     """
     entries = np.argwhere(table > 0)
     left_out = np.repeat(table[None].astype(float), len(entries), axis=0)
@@ -66,18 +71,10 @@ def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, co
     return float(np.sqrt((n - 1) / n * (weights * (values - mean) ** 2).sum()))
 
 
-def _below(tables: np.ndarray) -> np.ndarray:
-    """Sum of the counts strictly above and to the left of each entry: the partners it is concordant with."""
-    sums = np.cumsum(np.cumsum(tables, axis=-2), axis=-1)
-    shifted = np.zeros_like(sums)
-    shifted[..., 1:, 1:] = sums[..., :-1, :-1]
-    return shifted
-
-
 def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the correlations table: each statistic of human score and rating, by dimension and judge.
 
-    The interval is normal with the jackknife's standard error, rows taken as independent. None without human scores.
+    The interval is normal with the jackknife's standard error and assumes independent rows. No rows without human scores.
     """
     if not cells.has_reference:
         return
@@ -101,7 +98,7 @@ def mean_scores(cells: Cells) -> Iterator[dict]:
     """Yield the rows of the mean-scores table, on the unit scale: pooled (dimension empty), then by dimension.
 
     A mean is over rows: for the judge `Human`, over the rows of all judges, as in the published heatmaps (Figures 2 and 6 of
-    Play Favorites), so that a completion weighs by how many judges rated it; without human scores there is no such judge.
+    Play Favorites), so that a completion's weight is its number of judges. Without human scores there is no such judge.
     """
     dimensions, judges, models = (cells.factors[factor] for factor in ("dimension", "judge", "model"))
     n = cells.sum_by_group(cells.n)

@@ -23,14 +23,14 @@ MIRROR_ADVICE = (
     "set `mirror:` in config or the environment variable RECUSE_MIRROR to a folder or URL "
     "that has the file as <repository>/<commit>/<path>"
 )
-CACHE_ADVICE = "mend that place, or set the environment variable RECUSE_CACHE to another folder"
+CACHE_ADVICE = "make room there or allow writing, or set the environment variable RECUSE_CACHE to another folder"
 
 
 class _Failure(Exception):
-    """One attempt failed: what there was instead of the file, and whether another attempt may fare better."""
+    """One attempt failed: what was found instead of the file, and whether another attempt may succeed."""
 
-    def __init__(self, instead: str, *, transient: bool) -> None:
-        super().__init__(instead)
+    def __init__(self, found: str, *, transient: bool) -> None:
+        super().__init__(found)
         self.transient = transient
 
 
@@ -50,15 +50,16 @@ def fetch(
 ) -> None:
     """Put the file `path` of `repository` at `commit` at `destination`, if its git blob id is `blob`.
 
-    It comes from `cache`/`blob` if it is there undamaged, else from `mirror`, an http(s) or file URL or a
-    folder, laid out <repository>/<commit>/<path>. `timeout`: seconds to connect, seconds of silence;
-    `deadline`: seconds for a whole attempt; `wait`: seconds before the second of `attempts`, doubled for each
-    further one; only what may be different next time is attempted again.
+    It comes from `cache`/`blob` if that is undamaged, else from `mirror`, an http(s) or file URL or a folder, laid out
+    <repository>/<commit>/<path>. `timeout`: seconds to connect, seconds of silence; `deadline`: seconds for a whole attempt;
+    `wait`: seconds before the second of `attempts`, doubled for each further one; only transient failures are attempted again.
     Raises FetchError, and then leaves nothing at `destination` and nothing unverified in the cache.
     """
     import tenacity
 
-    place = _place(mirror, f"{repository}/{commit}/{path}")
+    inside = f"{repository}/{commit}/{path}"
+    folder = url2pathname(urlsplit(mirror).path) if mirror.lower().startswith("file://") else mirror
+    place = f"{mirror.rstrip('/')}/{quote(inside)}" if "://" in folder else Path(folder).expanduser().absolute() / inside
     cached = cache / blob
 
     def announce(state: tenacity.RetryCallState) -> None:
@@ -73,63 +74,54 @@ def fetch(
         reraise=True,
     )
     try:
-        destination.unlink(missing_ok=True)  # a failure must not leave an older file that passes for this one
+        destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
         if not _take_from_cache(cached, destination, blob):
             retrying(_obtain, place, cached, destination, blob, timeout=timeout, deadline=deadline)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
-        made = counted(retrying.statistics.get("attempt_number", 0), "attempt")
+        tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
         expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
-        instead, advice = failure, MIRROR_ADVICE
+        problem, advice = failure, MIRROR_ADVICE
         if isinstance(failure, OSError):  # of a copy, the second name
-            instead = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"
+            problem = f"{failure.strerror or failure} at {failure.filename2 or failure.filename or cached}"
             advice = CACHE_ADVICE
-        message = f"{repository}: {path}: tried {place} ({made}); expected {expected}, found {instead}; {advice}"
+        message = f"{repository}: {path}: tried {place} ({tried}); expected {expected}, found {problem}; {advice}"
         raise FetchError(re.sub(r"://[^/\s@]*@", "://", message)) from failure  # without the password in a URL
 
 
 def git_blob_id(path: Path) -> str:
-    """The id git gives to the content of a file, 40 hexadecimal digits: sha1("blob <bytes>" NUL content)."""
+    """Git's id of the content of a file, 40 hexadecimal digits: sha1("blob <bytes>" NUL content)."""
     header = b"blob %d\0" % path.stat().st_size
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
 
 
 def setting_of(environment: Mapping[str, str], name: str) -> str:
-    """The environment variable RECUSE_<name>, else that of the project's former name, with a note; "" if neither is set."""
-    if current := environment.get(f"RECUSE_{name}", ""):
-        return current
-    if former := environment.get(f"JUDGEBIAS_{name}", ""):
+    """The environment variable RECUSE_<name>, else the one by the project's former name, with a note; "" if neither is set."""
+    former = environment.get(f"JUDGEBIAS_{name}", "")
+    if former and not environment.get(f"RECUSE_{name}"):
         print(f"note: JUDGEBIAS_{name} is now called RECUSE_{name}; the old name still works", file=sys.stderr)
-    return former
+    return environment.get(f"RECUSE_{name}") or former
 
 
 def mirror_location(config_mirror: str, environment: Mapping[str, str]) -> str:
-    """Where files come from: RECUSE_MIRROR if not empty, else `mirror:` of config, else ConfigError."""
+    """The place of published files: RECUSE_MIRROR if not empty, else `mirror:` of config, else ConfigError."""
     location = setting_of(environment, "MIRROR") or config_mirror
     if not location:
-        raise ConfigError("mirror: found nothing, in config and in RECUSE_MIRROR; write a folder or URL")
+        raise ConfigError("mirror: found nothing in config and in RECUSE_MIRROR; write a folder or URL")
     return location
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where fetched files are kept: RECUSE_CACHE if not empty, else the cache folder of the user."""
+    """The folder of fetched files: RECUSE_CACHE if not empty, else the cache folder of the user."""
     from platformdirs import user_cache_path
 
     return Path(setting_of(environment, "CACHE") or user_cache_path("recuse")).expanduser()
 
 
-def _place(mirror: str, inside: str) -> str | Path:
-    if mirror.lower().startswith("file://"):
-        mirror = url2pathname(urlsplit(mirror).path)
-    if "://" in mirror:
-        return f"{mirror.rstrip('/')}/{quote(inside)}"
-    return Path(mirror).expanduser().absolute() / inside
-
-
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
-    """Give a new neighbour of `target`: it takes its place if the block succeeds, vanishes if it fails."""
+    """Give a new file beside `target`, which replaces it if the block succeeds and is removed if it fails."""
     target.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile: its files are readable by their owner only, and a cache may be shared.
     temporary = target.with_name(f".{uuid4().hex}.part")
@@ -147,9 +139,9 @@ def _verify(file: Path, blob: str, *, transient: bool) -> None:
 
 
 def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
-    """Copy the cached file to `destination`; False, with a damaged one removed, if that cannot be done."""
+    """Copy the cached file to `destination`; False if it is absent, or damaged and now removed."""
     try:
-        # The copy is verified, not the cached file: another process may replace or remove that meanwhile.
+        # The copy is verified, not the cached file, which another process may replace or remove meanwhile.
         with _replacing(destination) as copy:
             shutil.copyfile(cached, copy)
             _verify(copy, blob, transient=False)
@@ -180,8 +172,8 @@ def _obtain(
 def _download(url: str, target: Path, timeout: tuple[float, float], deadline: float) -> None:
     """Write the body at `url` to the new file `target`, within `deadline` seconds.
 
-    The timeouts of a socket start anew with every byte, in the header as in the body: only a second thread
-    ends the wait for a server that sends one byte at a time. As a daemon it does not outlive the process.
+    The timeouts of a socket start again with every byte, so only a second thread ends the wait for a server that sends one
+    byte at a time. As a daemon it does not outlive the process.
     """
     import requests
 
@@ -199,28 +191,24 @@ def _download(url: str, target: Path, timeout: tuple[float, float], deadline: fl
                 for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
                     file.write(chunk)
             outcome.set_result(None)
-        except BaseException as error:  # handed over whole: `result` raises it
+        except BaseException as error:  # `result` raises it
             outcome.set_exception(error)
 
-    # Opened here, not in the thread: when time is up it is closed, and a late thread can write nothing.
+    # Opened here, not in the thread: after the deadline it is closed, and a late thread can write nothing.
     with target.open("xb") as file:
         Thread(target=stream, daemon=True).start()
         try:
             outcome.result(timeout=deadline)
         except requests.RequestException as error:
-            transient = (
-                requests.ConnectionError,
-                requests.Timeout,
-                requests.exceptions.ChunkedEncodingError,
-                requests.exceptions.ContentDecodingError,
-            )
-            raise _Failure(_what_went_wrong(error, timeout), transient=isinstance(error, transient)) from error
+            broken = (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError)
+            transient = isinstance(error, (requests.ConnectionError, requests.Timeout, *broken))
+            raise _Failure(_problem_of(error, timeout), transient=transient) from error
         except TimeoutError as error:
             raise _Failure(f"an answer still incomplete after {deadline:g} s", transient=True) from error
 
 
-def _what_went_wrong(error: Exception, timeout: tuple[float, float]) -> str:
-    """What the network gave instead of the file, in words, from the first of a chain of exceptions."""
+def _problem_of(error: Exception, timeout: tuple[float, float]) -> str:
+    """The network's problem in words, from the first of a chain of exceptions."""
     import requests
 
     root: BaseException = error
@@ -231,8 +219,8 @@ def _what_went_wrong(error: Exception, timeout: tuple[float, float]) -> str:
     if isinstance(root, TimeoutError):
         return f"no answer within {timeout[1]:g} s"
     if isinstance(root, http.client.IncompleteRead):
-        # Without a Content-Length nobody knows how much is missing.
-        counts = isinstance(root.partial, int) and isinstance(root.expected, int)
-        return f"truncated: {root.partial} of {root.partial + root.expected} bytes" if counts else "truncated"
+        # Without a Content-Length, the missing bytes are not counted.
+        has_length = isinstance(root.partial, int) and isinstance(root.expected, int)
+        return f"truncated: {root.partial} of {root.partial + root.expected} bytes" if has_length else "truncated"
     reason = (isinstance(root, OSError) and root.strerror) or str(root)
     return reason[:1].lower() + reason[1:]

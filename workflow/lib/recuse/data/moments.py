@@ -1,10 +1,8 @@
-"""Group moments: what least squares and its robust errors need to know of the rows, and nothing else.
+"""Group moments, the sums over rows that least squares and its robust errors need; for errors by prompt, blocks of rows.
 
-Where errors are by prompt, the rows themselves come in blocks of whole prompts, few enough to hold at a time.
-
-To take the effects of completions out of a fit, these are told apart by the judges that rated them. The covariates of a row,
-reference and length, are the completion's: among completions that the same judges rated, the mean of a regressor over the rows
-of each is one linear function of these.
+To absorb the effects of completions, groups are split by the judges that rated a completion. The covariates of a row, reference
+and length, are the completion's: among completions that the same judges rated, the mean of a regressor over the rows of each is
+one linear function of these.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,12 +17,11 @@ from recuse.data.cells import Cells, Levels, levels_of
 from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more
-LISTED = 2**24  # codes, of 4 bytes each: of more, the groups of a fit are searched and not looked up
 
 
 @dataclass(frozen=True)
 class PromptRange:
-    """Some prompts of one file of ratings, by their codes."""
+    """Consecutive prompts of one file of ratings, by their codes."""
 
     path: str
     first: int
@@ -46,63 +43,53 @@ def row_blocks(
 ) -> Iterator[RowBlock]:
     """Yield the rows of the canonical ratings (parquet files, sorted by prompt) in blocks; the next is read while one is used.
 
-    rows_of: SQL for the rows of some prompts, rising by prompt; its columns are prompt, group_code, level, rating and the
-    covariates. `level` is the place in `by` of the level of a further factor, 0 without one.
+    rows_of: SQL for the rows of some prompts, rising by prompt, with the columns prompt, group_code, level, rating and the
+    covariates; `level` is the place in `by` of the level of a further factor, 0 without one.
     factors: of the groups of the fit, all that the rows have, (groups,) of str each; a further factor is the first of them.
     """
-    place_of = _places(levels_of(ratings[0]), factors, by)
+    levels = levels_of(ratings[0])
+    code = levels.code_of(factors)
+    if by:
+        code = code + np.searchsorted(np.array(by, dtype=str), next(iter(factors.values()))) * levels.groups
+    order = np.argsort(code)
+    code = code[order]
     connection = connect()
     connection.execute("set parquet_metadata_cache = true")  # reading the footer takes longer than reading a block
 
     def read(span: PromptRange) -> RowBlock:
         columns = connection.execute(rows_of(span)).fetchnumpy().values()
         prompt, group, level, rating, *covariates = map(np.asarray, columns)
-        return RowBlock(prompt, place_of(level, group), rating, covariates)
+        place = order[np.searchsorted(code, level.astype(np.int64) * levels.groups + group)]
+        return RowBlock(prompt, place, rating, covariates)
 
     with ThreadPoolExecutor(1) as reader:
-        coming = None
+        pending = None
         spans = list(prompt_ranges(ratings, ROWS // max(1, len(by))))  # a row has about as many references as there are levels
         for span in steps(spans, "reading ratings", unit="blocks"):
-            done, coming = coming, reader.submit(read, span)
-            if done is not None:
-                yield done.result()
-        if coming is not None:
-            yield coming.result()
+            previous, pending = pending, reader.submit(read, span)
+            if previous is not None:
+                yield previous.result()
+        if pending is not None:
+            yield pending.result()
 
 
 def prompt_ranges(ratings: Sequence[str], rows: int = ROWS) -> Iterator[PromptRange]:
-    """Yield the prompts of each block, by what the footers say of groups of rows; no block is of two files."""
+    """Yield the prompts of each block, from the row groups in the footers; no block is of two files."""
     footer = """
         select row_group_num_rows, stats_min_value::bigint, stats_max_value::bigint from parquet_metadata({})
         where path_in_schema = 'prompt' order by row_group_id"""
     for path in ratings:
-        first, last, held = None, -1, 0
+        first, last, size = None, -1, 0
         for count, lowest, highest in connect().execute(footer.format(literal_path(path))).fetchall():
-            if highest == last and not held:
+            if highest == last and not size:
                 continue  # all of one prompt, the last of the block before
-            first = max(lowest, last + 1) if not held else first
-            last, held = highest, held + count
-            if held >= rows:
+            first = max(lowest, last + 1) if not size else first
+            last, size = highest, size + count
+            if size >= rows:
                 yield PromptRange(path, first, last)
-                held = 0
-        if held:
+                size = 0
+        if size:
             yield PromptRange(path, first, last)
-
-
-def _places(
-    levels: Levels, factors: Mapping[str, np.ndarray], by: Sequence[str]
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """A function from the level (place in `by`) and the group_code of rows to their places among the groups of the fit."""
-    code = levels.code_of(factors)
-    level = np.searchsorted(np.array(by, dtype=str), next(iter(factors.values()))) if by else np.zeros_like(code)
-    if max(1, len(by)) * levels.groups <= LISTED:
-        place = np.empty((max(1, len(by)), levels.groups), dtype=np.int32)
-        place[level, code] = np.arange(len(code))
-        return lambda level, code: place[level, code]
-    key = level * levels.groups + code
-    order = np.argsort(key)
-    key = key[order]
-    return lambda level, code: order[np.searchsorted(key, level.astype(np.int64) * levels.groups + code)]
 
 
 ORDER = 4  # highest order of the sums: a fit with HC0 errors needs products of four
@@ -114,7 +101,7 @@ class Moments:
     """Sums over the rows of each group of all products of four entries of u = (1, rating, reference[, length]).
 
     Within a group the factors are constant, so a linear fit and its residuals are linear in u; X'X, X'y and the sum of
-    x x' e^2 are contractions of this tensor. It is additive over groups and over shards of rows.
+    x x' e^2 are contractions of this tensor. It is additive over groups and shards.
     """
 
     factors: dict[str, np.ndarray]  # each (groups,) of str
@@ -132,7 +119,7 @@ class Moments:
     def with_rating(self, expected: np.ndarray) -> "Moments":
         """Replace each row's rating by the linear function expected[g] @ (1, reference[, length]) of its group.
 
-        expected: (groups, v - 1). With a world's planted coefficients, a fit of the result is the population value of any spec.
+        expected: (groups, v - 1). With a world's planted coefficients, a fit of the result is any spec's population value.
         """
         variables = self.tensor.shape[1]
         change = np.broadcast_to(np.eye(variables), (len(self.tensor), variables, variables)).copy()
@@ -145,8 +132,8 @@ class Moments:
 def moments_of_cells(cells: Cells, *, by_cell: bool = False) -> Moments:
     """Sum the cells over (dimension, dataset, judge, model): the moments of (1, rating, reference), from exact counts.
 
-    by_cell: a group for each cell, so that the rows of a group have one reference, hence one leverage. An unknown reference
-    counts as 0: then none is known, and no term is on it.
+    by_cell: a group for each cell, so that the rows of a group have one reference, hence one leverage. Missing references count
+    as 0: then all are missing, and no term uses them.
     """
     if by_cell:
         factors = {name: cells.factor(name) for name in cells.factors}
@@ -160,36 +147,35 @@ def moments_of_cells(cells: Cells, *, by_cell: bool = False) -> Moments:
 
 
 def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
-    """Sum rows over each group; there may be none. Exact for least squares and its robust errors where x is a covariate.
+    """Sum rows over each group; there may be none. Exact for least squares and its robust errors with the covariate x.
 
     blocks: SQL for some of the rows each, the canonical ratings with a column x, the normalised length.
     """
     powers = exponents(3)
-    # Rating and reference take few values: products of x alone are summed over rows, the others over what is left.
+    # Rating and reference take few values: products of x alone are summed over rows, the others over the cells of these sums.
     sums = ", ".join(f"sum({' * '.join(['x'] * c)}) as s{c}" for c in range(1, ORDER + 1))
-    group, total = np.empty(0, dtype=np.int64), np.empty((0, len(powers)))  # of the groups met so far, by their codes
+    group, total = np.empty(0, dtype=np.int64), np.empty((0, len(powers)))  # of the groups so far, by their codes
     for rows in blocks:
         query = f"select group_code, reference_code, rating, count(*) as s0, {sums} from ({rows}) group by all"
-        counted = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
-        low, high = levels.scales(counted["group_code"]).T
-        unit = [(raw - low) / (high - low) for raw in (counted["rating"], levels.references(counted["reference_code"]))]
+        cells = {key: np.asarray(values) for key, values in connect().execute(query).fetchnumpy().items()}
+        low, high = levels.scales(cells["group_code"]).T
+        unit = [(raw - low) / (high - low) for raw in (cells["rating"], levels.references(cells["reference_code"]))]
         rating, reference = (np.nan_to_num(values) ** np.arange(ORDER + 1)[:, None] for values in unit)  # (powers, cells)
-        codes, at = np.unique(counted["group_code"].astype(np.int64), return_inverse=True)
+        codes, cell_code = np.unique(cells["group_code"].astype(np.int64), return_inverse=True)
         united = np.union1d(group, codes)
-        if len(united) > len(group):
-            grown = np.zeros((len(united), len(powers)))
-            grown[np.searchsorted(united, group)] = total
-            group, total = united, grown
+        grown = np.zeros((len(united), len(powers)))
+        grown[np.searchsorted(united, group)] = total
+        group, total = united, grown
         places = np.searchsorted(group, codes)
         for place, (a, b, c) in enumerate(powers):
-            total[places, place] += np.bincount(at, rating[a] * reference[b] * counted[f"s{c}"], len(codes))
+            total[places, place] += np.bincount(cell_code, rating[a] * reference[b] * cells[f"s{c}"], len(codes))
     dimension, judge, model, dataset = levels.places(group)
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(levels.factors(group[order]), tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4))
 
 
 def moments_of_blocks(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
-    """Sum rows over their groups, of which those without rows are left out; there may be none.
+    """Sum rows over their groups, without empty groups; there may be none.
 
     factors: of the groups of the blocks, (groups,) of str each. covariates: how many a row has.
     """
@@ -212,7 +198,7 @@ def sums_of_rows(block: RowBlock, key: np.ndarray, keys: int) -> np.ndarray:
     for powers in exponents(len(values)):
         product = np.ones(len(key))
         for value, power in zip(values, powers, strict=True):
-            for _ in range(power):  # a power by multiplication is many times as fast as by pow
+            for _ in range(power):  # many times as fast as pow
                 product *= value
         sums.append(np.bincount(key, product, keys))
     return np.stack(sums, axis=1)
@@ -238,9 +224,9 @@ WORD = 52  # judges whose bits a double holds exactly
 
 
 def completions_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Number the kinds of completions of groups of rows, (groups,): those of one kind differ in nothing but the judge.
+    """Number the kinds of completions of groups of rows, (groups,): groups of one kind differ only in the judge.
 
-    A completion is a prompt's of a model in a dimension and a dataset; for another reference, it is another one.
+    A completion is identified by dataset, prompt, model, dimension and, if there are several, the reference.
     """
     names = ["dimension", "dataset", "model", *(name for name in (REFERENCE_FAMILY, JUDGED_BY) if name in factors)]
     codes = np.stack([np.unique(factors[name], return_inverse=True)[1] for name in names], axis=1)
@@ -248,7 +234,7 @@ def completions_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int) -> Moments:
-    """Sum the rows over their groups, apart by the judges that rated the completion; there may be none.
+    """Sum the rows over their groups, split by the judges that rated the completion; there may be none.
 
     blocks: rows of whole prompts. factors: of their groups, (groups,) of str each. covariates: how many a row has.
     """
@@ -257,32 +243,32 @@ def moments_by_judges(blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarr
     for block in blocks:
         patterns, place = _patterns(block, factors)
         sums = sums_of_rows(block, place * groups + block.group, len(patterns) * groups)
-        for pattern, of_pattern in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
-            totals[pattern] = totals.get(pattern, 0.0) + of_pattern
+        for pattern, part in zip(patterns, sums.reshape(len(patterns), groups, len(powers)), strict=True):
+            totals[pattern] = totals.get(pattern, 0.0) + part
     patterns = sorted(totals)
     total = np.array([totals[pattern] for pattern in patterns]).reshape(-1, groups, len(powers))
     group, pattern = np.nonzero(total[:, :, 0].T)
     sums = dict(zip(powers, total[pattern, group].T, strict=True))
-    named = {JUDGED_BY: np.array(patterns, dtype=str)[pattern]} | {name: values[group] for name, values in factors.items()}
-    return Moments(named, tensor_of(sums, variables=covariates + 2))
+    split = {JUDGED_BY: np.array(patterns, dtype=str)[pattern]} | {name: values[group] for name, values in factors.items()}
+    return Moments(split, tensor_of(sums, variables=covariates + 2))
 
 
 def blocks_by_judges(
-    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], numbered: Mapping[str, np.ndarray]
+    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], split: Mapping[str, np.ndarray]
 ) -> Iterator[RowBlock]:
-    """Yield the rows of the groups in `numbered`, which are apart by judges, with the number of their group in it."""
-    numbers = {key: number for number, key in enumerate(zip(*(numbered[name] for name in (JUDGED_BY, *factors)), strict=True))}
+    """Yield the rows of the groups in `split`, those of `moments_by_judges`, with the place of their group in it."""
+    places = {key: place for place, key in enumerate(zip(*(split[name] for name in (JUDGED_BY, *factors)), strict=True))}
     names = list(zip(*factors.values(), strict=True))
     for block in blocks:
-        patterns, place = _patterns(block, factors)
-        number = np.array([[numbers.get((pattern, *name), -1) for name in names] for pattern in patterns], dtype=np.int32)
-        group = number.reshape(-1, len(names))[place, block.group]
+        patterns, pattern = _patterns(block, factors)
+        place = np.array([[places.get((judges, *name), -1) for name in names] for judges in patterns], dtype=np.int32)
+        group = place.reshape(-1, len(names))[pattern, block.group]
         kept = slice(None) if group.min(initial=0) >= 0 else np.flatnonzero(group >= 0)
         yield RowBlock(block.prompt[kept], group[kept], block.rating[kept], [values[kept] for values in block.covariates])
 
 
 def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[list[str], np.ndarray]:
-    """The values of JUDGED_BY in a block, and the place among them of each row, (rows,)."""
+    """The values of JUDGED_BY in a block, and each row's place among them, (rows,)."""
     kinds = completions_of(factors)
     judges, judge = np.unique(factors["judge"], return_inverse=True)
     key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]

@@ -1,4 +1,4 @@
-"""Which rows of a study are fitted, in which slices, and what their covariates are."""
+"""The rows of a study that are fitted, their slices, and their covariates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ import numpy as np
 from recuse.base.database import files, text
 from recuse.data.cells import Levels
 
-# A spec's `length` -> the columns that mark the set over which mean and standard deviation (n - 1) are taken, and whether a
+# A spec's `length` -> the columns that identify the set over which mean and standard deviation (n - 1) are taken, and whether a
 # completion counts once in it or once per row. Then x = tanh((length - mean) / sd).
 NORMALISATIONS = {
     "prompt": (["dimension", "prompt"], True),  # the completions of the prompt (Play Favorites, section 6.2)
     "prompt_rows": (["prompt"], False),  # every row of the prompt, all judges and dimensions (its published code)
     "global": ([], True),  # all completions of the study (the alternative that section 6.2 mentions)
 }
-REFERENCE_FAMILY = "reference_family"  # the factor that tells references apart, where they are the mean ratings of families
-DROPPED = "models_dropped"  # the one key of a subset that is no factor
+REFERENCE_FAMILY = "reference_family"  # the factor of references that are mean ratings of families
+DROPPED = "models_dropped"  # the one key of a subset that is not a factor
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Selection:
     """Rows of a study, in slices; all rows in one slice by default.
 
     slice: each dimension, dataset or task type alone, or each model left out in turn (model_dropped).
-    whole: all rows together, too.
-    subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` leave as judge and as model.
-    All else is computed from the rows that are kept.
+    whole: also all rows together.
+    subset: keep only these values of a factor (dimension, dataset, task_type); `models_dropped` are left out as judge and as
+    model. All else is computed from the rows that are kept.
     length: its normalisation (one of NORMALISATIONS), over all slices together.
-    reference: the mean rating of each family's judges in turn, instead of the human score. The family's judges leave the rows,
+    reference: the mean rating of each family's judges in turn, instead of the human score. The family's judges are left out,
     and under `family` its completions as well.
-    absorb: `completion` tells completions (dimension, prompt and model) apart by the judges that rated them.
+    absorb: `completion` splits completions (dimension, prompt and model) by the judges that rated them.
     """
 
     slice: str | None = None
@@ -41,10 +41,9 @@ class Selection:
     absorb: str | None = None
 
     def absent_from(self, factors: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
-        """What the subset names and a study does not hold, by key of the subset."""
-        missing = {}
-        for key, values in self.subset.items():
-            missing[key] = [value for value in values if value not in factors["model" if key == DROPPED else key]]
+        """The values in the subset that a study does not have, by key of the subset."""
+        columns = {key: factors["model" if key == DROPPED else key] for key in self.subset}
+        missing = {key: [value for value in values if value not in columns[key]] for key, values in self.subset.items()}
         return {key: values for key, values in missing.items() if values}
 
     def rows(self, ratings: Sequence[str], *, prompts: tuple[int, int] | None = None) -> str:
@@ -58,7 +57,7 @@ class Selection:
     def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
         """Yield (label, mask over the entries of `factors`) of each slice: the whole first, with label "", then by alphabet.
 
-        With a reference, `factors` have the family that is the reference of each entry, and these are the slices.
+        With a reference, the slices are the families in `factors` that are the reference of each entry.
         """
         kept = np.ones(len(factors["judge"]), dtype=bool)
         for key, values in self.subset.items():
@@ -88,8 +87,8 @@ EVERY_ROW = Selection()
 def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None = None) -> str:
     """SQL for the rows of `ratings` (SQL) that have a length, with a column `x` = tanh((length - mean) / sd), in (-1, 1).
 
-    A set of equal lengths gives x = 0. sets: SQL for mean and sd, as by `length_sets`, where `ratings` is not all that they are
-    taken over.
+    A set of equal lengths gives x = 0. sets: SQL for mean and sd, as by `length_sets`, if they are taken over more than
+    `ratings`.
     """
     keys, _ = NORMALISATIONS[normalisation]
     match = f"using ({', '.join(keys)})" if keys else "on true"
@@ -100,7 +99,7 @@ def with_normalised_length(ratings: str, normalisation: str, *, sets: str | None
 
 
 def length_sets(ratings: str, normalisation: str) -> str:
-    """SQL for mean and sd of the lengths of each set of completions, beside the columns that mark it."""
+    """SQL for mean and sd of the lengths of each set of completions, with the columns that identify it."""
     keys, once = NORMALISATIONS[normalisation]
     sample = f"select {'distinct dimension, prompt, model,' if once else 'dimension, prompt,'} length from ({ratings})"
     return f"""
@@ -112,10 +111,10 @@ def with_family_references(ratings: str, levels: Levels) -> str:
     """SQL for the rows of `ratings` (SQL), each once for every family of judges but its own, the column `reference_family`.
 
     gt and gt_unit are then the mean rating of that family's judges in `ratings` for the completion (dimension, dataset, prompt,
-    model), raw and on the unit scale; a completion that none of them rated is left out. levels: what the codes of `ratings`
-    stand for. Source: Play Favorites (arXiv 2508.06709), section 6.2.
+    model), raw and on the unit scale; a completion that none of them rated is left out. levels: of the codes of `ratings`.
+    Source: Play Favorites (arXiv 2508.06709), section 6.2.
     """
-    # Codes and enumerated names, of which groups are made faster than of texts: a completion is the group without its judge.
+    # Grouping codes and enumerated names is faster than grouping texts: a completion is the group without its judge.
     judge = levels.sql_place("judge")
     families = ", ".join(map(text, levels.judge_family))
     kind = f"enum({', '.join(map(text, dict.fromkeys(levels.judge_family)))})"

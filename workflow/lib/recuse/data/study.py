@@ -1,4 +1,4 @@
-"""The tables of one study, and what fits read of them: cells, moments and rows."""
+"""The tables of one study, read as fits need them: as cells, moments and rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,30 +31,30 @@ from recuse.data.selection import (
 
 @dataclass(frozen=True)
 class Study:
-    """A study by the paths of its tables; each is read when first asked for, once."""
+    """A study by the paths of its tables, each read once, when needed."""
 
     name: str
-    cells_from: str | Cells  # the path of the table of cells, or what it would hold
+    cells_from: str | Cells  # the path of the table of cells, or the cells
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise TypeError about one path in the place of a sequence of them: it would be one of letters."""
+        """Raise TypeError about one path instead of a list of paths."""
         if isinstance(self.ratings, str):
             raise TypeError(f"ratings: found the path '{self.ratings}'; write a list, of this file or of all shards")
 
     @property
     def prompts(self) -> int:
-        """Number of prompts, whatever a selection takes of them: the codes of prompts in `row_blocks` are below it."""
+        """Number of prompts of the whole study: the codes of prompts in `row_blocks` are below it."""
         return self._once(("prompts",), lambda: 1 + max((span.last for span in prompt_ranges(self.ratings)), default=-1))
 
     @property
     def has_human_scores(self) -> bool:
-        """Whether its rows have human scores: all have one, or none has."""
+        """Whether its rows have human scores: all rows, or none."""
         return self.cells().has_reference
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
-        """Return cells of all rows or, where a family's mean rating is the reference, of the rows of a selection, by family."""
+        """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a selection, by family."""
         if selection.reference is not None:
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, by=REFERENCE_FAMILY))
@@ -63,15 +63,15 @@ class Study:
         return self._once(("cells",), lambda: read_cells(self.cells_from))
 
     def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
-        """Return moments that hold the rows of a selection: of (1, rating, reference), and of the length, if it has one.
+        """Return moments of a selection's rows: of (1, rating, reference), and of the length, if it has one.
 
-        With `absorb`, they are apart by the judges that rated a completion. by_cell: a group for each cell, without length or
+        With `absorb`, groups are split by the judges that rated a completion. by_cell: a group for each cell, without length or
         `absorb`, so that the rows of a group have one reference.
         """
         if selection.absorb is not None:
             key = ("judged by", selection.rows(self.ratings), selection.length, selection.reference)
             covariates = 1 if selection.length is None else 2
-            return self._once(key, lambda: moments_by_judges(*self._not_absorbed(selection), covariates=covariates))
+            return self._once(key, lambda: moments_by_judges(*self._unsplit(selection), covariates=covariates))
         if selection.length is not None:
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("moments", *rows), lambda: moments_of_rows(rows, self._levels))
@@ -79,9 +79,9 @@ class Study:
         return self._once(("moments", id(cells), by_cell), lambda: moments_of_cells(cells, by_cell=by_cell))
 
     def row_blocks(self, selection: Selection, factors: Mapping[str, np.ndarray]) -> Iterator[RowBlock]:
-        """Yield the rows behind `moments`, some prompts at a time; their groups are numbered as in `factors`, of these."""
+        """Yield the rows of `moments`, some prompts at a time; their groups are numbered as in `factors` of these."""
         if selection.absorb is not None:
-            return blocks_by_judges(*self._not_absorbed(selection), factors)
+            return blocks_by_judges(*self._unsplit(selection), factors)
         level, length, families = "0::utinyint", "", []
         if selection.reference is not None:
             families = [str(family) for family in np.unique(factors[REFERENCE_FAMILY])]
@@ -109,20 +109,20 @@ class Study:
     def _levels(self) -> Levels:
         return self._once(("levels",), lambda: levels_of(self.ratings[0]))
 
-    def _not_absorbed(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
-        """Rows of a selection with `absorb` in the groups, and these, that they have without."""
+    def _unsplit(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
+        """Rows and groups of a selection without its `absorb`."""
         whole = replace(selection, absorb=None)
         factors = self.moments(whole).factors
         return self.row_blocks(whole, factors), factors
 
     def _length_sets(self, selection: Selection) -> str | None:
-        """SQL for the mean and sd of all lengths of a selection, where they are of more than a prompt."""
+        """SQL for the mean and sd of all lengths of a selection, if they are taken over more than a prompt."""
         keys, _ = NORMALISATIONS[selection.length]
         if "prompt" in keys:
             return None
         query = length_sets(selection.rows(self.ratings), selection.length)
         lengths = self._once(("lengths", query), lambda: connect().execute(query).fetchone())
-        # As a literal, a number would be a decimal first, which may round it.
+        # A literal number would be read as a decimal, which may be rounded.
         mean, sd = ("null" if value is None else f"{text(repr(value))}::double" for value in lengths)
         return f"select {mean} as mean, {sd} as sd"
 

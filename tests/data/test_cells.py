@@ -180,8 +180,8 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
               from unnest({[named["dataset"][0], named["dataset"][-1]]}) t(dataset)) to '{tmp_path}/rows.parquet'""")
     connection, path = connect(), f"{tmp_path}/sorted.parquet"
     sort_rows(connection, [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0), path)
-    found = duckdb.sql(f"select max(group_code), any_value(typeof(group_code)) from '{path}'").fetchall()
-    assert found == [(levels.groups - 1, kind)]
+    result = duckdb.sql(f"select max(group_code), any_value(typeof(group_code)) from '{path}'").fetchall()
+    assert result == [(levels.groups - 1, kind)]
     twice = first_twice(connection, path, levels)
     assert twice == (named["judge"][-1], named["model"][-1], named["dimension"][-1], "p")
 
@@ -191,7 +191,7 @@ def test_codes_in_sql_are_those_in_numpy():
     code = np.arange(levels.groups)
     for axis, place in zip(AXES, levels.places(code), strict=True):
         query = f"select {levels.sql_place(axis)}, {levels.sql_without(axis)} from range({levels.groups}) t(group_code)"
-        found, without = np.array(duckdb.sql(query).fetchall()).T
-        assert (found == place).all()
+        result, without = np.array(duckdb.sql(query).fetchall()).T
+        assert (result == place).all()
         others = {other: np.where(other == axis, 0, at) for other, at in zip(AXES, levels.places(code), strict=True)}
         assert (without == levels.code(*others.values())).all()

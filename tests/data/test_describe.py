@@ -76,9 +76,9 @@ def test_table_of_a_study(twin):
     assert len(rows) == 6 * 9 * 3
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
         part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
-        found = rows[dimension, judge, "spearman"]
-        assert found["value"] == pytest.approx(stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12)
-        assert found["n"] == len(part)
+        result = rows[dimension, judge, "spearman"]
+        assert result["value"] == pytest.approx(stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12)
+        assert result["n"] == len(part)
         assert rows[dimension, judge, "pearson"]["value"] == pytest.approx(part["gt"].corr(part["rating"]), abs=1e-12)
-        half = stats.norm.ppf(0.95) * found["std_error"]
-        assert (found["ci_low"], found["ci_high"]) == pytest.approx((found["value"] - half, found["value"] + half))
+        half = stats.norm.ppf(0.95) * result["std_error"]
+        assert (result["ci_low"], result["ci_high"]) == pytest.approx((result["value"] - half, result["value"] + half))

@@ -1,4 +1,4 @@
-"""Published files: what is fetched, from where, what is kept, and what is said when a mirror fails."""
+"""Published files: what is fetched, from where, what is kept, and the message when a mirror fails."""
 
 import hashlib
 import os
@@ -248,15 +248,15 @@ def test_cache_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("code", "found"),
+    ("code", "result"),
     [(404, "404 Not Found"), (403, "403 Forbidden"), (410, "410 Gone"), (204, "204 No Content")],
 )
-def test_refusal_is_not_tried_again(serve, fails, code, found):
+def test_refusal_is_not_tried_again(serve, fails, code, result):
     server = serve(status(code), good)
     message = fails(server.mirror)
     assert len(server.requested) == 1
     assert f"tried {server.mirror}{QUOTED} (1 attempt)" in message
-    assert f"expected status 200 and blob {BLOB}, found {found};" in message
+    assert f"expected status 200 and blob {BLOB}, found {result};" in message
 
 
 @pytest.mark.parametrize(
@@ -279,14 +279,14 @@ def test_passing_trouble_twice_then_good(serve, get, tmp_path, capfd, bad):
     assert get(server.mirror).read_bytes() == CONTENT
     assert server.requested == [QUOTED] * 3
     assert files(tmp_path / "cache") == [BLOB]
-    said = capfd.readouterr().err.splitlines()
-    assert len(said) == 3
-    for line, start in zip(said, ("attempt 1 of 3: ", "attempt 2 of 3: ", "fetched "), strict=True):
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 3
+    for line, start in zip(lines, ("attempt 1 of 3: ", "attempt 2 of 3: ", "fetched "), strict=True):
         assert line.startswith(start)
 
 
 @pytest.mark.parametrize(
-    ("bad", "found"),
+    ("bad", "result"),
     [
         (status(500), "500 Internal Server Error"),
         (status(429), "429 Too Many Requests"),
@@ -308,12 +308,12 @@ def test_passing_trouble_twice_then_good(serve, get, tmp_path, capfd, bad):
         "hung up",
     ],
 )
-def test_lasting_trouble_is_told(serve, fails, bad, found):
+def test_lasting_trouble_is_reported(serve, fails, bad, result):
     server = serve(bad)
     message = fails(server.mirror)
     assert len(server.requested) == 3
     assert f"tried {server.mirror}{QUOTED} (3 attempts)" in message
-    assert f", found {found};" in message
+    assert f", found {result};" in message
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_url_that_cannot_be_is_not_tried_again(fails, mirror):
     assert "(1 attempt)" in fails(mirror)
 
 
-def test_password_of_the_mirror_is_not_told(serve, fails, capfd):
+def test_password_of_the_mirror_is_not_printed(serve, fails, capfd):
     server = serve(status(500))
     mirror = server.mirror.replace("http://", "http://user:secret@")
     message = fails(mirror)

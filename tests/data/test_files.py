@@ -39,12 +39,12 @@ def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
 
 @pytest.mark.parametrize("folder", ["rating=0", "gt=0", "judge=GPT-4", "further=1"])
 def test_names_of_folders_are_no_columns(tmp_path, folder):
-    found = canonical(tmp_path, [part(tmp_path / folder / "part.parquet")], "*")
-    assert found == canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
+    result = canonical(tmp_path, [part(tmp_path / folder / "part.parquet")], "*")
+    assert result == canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
     (tmp_path / folder / "canonical").mkdir()
     canonical(tmp_path / folder / "canonical", [tmp_path / "plain.parquet"], "1")
     path = f"{tmp_path}/{folder}/canonical/ratings.parquet"
-    assert duckdb.sql(f"from {files([path])}").fetchall() == found
+    assert duckdb.sql(f"from {files([path])}").fetchall() == result
 
 
 @pytest.mark.parametrize(("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")])
@@ -95,11 +95,11 @@ def test_no_part_with_rows(tmp_path):
 @pytest.mark.parametrize("kind", ["double", "float", "decimal(9, 2)", "bigint", "varchar"])
 def test_ids_of_prompts_are_the_same_in_every_kind_of_number(tmp_path, kind):
     other = ROWS.replace("'p' || i", f"i::{kind}").replace("'gpt-4o'", "'gpt-3.5-turbo'")
-    found = canonical(
+    result = canonical(
         tmp_path, [part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i")), part(tmp_path / "2.parquet", other)]
     )
-    assert sorted({row[0] for row in found}) == ["0", "1", "2"]
-    assert len(found) == 6
+    assert sorted({row[0] for row in result}) == ["0", "1", "2"]
+    assert len(result) == 6
 
 
 def test_ids_that_are_no_whole_numbers_are_left(tmp_path):

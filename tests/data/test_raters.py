@@ -1,4 +1,4 @@
-"""Human raters: what is read from their file, what is said of a bad one, and their agreement, by hand and by naive twins."""
+"""Human raters: what is read from their file, errors about it, and their agreement, by hand and by naive twins."""
 
 import gzip
 import re
@@ -71,7 +71,7 @@ def test_gzip_and_parquet_say_the_same(tmp_path, ratings):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (",Tone,tickets,t0,ann,5", "line 3, column model: found nothing; write the id of the model"),
         ("gpt-5,Tone,tickets,t0,ann,5", "line 3, column model: found 'gpt-5', an id that config does not list"),
@@ -90,19 +90,19 @@ def test_gzip_and_parquet_say_the_same(tmp_path, ratings):
         ),
     ],
 )
-def test_fault_is_named_with_its_place(tmp_path, ratings, line, said):
-    with pytest.raises(DataError, match=re.escape(said)):
+def test_fault_is_named_with_its_place(tmp_path, ratings, line, message):
+    with pytest.raises(DataError, match=re.escape(message)):
         check(tmp_path, ratings, [GOOD[1], line])
     assert not (tmp_path / "out.parquet").exists()
 
 
 def test_rater_who_rates_twice(tmp_path, ratings):
     again = "gpt-4o,Tone,tickets,t0,bob,3"
-    said = (
+    message = (
         r"line 5, column rater: rater 'bob' of team 'raters' has already rated model 'GPT-4o', dimension 'Tone' and prompt "
         r"'t0' in .*raters\.csv, line 3; keep one"
     )
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         check(tmp_path, ratings, [*GOOD, again])
     assert not (tmp_path / "out.parquet").exists()
     both_teams = [*(f"{line}," for line in GOOD), f"{again},gold"]
@@ -111,8 +111,8 @@ def test_rater_who_rates_twice(tmp_path, ratings):
 
 def test_prompts_that_are_all_others(tmp_path, ratings):
     others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
-    said = r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0', the study's 'm1'; write"
-    with pytest.raises(DataError, match=said):
+    message = r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0', the study's 'm1'; write"
+    with pytest.raises(DataError, match=message):
         check(tmp_path, ratings, others)
     assert not (tmp_path / "out.parquet").exists()
     assert len(check(tmp_path, ratings, [*others, GOOD[0]])) == 4
@@ -159,16 +159,16 @@ def scored(prompt, team, *ratings):
 def test_hand_worked_example(tmp_path):
     rows = scored("a", "raters", 4, 4, 3) + scored("b", "raters", 2, 2, 2) + scored("c", "raters", 0, 1)
     rows += scored("a", "gold", 4, 4, 4) + scored("b", "gold", 1, 3, 3) + scored("d", "gold", 0) + scored("e", "raters", 2)
-    found = table(tmp_path, rows)
-    assert found["Tone", "accuracy"] == (5 / 6, 6)  # of a and b, rated by both teams, the 3 is outside 4..4
-    assert found["Tone", "gold_correlation"] == (pytest.approx(1), 2)
-    assert found["Tone", "observed_agreement"] == (4 / 7, 7)  # pairs: 1 of 3, 3 of 3, 0 of 1; e has no pair
-    assert found["Tone", "full_agreement"] == (1 / 3, 3)
+    result = table(tmp_path, rows)
+    assert result["Tone", "accuracy"] == (5 / 6, 6)  # of a and b, rated by both teams, the 3 is outside 4..4
+    assert result["Tone", "gold_correlation"] == (pytest.approx(1), 2)
+    assert result["Tone", "observed_agreement"] == (4 / 7, 7)  # pairs: 1 of 3, 3 of 3, 0 of 1; e has no pair
+    assert result["Tone", "full_agreement"] == (1 / 3, 3)
     # Ratings of a, b, c: 4 4 3 2 2 2 0 1, n = 8. Observed: (2 * 2 / 2 + 2 * 1 / 1) / 8 = 1 / 2.
     # Expected: 2 (n sum x^2 - (sum x)^2) / (n (n - 1)) = 2 (8 * 54 - 18^2) / 56 = 27 / 7.
-    assert found["Tone", "krippendorff_alpha"] == (pytest.approx(1 - (1 / 2) / (27 / 7)), 8)
-    assert found["", "accuracy"] == (5 / 6, 6)
-    assert list(found)[:6] == [("Tone", name) for name in STATISTICS]
+    assert result["Tone", "krippendorff_alpha"] == (pytest.approx(1 - (1 / 2) / (27 / 7)), 8)
+    assert result["", "accuracy"] == (5 / 6, 6)
+    assert list(result)[:6] == [("Tone", name) for name in STATISTICS]
 
 
 def test_what_cannot_be_computed_is_empty(tmp_path):
@@ -188,9 +188,9 @@ def test_what_cannot_be_computed_is_empty(tmp_path):
 def test_average_is_the_plain_mean_of_the_dimensions_that_have_a_value(tmp_path):
     rows = [(*row, "Tone") for row in scored("a", "raters", 1, 1) + scored("b", "raters", 1, 2)]
     rows += [(*row, "Style") for row in scored("a", "raters", 3, 3, 3)] + [(*row, "Wit") for row in scored("a", "raters", 3)]
-    found = table(tmp_path, rows)
-    assert found["", "observed_agreement"] == (pytest.approx((1 / 2 + 1) / 2), 5)
-    assert found["Wit", "observed_agreement"] == (None, 0)
+    result = table(tmp_path, rows)
+    assert result["", "observed_agreement"] == (pytest.approx((1 / 2 + 1) / 2), 5)
+    assert result["Wit", "observed_agreement"] == (None, 0)
 
 
 def naive_alpha(units):
@@ -210,26 +210,26 @@ def test_uneven_raters_against_naive_twins(tmp_path):
     units = [generator.integers(0, 5, generator.integers(0, 5)).tolist() for _ in range(120)]
     teams = {"raters": units[:60], "gold": units[60:]}
     rows = [row for team, units in teams.items() for i, unit in enumerate(units) for row in scored(i, team, *unit)]
-    found = table(tmp_path, rows)
+    result = table(tmp_path, rows)
     raters = [unit for unit in teams["raters"] if len(unit) > 1]
     both = [(unit, gold) for unit, gold in zip(teams["raters"], teams["gold"], strict=True) if unit and gold]
     pairs = [x == y for unit in raters for x, y in combinations(unit, 2)]
     inside = [min(gold) <= value <= max(gold) for unit, gold in both for value in unit]
     rho = spearmanr([np.mean(unit) for unit, _ in both], [np.mean(gold) for _, gold in both]).statistic
-    assert found["Tone", "krippendorff_alpha"] == (pytest.approx(naive_alpha(raters), abs=1e-12), sum(map(len, raters)))
-    assert found["Tone", "observed_agreement"] == (pytest.approx(np.mean(pairs)), len(pairs))
-    assert found["Tone", "full_agreement"] == (pytest.approx(np.mean([len(set(unit)) == 1 for unit in raters])), len(raters))
-    assert found["Tone", "accuracy"] == (pytest.approx(np.mean(inside)), len(inside))
-    assert found["Tone", "gold_correlation"] == (pytest.approx(rho, abs=1e-12), len(both))
+    assert result["Tone", "krippendorff_alpha"] == (pytest.approx(naive_alpha(raters), abs=1e-12), sum(map(len, raters)))
+    assert result["Tone", "observed_agreement"] == (pytest.approx(np.mean(pairs)), len(pairs))
+    assert result["Tone", "full_agreement"] == (pytest.approx(np.mean([len(set(unit)) == 1 for unit in raters])), len(raters))
+    assert result["Tone", "accuracy"] == (pytest.approx(np.mean(inside)), len(inside))
+    assert result["Tone", "gold_correlation"] == (pytest.approx(rho, abs=1e-12), len(both))
 
 
 def test_ordinal_alpha_of_the_published_example(tmp_path):
     # Krippendorff (2011), page 8: four observers, twelve units.
     observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     rows = [(unit, "raters", o, int(x)) for o, given in enumerate(observers) for unit, x in enumerate(given) if x != "."]
-    found = table(tmp_path, rows)
-    assert found["Tone", "krippendorff_alpha_ordinal"][0] == pytest.approx(0.815, abs=5e-4)
-    assert found["Tone", "krippendorff_alpha"][0] == pytest.approx(0.849, abs=5e-4)
+    result = table(tmp_path, rows)
+    assert result["Tone", "krippendorff_alpha_ordinal"][0] == pytest.approx(0.815, abs=5e-4)
+    assert result["Tone", "krippendorff_alpha"][0] == pytest.approx(0.849, abs=5e-4)
 
 
 @pytest.fixture(scope="module")
@@ -246,8 +246,8 @@ def measured(world, folder, prompts=596):
 
 def expected(world, d):
     known = (world.human_mean[d], world.quality_dispersion[d], world.rater_dispersion[d], int(world.levels[d]))
-    found = gold_agreement(*known, world.gold_dispersion[d], world.gold_insight[d : d + 1])
-    return found[0][0], found[1][0]
+    result = gold_agreement(*known, world.gold_dispersion[d], world.gold_insight[d : d + 1])
+    return result[0][0], result[1][0]
 
 
 def test_gold_team_is_expected_near_table_4(world, table_4):
@@ -259,25 +259,25 @@ def test_gold_team_is_expected_near_table_4(world, table_4):
 
 def test_gold_scores_have_the_expected_agreement(world, tmp_path):
     """Were all completions scored by the gold team, chance would leave little."""
-    found = measured(replace(world, gold_share=1.0), tmp_path)
+    result = measured(replace(world, gold_share=1.0), tmp_path)
     for d, dimension in enumerate(world.dimensions):
         accuracy, correlation = expected(world, d)
-        assert found[dimension, "accuracy"]["value"] == pytest.approx(accuracy, abs=0.015)
-        assert found[dimension, "gold_correlation"]["value"] == pytest.approx(correlation, abs=0.05)
+        assert result[dimension, "accuracy"]["value"] == pytest.approx(accuracy, abs=0.015)
+        assert result[dimension, "gold_correlation"]["value"] == pytest.approx(correlation, abs=0.05)
 
 
 def test_gold_team_of_the_twin(world, table_4, tmp_path):
-    found = measured(world, tmp_path)
+    result = measured(world, tmp_path)
     for dimension in world.dimensions:
-        n = found[dimension, "gold_correlation"]["n"]
+        n = result[dimension, "gold_correlation"]["n"]
         assert 55 < n < 90 if dimension == "Faithfulness" else 200 < n <= 210
-        assert found[dimension, "accuracy"]["value"] == pytest.approx(table_4[dimension, "accuracy"], abs=0.06)
+        assert result[dimension, "accuracy"]["value"] == pytest.approx(table_4[dimension, "accuracy"], abs=0.06)
         # Three standard errors of a correlation of 210 completions, or 70, and what is not fitted.
-        assert found[dimension, "gold_correlation"]["value"] == pytest.approx(
+        assert result[dimension, "gold_correlation"]["value"] == pytest.approx(
             table_4[dimension, "gold_correlation"], abs=0.04 + 3 / np.sqrt(n)
         )
     for statistic in ("accuracy", "gold_correlation", "observed_agreement", "krippendorff_alpha"):
-        assert found["", statistic]["value"] == pytest.approx(table_4["", statistic], abs=0.04)
+        assert result["", statistic]["value"] == pytest.approx(table_4["", statistic], abs=0.04)
 
 
 def test_gold_team_of_a_small_study_scores_the_same_share(world):

@@ -51,18 +51,18 @@ def self_bias(table, label):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     every = with_family_references(f"from '{twin.ratings[0]}'", levels_of(twin.ratings[0]))
-    found = duckdb.sql(f"from ({every}) where reference_family = '{family}'").df()
+    result = duckdb.sql(f"from ({every}) where reference_family = '{family}'").df()
     place = ["judge", *KEY]
     theirs = referred(rows, family).set_index(place)["reference"].sort_index()
-    ours = found.set_index(place)["gt_unit"].sort_index()
+    ours = result.set_index(place)["gt_unit"].sort_index()
     np.testing.assert_array_equal(ours.index, theirs.index)
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
-    low, high = found["scale_low"], found["scale_high"]
-    np.testing.assert_allclose(found["gt"], low + found["gt_unit"] * (high - low), atol=1e-12)
+    low, high = result["scale_low"], result["scale_high"]
+    np.testing.assert_allclose(result["gt"], low + result["gt_unit"] * (high - low), atol=1e-12)
     cells = cells_of_rows([every], levels_of(twin.ratings[0]), by="reference_family")
     cells = cells.select(cells.factors["reference_family"] == family)
-    assert cells.n.sum() == len(found)
-    assert (cells.n * cells.reference).sum() == pytest.approx(found["gt_unit"].sum(), rel=1e-12)
+    assert cells.n.sum() == len(result)
+    assert (cells.n * cells.reference).sum() == pytest.approx(result["gt_unit"].sum(), rel=1e-12)
     assert family not in cells.factors["judge_family"]
 
 
@@ -132,6 +132,6 @@ def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     rows, levels = f"from '{twin.ratings[0]}' where judge_family = 'GPT'", as_metadata(levels_of(twin.ratings[0]))
     duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))
-    found = estimate(Spec.of("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
-    assert found.estimates == []
-    assert [gap["reason"].split(":")[0] for gap in found.not_estimable] == ["all judges are of one family"]
+    result = estimate(Spec.of("r", reference="family"), Study("one", str(tmp_path / "cells.parquet"), [one]), confidence=0.9)
+    assert result.estimates == []
+    assert [gap["reason"].split(":")[0] for gap in result.not_estimable] == ["all judges are of one family"]

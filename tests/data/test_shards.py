@@ -101,10 +101,10 @@ def test_shards_one_after_the_other_are_the_canonical_ratings(twin, scattered):
 
 def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
     query = "select min(prompt), max(prompt), count(distinct prompt), count(*) from '{}'"
-    found = [duckdb.sql(query.format(path)).fetchall()[0] for path in scattered.ratings]
-    assert [first for first, *_ in found] == [0, *(last + 1 for _, last, *_ in found[:-1])]
-    assert sum(prompts for _, _, prompts, _ in found) == 40
-    rows = [count for *_, count in found]
+    result = [duckdb.sql(query.format(path)).fetchall()[0] for path in scattered.ratings]
+    assert [first for first, *_ in result] == [0, *(last + 1 for _, last, *_ in result[:-1])]
+    assert sum(prompts for _, _, prompts, _ in result) == 40
+    rows = [count for *_, count in result]
     assert max(rows) - min(rows) < 2 * sum(rows) / 40  # two prompts
 
 
@@ -116,11 +116,11 @@ def test_cells_and_completeness_are_the_same_bytes(twin, scattered):
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
 def test_every_estimate_is_the_same(twin, scattered, spec):
-    found, wanted = (estimate(spec, study, confidence=0.9, seed=7) for study in (scattered, twin))
-    assert found.not_estimable == wanted.not_estimable
-    assert found.remarks == wanted.remarks
-    assert len(found.estimates) == len(wanted.estimates) > 0
-    for ours, theirs in zip(found.estimates, wanted.estimates, strict=True):
+    result, wanted = (estimate(spec, study, confidence=0.9, seed=7) for study in (scattered, twin))
+    assert result.not_estimable == wanted.not_estimable
+    assert result.remarks == wanted.remarks
+    assert len(result.estimates) == len(wanted.estimates) > 0
+    for ours, theirs in zip(result.estimates, wanted.estimates, strict=True):
         assert ours.keys() == theirs.keys()
         for column, value in theirs.items():
             if isinstance(value, float):
@@ -128,7 +128,7 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
             else:
                 assert ours[column] == value
     if spec.errors.bootstrap:
-        assert any("boot_ci_low" in row for row in found.estimates)
+        assert any("boot_ci_low" in row for row in result.estimates)
 
 
 def test_shards_without_prompts_or_without_complete_rows(tmp_path):
@@ -146,9 +146,9 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     for table in ("cells.parquet", "completeness.csv"):
         assert (tmp_path / "shards" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
     spec = Spec.of("", length="prompt", covariance="CR1", terms=("intercept",))
-    found, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
-    assert [row["estimate"] for row in found] == pytest.approx([row["estimate"] for row in wanted], abs=1e-12)
-    assert len(found) == 3
+    result, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
+    assert [row["estimate"] for row in result] == pytest.approx([row["estimate"] for row in wanted], abs=1e-12)
+    assert len(result) == 3
 
 
 def test_a_prompt_that_lacks_lengths_alone_has_no_number(tmp_path):
@@ -189,18 +189,18 @@ def test_faults_are_named_as_without_shards(tmp_path, fault):
     paths = written(tmp_path, GOOD, FAULTS[fault])
     with pytest.raises(DataError) as wanted:
         built(tmp_path, "mine", mine(paths))
-    with pytest.raises(DataError) as found:
+    with pytest.raises(DataError) as result:
         sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
-    assert str(found.value) == str(wanted.value)
-    assert "part 1.csv" in str(found.value)
+    assert str(result.value) == str(wanted.value)
+    assert "part 1.csv" in str(result.value)
 
 
 def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
     paths = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9"])
-    for path, said in zip(paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True):
-        with pytest.raises(DataError, match=said) as found:
+    for path, message in zip(paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True):
+        with pytest.raises(DataError, match=message) as result:
             check_files(mine([path]), checked=str(tmp_path / "rows.parquet"), summary=str(tmp_path / "summary.parquet"))
-        assert "more row" not in str(found.value)
+        assert "more row" not in str(result.value)
         assert not [*tmp_path.glob("*.parquet*")]
 
 
@@ -297,10 +297,13 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
     with bounded_memory("2GB", tmp_path / "spill"):
         assert bytes_of() == plenty
-    with pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as said, bounded_memory("10MB", tmp_path / "spill"):
+    with (
+        pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as message,
+        bounded_memory("10MB", tmp_path / "spill"),
+    ):
         bytes_of()
-    assert str(said.value).endswith("); write a larger value")
-    assert "\n" not in str(said.value)
+    assert str(message.value).endswith("); write a larger value")
+    assert "\n" not in str(message.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
 
 
@@ -317,8 +320,8 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
         from (values {listed}) t(dimension, m, p)""",
     )
     table = read_table(tmp_path / "completeness.csv")
-    found = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
-    assert found == {
+    result = {(row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"]) for row in table}
+    assert result == {
         **{("A", model): ("5", "0", "5") for model in NINE[:2]},
         **{("B", model): ("3", "0", "3") for model in NINE[:2]},
         ("C", NINE[1]): ("5", "0", "5"),

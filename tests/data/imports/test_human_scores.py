@@ -47,21 +47,21 @@ def counted(folder):
 def test_two_scores_of_one_completion_are_named_with_both_places(tmp_path):
     """Another spelling of a number is the same number; another dataset is another completion."""
     lines = "judge,model,prompt,rating,dataset,gold\na,b,1,7,x,8\nd,b,1,9,x,8.0\ne,b,1,9,y,3\nf,b,1,9,x,\ng,b,1,9,x,9\n"
-    said = complaint(tmp_path, lines, settings={"columns": {"human": "gold"}})
-    assert said.startswith(
+    message = complaint(tmp_path, lines, settings={"columns": {"human": "gold"}})
+    assert message.startswith(
         "own.csv, line 6, column gold: found '9' for model 'b', dimension 'quality', dataset 'x' and prompt '1', and '8' in "
         "own.csv, line 2; write one score for each completion"
     )
-    assert "under `references:`" in said
-    found = imported(tmp_path, lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}})
-    assert found == [(8.0,), (8.0,), (3.0,), (None,), (8.0,)]
+    assert "under `references:`" in message
+    result = imported(tmp_path, lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}})
+    assert result == [(8.0,), (8.0,), (3.0,), (None,), (8.0,)]
 
 
-def test_what_does_not_join_is_said_with_the_first_of_each(tmp_path, capsys):
+def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
     human = "model,prompt,rating\nb,1,6\nb,02,8\nc,1,\nc,01,5\n"
     assert imported(tmp_path, RATED, human) == [(6.0,), (None,), (None,)]
-    said = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()[-1]
-    assert said == (
+    message = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()[-1]
+    assert message == (
         "without a human score: 1 of 3 rated completions, the first is model 'b', dimension 'quality' and prompt '2' in "
         "own.csv, line 3; with a human score, but without a rating: 2, the first is model 'b', dimension 'quality' and "
         "prompt '02' in human.csv, line 3; if these are the same completions, write the same names in both"
@@ -69,9 +69,9 @@ def test_what_does_not_join_is_said_with_the_first_of_each(tmp_path, capsys):
     imported(tmp_path, RATED, human.replace("0", "").replace("c,1,5\n", ""))
     assert "human score" not in capsys.readouterr().out
     imported(tmp_path, RATED, "model,prompt,rating\nb,1,6\n")
-    said = capsys.readouterr().out
-    assert "without a human score: 2 of 3 rated completions" in said
-    assert "the same names" not in said
+    message = capsys.readouterr().out
+    assert "without a human score: 2 of 3 rated completions" in message
+    assert "the same names" not in message
     imported(
         tmp_path, RATED.replace("rating", "rating,gt").replace("7\n", "7,8\n").replace("9\n", "9,\n").replace("4\n", "4,\n")
     )
@@ -99,8 +99,8 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
     of_raters = OF_SETS.replace("rating", "first,second").replace(",6,", ",6,8,").replace(",3,", ",3,2,").replace(",4,", ",4,,")
     several = {"columns": {"dataset": "set", "rating": ["first", "second"]}}
     assert imported(tmp_path, SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
-    found = duckdb.sql(f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'").fetchall()
-    assert found == [
+    result = duckdb.sql(f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'").fetchall()
+    assert result == [
         ("x", "1 (x)", "first", 6),
         ("y", "1 (y)", "first", 3),
         ("y", "2", "first", 4),
@@ -114,7 +114,7 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("human", "references", "said"),
+    ("human", "references", "message"),
     [
         (
             "model,prompt,rating\nb,2,6\nb,1,7\n",
@@ -126,7 +126,7 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
         (
             OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"),
             {},
-            "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a score in human.csv, line 2;",
+            "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a row in human.csv, line 2;",
         ),
         (
             OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"),
@@ -141,8 +141,8 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
         ),
     ],
 )
-def test_dataset_that_cannot_be_told_is_named(tmp_path, human, references, said):
-    assert said in complaint(tmp_path, SETS, human, references)
+def test_unclear_dataset_is_named(tmp_path, human, references, message):
+    assert message in complaint(tmp_path, SETS, human, references)
 
 
 def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, capsys):
@@ -154,13 +154,13 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
     )
     source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], scales=QUALITY, task_types={}, models={})
     normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
-    found = duckdb.sql(f"select dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all").fetchall()
-    assert found == [("x", "1 (x)", 7, 6.0), ("y", "1 (y)", 9, 3.0), ("y", "2", 5, 4.0)]
+    result = duckdb.sql(f"select dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all").fetchall()
+    assert result == [("x", "1 (x)", 7, 6.0), ("y", "1 (y)", 9, 3.0), ("y", "2", 5, 4.0)]
     other = SETS.replace("a,b,1,9", "d,b,1,9").replace("dataset", "dataset,human").replace(",x", ",x,8").replace(",y", ",y,8")
     imported(tmp_path, other)
     assert "several datasets" not in capsys.readouterr().out
-    found = duckdb.sql(f"select distinct prompt_id from '{tmp_path}/ratings.parquet' order by all").fetchall()
-    assert found == [("1",), ("2",)]
+    result = duckdb.sql(f"select distinct prompt_id from '{tmp_path}/ratings.parquet' order by all").fetchall()
+    assert result == [("1",), ("2",)]
 
 
 def test_prompts_without_human_scores_may_be_in_two_datasets(tmp_path):
@@ -171,13 +171,13 @@ CONTINUOUS = "judge,model,prompt,rating\na,b,1,0.0504\na,b,2,0.545\na,b,3,0.285\
 UNIT = {"quality": [0, 1]}
 
 
-def test_ratings_between_two_steps_are_taken_to_the_nearest_and_counted(tmp_path):
+def test_ratings_between_two_steps_are_rounded_and_counted(tmp_path):
     """Half-way to the one farther from 0, also where a division by 0.01 is not exact; single raters' scores, too."""
     rounds = {"step": 0.01, "round": True}
     human = "model,prompt,rating,second\nb,1,0.3,0.555\nb,2,1,1\n"
     two = {"columns": {"rating": ["rating", "second"]}}
-    found = imported(tmp_path, CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
-    assert found[0] == pytest.approx((42.75,), abs=1e-6)
+    result = imported(tmp_path, CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
+    assert result[0] == pytest.approx((42.75,), abs=1e-6)
     rows = duckdb.sql(f"select rating from '{tmp_path}/ratings.parquet' order by source_record").fetchall()
     assert rows == [(5,), (55,), (29,), (100,), (None,)]
     assert duckdb.sql(f"select max(rating) from '{tmp_path}/raters.parquet' where prompt_id = '1'").fetchall() == [(56,)]
@@ -191,16 +191,16 @@ def test_ratings_between_two_steps_are_taken_to_the_nearest_and_counted(tmp_path
     }
 
 
-def test_ratings_between_two_steps_are_refused_with_what_takes_them(tmp_path):
-    said = complaint(tmp_path, CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
-    assert "line 2, column rating: found '0.0504', which is between two steps of the scale" in said
-    assert "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in config" in said
-    assert "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have errors;" in said
+def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them(tmp_path):
+    message = complaint(tmp_path, CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
+    assert "line 2, column rating: found '0.0504', which is between two steps of the scale" in message
+    assert "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in config" in message
+    assert "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have errors;" in message
 
 
 def test_scale_may_end_between_whole_numbers(tmp_path):
     text = "judge,model,prompt,rating,human\na,b,1,0.5,4.5\na,b,2,5,1.25\n"
     assert imported(tmp_path, text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [(9.0,), (2.5,)]
     (tmp_path / "ratings.parquet").unlink()
-    said = complaint(tmp_path, text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]})
-    assert "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in steps of 0.5" in said
+    message = complaint(tmp_path, text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]})
+    assert "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in steps of 0.5" in message

@@ -69,7 +69,7 @@ def test_table_in_columns_of_other_names(with_humans):
     ]
 
 
-def test_table_without_human_scores_is_imported_and_that_is_said(tmp_path, capsys):
+def test_table_without_human_scores_is_imported_with_a_message(tmp_path, capsys):
     rows = rows_of(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
     assert [gt for gt, _ in rows] == [None] * 8
     assert [rating for _, rating in rows] == [9, 7, 8, None, None, 10, None, 5]
@@ -94,7 +94,7 @@ def test_columns_that_are_not_read_are_kept(with_humans):
     assert rows_of(with_humans, 'run, "rating (2)", tokens')[3] == ("r1", "timed out,\ntwice", "80")
 
 
-def test_raters_of_rated_completions_are_told_apart(with_humans, tmp_path):
+def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
     assert rows_of(with_humans, "*", "raters") == [
         ("GPT-4o", "quality", "all", "q1", "ann", 8),
         ("GPT-4o", "quality", "all", "q1", "bob", 9),
@@ -123,7 +123,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     check_raters(raters, registry, ratings=[f"{folder}/canonical.parquet"], output=f"{folder}/r.parquet")
 
 
-def test_row_that_stands_twice_is_named_in_the_users_file(tmp_path):
+def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
     lines = (FORMATS / "judged.csv").read_text("utf-8").splitlines()
     (tmp_path / "twice.csv").write_text("\n".join([*lines, lines[1]]), "utf-8")
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
@@ -274,8 +274,8 @@ def test_packed_inspect_log_is_read_by_inspect_or_says_what_to_install(tmp_path,
     assert ours == rows_of(tmp_path, "judge, prompt_id, rating, failure")
 
 
-def test_names_that_config_does_not_know_are_said(with_humans, capsys):
-    """Ids that config knows are not among them. `with_humans` was imported before: once more, to see what is said."""
+def test_names_that_config_does_not_list_are_printed(with_humans, capsys):
+    """Ids that config lists are not among them. `with_humans` was imported before: once more, to read the output."""
     capsys.readouterr()
     imported(with_humans, ["judged.csv"], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
     assert capsys.readouterr().out.splitlines()[:2] == [

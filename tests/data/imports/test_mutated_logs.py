@@ -78,9 +78,9 @@ def like(name):
         return st.one_of(bytes_like(content), tables_like(table_of(FORMATS / name)).map(as_csv))
     if name.endswith(".jsonl"):
         entries = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
-        changed = documents_like(entries).map(lambda found: "\n".join(map(json.dumps, found)).encode())
+        changed = documents_like(entries).map(lambda result: "\n".join(map(json.dumps, result)).encode())
     else:
-        changed = documents_like(json.loads(content)).map(lambda found: json.dumps(found).encode())
+        changed = documents_like(json.loads(content)).map(lambda result: json.dumps(result).encode())
     return st.one_of(bytes_like(content), changed)
 
 

@@ -14,7 +14,7 @@ TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
 
 
 def complaint(folder, text, name, settings, *, human=None, scales=TURNS, kind="ratings"):
-    """What is said of a file of this text and name."""
+    """The error about a file of this text and name."""
     path = folder / name
     path.write_text(text, "utf-8")
     outputs = {key: str(folder / f"{key}.out") for key in ("ratings", "verdicts", "imported")}
@@ -45,7 +45,7 @@ def entries_of(name, entry=0, **changes):
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "found"),
+    ("name", "declared", "words"),
     [
         (
             "alpaca_eval.json",
@@ -72,16 +72,16 @@ def entries_of(name, entry=0, **changes):
         ),
     ],
 )
-def test_wrong_format_is_recognised_and_named(tmp_path, name, said, found):
-    settings = {} if said is None else {"format": said}
-    assert f"{name}: {found}" in complaint(tmp_path, (FORMATS / name).read_text("utf-8"), name, settings)
+def test_wrong_format_is_recognised_and_named(tmp_path, name, declared, words):
+    settings = {} if declared is None else {"format": declared}
+    assert f"{name}: {words}" in complaint(tmp_path, (FORMATS / name).read_text("utf-8"), name, settings)
 
 
 def test_ratings_among_verdicts_are_named(tmp_path):
-    said = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
+    message = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
     assert (
         "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from `comparisons:` to `studies:`"
-        in said
+        in message
     )
 
 
@@ -89,7 +89,7 @@ SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "a
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         (SINGLE, lines_of(SINGLE, 3, score=...), "line 3, column score: found nothing; write this key, as in MT-Bench"),
         (SINGLE, lines_of(SINGLE, 2, score="high"), "line 2, column score: found 'high', which is not a number"),
@@ -141,15 +141,15 @@ SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "a
         (ARENA, lines_of(ARENA, 1, uid=...), "line 1, column question_id: found nothing, and no uid either"),
     ],
 )
-def test_malformed_file_is_named_with_its_line(tmp_path, name, text, said):
+def test_malformed_file_is_named_with_its_line(tmp_path, name, text, message):
     kind, human = ("ratings", "model,prompt,dimension,rating\ngpt-4,81,turn 1,9\n") if name == SINGLE else ("verdicts", None)
     settings = {"format": {SINGLE: "mt_bench_single", PAIR: "mt_bench_pair", ALPACA: "alpaca_eval", ARENA: "arena_hard"}[name]}
     settings = {} if text == "" or text.startswith("[1]") else settings
     if not settings:
         settings = {"columns": {"judge": "judge"}} if text == "" else settings
-    found = complaint(tmp_path, text, name, settings, human=human, kind=kind)
-    assert found.startswith(name), found
-    assert said in found
+    error = complaint(tmp_path, text, name, settings, human=human, kind=kind)
+    assert error.startswith(name), error
+    assert message in error
 
 
 OWN = "judge,model,prompt,rating,human\na,b,1,7,8\na,c,2,9,8\n"
@@ -157,7 +157,7 @@ QUALITY = {"quality": [1, 10]}
 
 
 @pytest.mark.parametrize(
-    ("text", "settings", "said"),
+    ("text", "settings", "message"),
     [
         (OWN, {"columns": {"judge": "grader"}}, "line 1, column grader: missing; found judge, model, prompt, rating, human"),
         (
@@ -185,21 +185,21 @@ QUALITY = {"quality": [1, 10]}
         ("", {}, "the file is empty"),
     ],
 )
-def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, settings, said):
-    found = complaint(tmp_path, text, "own.csv", settings, scales=QUALITY)
-    assert found.startswith("own.csv"), found
-    assert said in found
+def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, settings, message):
+    error = complaint(tmp_path, text, "own.csv", settings, scales=QUALITY)
+    assert error.startswith("own.csv"), error
+    assert message in error
 
 
 @pytest.mark.parametrize(
-    ("human", "columns", "said"),
+    ("human", "columns", "message"),
     [
         ("model,prompt,rating\nb,1,x\n", {}, "human.csv, line 2, column rating: found 'x', which is not a number"),
         ("model,prompt,mark\nb,1,0\n", {"rating": "mark"}, "human.csv, line 2, column mark: found '0', which is off the scale"),
         (
             "model,prompt,rating\nb,1,7\nb,1,8\n",
             {},
-            "prompt '1' already have a score in human.csv, line 2; keep one, or, if their raters differ",
+            "prompt '1' already have a row in human.csv, line 2; keep one, or, if their raters differ",
         ),
         (
             "model,prompt,rating\nb,q1,7\n",
@@ -214,7 +214,7 @@ def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, se
         ),
     ],
 )
-def test_faulty_human_scores_are_named(tmp_path, human, columns, said):
+def test_faulty_human_scores_are_named(tmp_path, human, columns, message):
     text = "judge,model,prompt,rating\na,b,1,7\n"
-    found = complaint(tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY)
-    assert said in found
+    error = complaint(tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY)
+    assert message in error

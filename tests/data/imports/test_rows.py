@@ -63,12 +63,12 @@ KEPT = ", ".join(f'"{column}"' for column in TAKEN)
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
     """What the import calls so itself stays what it is."""
-    found = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
-    assert rows_of(found, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record") == [
+    result = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
+    assert rows_of(result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record") == [
         ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
         ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
     ]
-    assert rows_of(found, KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
+    assert rows_of(result, KEPT) == [tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
@@ -87,8 +87,8 @@ def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
 def test_words_of_no_finite_number_are_failures(tmp_path, word):
     """YAML reads some of them as numbers, which no file spells as SQL does."""
     path = written(tmp_path / "own.csv", [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
-    found = rated(tmp_path, path, {"missing": [word]})
-    assert rows_of(found, "rating, failure is null") == [(7, True), (None, False)]
+    result = rated(tmp_path, path, {"missing": [word]})
+    assert rows_of(result, "rating, failure is null") == [(7, True), (None, False)]
 
 
 def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
@@ -96,8 +96,8 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
     given = (("8", "7"), ("-1", "9"), ("ERROR", "ERROR"), ("", "5"))
     rows = [{"judge": "a", "model": f"m{h}", "prompt": "1", "rating": rating, "h": h} for h, rating in given]
     settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
-    found = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
-    assert rows_of(found, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
+    result = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
+    assert rows_of(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
     counts = {row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2]) for row in read_table(tmp_path / "imported.csv")}
     assert counts == {
         "rows": (4, "line 2"),
@@ -109,8 +109,8 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
 def test_blanks_about_names_are_not_part_of_them(tmp_path):
     rows = [row | {"judge": " a ", "model": f" {row['model']}", "prompt": "1 "} for row in RATINGS]
     models = {"A": {"family": "X", "ids": ["a"]}}
-    found = rated(tmp_path, written(tmp_path / "own.csv", rows), models=models)
-    assert rows_of(found, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
+    result = rated(tmp_path, written(tmp_path / "own.csv", rows), models=models)
+    assert rows_of(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
 
 
 def complaint(folder, path, settings=None, **options):
@@ -125,11 +125,11 @@ def of_values(folder, values):
     return complaint(folder, written(folder / "own.csv", rows))
 
 
-def test_other_values_of_a_fault_are_named_with_the_line_for_config(tmp_path):
+def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
     """The most frequent first; those that YAML would read as something else are quoted."""
-    said = of_values(tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"])
-    assert "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10, leave it empty" in said
-    assert said.endswith(
+    message = of_values(tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"])
+    assert "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10, leave it empty" in message
+    assert message.endswith(
         " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
         "as in `missing: [ERROR, timeout, FAIL, 'no']`"
     )
@@ -143,40 +143,40 @@ def test_other_values_of_a_fault_are_named_with_the_line_for_config(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("own.jsonl.gz", "found a name ending in '.jsonl.gz', but only CSV is read packed; unpack it (gunzip)"),
         ("own.tsv", "found a name ending in '.tsv'; import a file ending in one of .csv"),
     ],
 )
-def test_name_of_a_file_that_is_not_read(tmp_path, name, said):
+def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
     (tmp_path / name).write_bytes(b"\x1f\x8b")
-    assert complaint(tmp_path, str(tmp_path / name)).startswith(f"{name}: {said}")
+    assert complaint(tmp_path, str(tmp_path / name)).startswith(f"{name}: {message}")
 
 
 def test_file_in_utf_16_is_called_so(tmp_path):
     for name, text in {"own.csv": "judge,model\n", "own.jsonl": '{"judge": "a"}\n', "own.json": '[{"judge": "a"}]'}.items():
         (tmp_path / name).write_text(text, "utf-16")
-        said = complaint(tmp_path, str(tmp_path / name), {"columns": {"judge": "judge"}})
-        assert said.startswith(f"{name}, line 1: ")
-        assert "UTF-16" in said
-        assert "save it as UTF-8" in said
+        message = complaint(tmp_path, str(tmp_path / name), {"columns": {"judge": "judge"}})
+        assert message.startswith(f"{name}, line 1: ")
+        assert "UTF-16" in message
+        assert "save it as UTF-8" in message
 
 
-@pytest.mark.parametrize(("name", "said"), [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")])
-def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, said):
+@pytest.mark.parametrize(("name", "message"), [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")])
+def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, message):
     (tmp_path / os.fsdecode(name)).write_text("judge,model\n", "utf-8")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         files_in(str(tmp_path))
 
 
 def test_long_value_is_cut(tmp_path):
-    said = of_values(tmp_path, ["7", "word " * 10_000])
-    assert len(said) < 600
-    assert "found 'word word" in said
+    message = of_values(tmp_path, ["7", "word " * 10_000])
+    assert len(message) < 600
+    assert "found 'word word" in message
 
 
-def test_places_are_believed_of_imported_tables_only(tmp_path):
+def test_places_are_taken_from_imported_tables_only(tmp_path):
     """A user's table may have columns of these names; and the file that an imported table is from may be gone."""
     columns = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension", "source_file", "source_record")
     lines = [columns, ("gpt-4o", "gpt-4o", "4", "d", "p", "x", "quality", "gone.csv", "3")]
@@ -191,17 +191,17 @@ def test_places_are_believed_of_imported_tables_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rating", "step", "said"),
+    ("rating", "step", "message"),
     [
         ("999999999", 0.001, "which is off the scale of the dimension"),
         ("0.8765", 1, "which is between two steps of the scale; write a number, 0 or more, or write the step under `step:`"),
     ],
 )
-def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, said):
+def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, message):
     path = written(tmp_path / "own.csv", [RATINGS[0] | {"rating": rating}])
-    found = complaint(tmp_path, path, {"step": step}, scales={"quality": "observed"})
-    assert said in found
-    assert "round: true" not in found
+    result = complaint(tmp_path, path, {"step": step}, scales={"quality": "observed"})
+    assert message in result
+    assert "round: true" not in result
 
 
 FORMATS = Path(__file__).parents[2] / "formats"
@@ -238,7 +238,7 @@ def lines_of(*lines):
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ((True, True, '{"judge": "a",,}', True), "line 3: malformed JSON (Expecting property name"),
         ((True, "", '{"judge": "a",,}', True), "line 3: malformed JSON"),
@@ -252,13 +252,13 @@ def lines_of(*lines):
         ((True, "[" * 100000), "line 2: lists nested too deeply"),
     ],
 )
-def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, said):
-    assert complaint_on_lines(tmp_path, lines_of(*lines)).startswith(f"own.jsonl, {said}")
+def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, message):
+    assert complaint_on_lines(tmp_path, lines_of(*lines)).startswith(f"own.jsonl, {message}")
 
 
 def test_line_that_is_not_utf_8_is_named(tmp_path):
-    said = complaint_on_lines(tmp_path, lines_of(True, "", LINE) + b'\n{"judge": "\xff"}')
-    assert said.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
+    message = complaint_on_lines(tmp_path, lines_of(True, "", LINE) + b'\n{"judge": "\xff"}')
+    assert message.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
     (tmp_path / "own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
     with pytest.raises(DataError, match=r"own\.json, line 3: not UTF-8"):
         imported(tmp_path, tmp_path / "own.json", {"columns": {"judge": "judge"}})
@@ -289,7 +289,7 @@ def log_of(samples, *, model="m"):
     return {"version": 2, "status": "success", "eval": {"model": model, "task": "t"}, "samples": of}
 
 
-def test_conversations_of_a_log_take_no_memory(tmp_path):
+def test_conversations_in_a_log_take_no_memory(tmp_path):
     """Twelve megabytes of them, three scorers: more than ten times that were not enough."""
     log = log_of([(place, 1, dict.fromkeys("abc", "C")) for place in range(120)])
     for sample in log["samples"]:
@@ -313,16 +313,16 @@ def of_scorers(folder, judge, scales=UNIT):
 
 
 @pytest.mark.parametrize(
-    ("judge", "said"),
+    ("judge", "message"),
     [
         ("J", "its scorers graded, match, strict would all be the judge 'J' of 'quality'; name the one that is a judge"),
         ({"graded": "J", "strict": "J"}, "its scorers graded, strict would all be the judge 'J' of 'quality'"),
     ],
 )
-def test_several_scorers_of_one_judge_are_named(tmp_path, judge, said):
+def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
     with pytest.raises(DataError, match=r"log\.json: ") as caught:
         of_scorers(tmp_path, judge)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).endswith("under `import` in config, as in `judge: {graded: J}`")
 
 
@@ -333,15 +333,15 @@ def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
     assert len(places(tmp_path)) == 1
 
 
-def test_epochs_without_human_scores_are_told_from_those_with(tmp_path, capsys):
+def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     """Another epoch is another answer: a score of the first one is not of it."""
     samples = [(name, epoch, {"a": 1}) for name in ("q1", "q2") for epoch in (1, 2, 3)]
     (tmp_path / "log.json").write_text(json.dumps(log_of(samples)), "utf-8")
     human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
-    said = capsys.readouterr().out
-    assert "without a human score: 4 of 6 rated completions, the first is model 'm', dimension 'quality' and prompt" in said
-    assert "a score of 'q1' is not one of 'q1, epoch 2', so write 'q1, epoch 2' for that" in said
+    message = capsys.readouterr().out
+    assert "without a human score: 4 of 6 rated completions, the first is model 'm', dimension 'quality' and prompt" in message
+    assert "a score of 'q1' is not one of 'q1, epoch 2', so write 'q1, epoch 2' for that" in message
     of_epochs = human + "".join(f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3))
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=of_epochs)
     assert "epoch" not in capsys.readouterr().out

@@ -197,7 +197,7 @@ def _create_human_scores(
         who, remedy = "", "keep one, or, if their raters differ, name the column of the `rater` under `columns:`"
         if raters:
             who, remedy = f" by rater '{rater}'", "keep one of the two rows"
-        raise DataError(f"{second}: {_words_of(key, completion)} already have a score{who} in {first}; {remedy}")
+        raise DataError(f"{second}: {_words_of(key, completion)} already have a row{who} in {first}; {remedy}")
     connection.execute(f"""
         create temp table human_scores as
         select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all""")

@@ -131,10 +131,11 @@ class Page:
         self, count: int, columns: int, *, corner: tuple[float, float], size: tuple[float, float], step: tuple[float, float]
     ) -> Iterator[Panel]:
         """Panels of this size in reading order; corner: of the lowest line's first; step: inches to the next, across and up."""
-        for number, (x, y) in enumerate(corners(count, columns, step=step)):
-            left, bottom = corner[0] + x, corner[1] + y
-            first, last = number % columns == 0, number % columns == columns - 1 or number == count - 1
-            yield Panel(self.axes(left, bottom, *size), left, bottom, first, last, number + columns >= count)
+        for number in range(count):
+            row, column = divmod(number, columns)
+            left, bottom = corner[0] + column * step[0], corner[1] + (math.ceil(count / columns) - 1 - row) * step[1]
+            last = column == columns - 1 or number == count - 1
+            yield Panel(self.axes(left, bottom, *size), left, bottom, column == 0, last, number + columns >= count)
 
     def text(self, left: float, bottom: float, text: str, **settings) -> None:
         """Text at a place of the body."""
@@ -236,12 +237,6 @@ def grid(count: int, most_columns: int) -> tuple[int, int]:
     """Rows and columns for `count` panels, as even as they get with at most `most_columns` columns."""
     rows = math.ceil(count / most_columns)
     return rows, math.ceil(count / rows)
-
-
-def corners(count: int, columns: int, *, step: tuple[float, float]) -> list[tuple[float, float]]:
-    """Lower left corners of `count` panels in reading order, (0, 0) being the lowest row's first; `step` in inches."""
-    rows = math.ceil(count / columns)
-    return [(number % columns * step[0], (rows - 1 - number // columns) * step[1]) for number in range(count)]
 
 
 def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -31,10 +31,6 @@ from recuse.plot.intervals import (
 from recuse.plot.page import Entry, family_entries, joined, page_of_words
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
-COLUMNS = 3
-GUTTER = 0.3  # inches between panels
-HEADING = 0.14  # inches for the title of a section
-TITLE = 0.44  # inches for the title of a panel, its number of ratings, and the space above
 LEAST_PANEL = 1.1  # inches
 LOG_ODDS = "log-odds of a higher rating"
 WHOLE = {"color": FAINT, "marker": "|", "linestyle": "none", "markersize": 8, "markeredgewidth": 1.2}

@@ -98,7 +98,7 @@ def test_edited_script_of_figures_redraws_all(project, edit):
         ("inference/robustness", after("conclusions")),
         ("published/scorecard", after("compare_with_paper")),
         ("crosscheck/compare", {}),
-        ("montecarlo/run", {}),
+        ("montecarlo/estimators", {}),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
         ("config/studies", {}),

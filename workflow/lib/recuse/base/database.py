@@ -6,14 +6,15 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import duckdb
+from typing import TYPE_CHECKING, TypeAlias
 
 from recuse.base.errors import ConfigError, DiskError
 
-if TYPE_CHECKING:  # its import takes as long as reading a small file
+if TYPE_CHECKING:  # the import of each takes as long as reading a small file; a figure needs no database
+    import duckdb
     import numpy as np
+
+Connection: TypeAlias = "duckdb.DuckDBPyConnection"
 
 SETTINGS = {
     "threads": 1,  # sums of floating-point numbers then have one order, hence one result
@@ -25,13 +26,31 @@ SETTINGS = {
     "TimeZone": "UTC",  # times are the same text on every machine
 }
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
-_databases: list[duckdb.DuckDBPyConnection] = []  # of this process; the last is in use
 
 
-def connect() -> duckdb.DuckDBPyConnection:
+class _Database:
+    """An in-memory DuckDB, opened when it is first used."""
+
+    def __init__(self, **bounds: str) -> None:
+        self.settings, self.connection = SETTINGS | bounds, None
+
+    def cursor(self) -> Connection:
+        if self.connection is None:
+            import duckdb
+
+            self.connection = duckdb.connect(":memory:", config=self.settings)
+        return self.connection.cursor()
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+
+
+_databases = [_Database()]  # of this process; the last is in use
+
+
+def connect() -> Connection:
     """Open a connection to this process's in-memory DuckDB; no other sees its temporary tables."""
-    if not _databases:
-        _databases.append(duckdb.connect(":memory:", config=SETTINGS))
     return _databases[-1].cursor()
 
 
@@ -47,11 +66,10 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
         bound = f"{SHARE * of_job:.0f}MB"
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder):
-        bounds = {"memory_limit": bound, "temp_directory": str(folder)}
-        _databases.append(duckdb.connect(":memory:", config=SETTINGS | bounds))
+        _databases.append(_Database(memory_limit=bound, temp_directory=str(folder)))
         try:
             yield
-        except duckdb.OutOfMemoryException as error:
+        except _out_of_memory() as error:
             problem = str(error).splitlines()[0]  # without DuckDB's advice, which does not apply here
             if "offload" in problem:
                 raise DiskError(
@@ -61,6 +79,13 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
             raise ConfigError(f"{setting}: too little for this study ({problem}); write a larger value") from error
         finally:
             _databases.pop().close()
+
+
+def _out_of_memory() -> type[Exception]:
+    """The exception of DuckDB, which is loaded only now that there is one."""
+    import duckdb
+
+    return duckdb.OutOfMemoryException
 
 
 def bytes_of(limit: str) -> float:
@@ -80,7 +105,7 @@ def empty_folder(path: str | Path) -> Iterator[str]:
         shutil.rmtree(path)
 
 
-def create_table(connection: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Iterable[tuple]) -> None:
+def create_table(connection: Connection, table: str, columns: str, rows: Iterable[tuple]) -> None:
     """Create a small temporary table; `columns` is its SQL declaration, e.g. "id varchar, low integer"."""
     connection.execute(f"create temp table {table} ({columns})")
     if rows := list(rows):

@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import connect, files, footer, read_footer, text, write_parquet
+from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_parquet
 from recuse.base.errors import DataError
 
 LEVELS = "levels"  # key of the metadata in the footer
@@ -168,7 +167,7 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
     _write(connect().execute(f"select * from {files(counts)}").fetchnumpy(), levels_of(counts[0]), cells)
 
 
-def _counting(ratings: str) -> tuple[duckdb.DuckDBPyConnection, str]:
+def _counting(ratings: str) -> tuple[Connection, str]:
     """A connection, and SQL on it for the counts of ratings by code."""
     connection = connect()
     # Codes are few: an array of all their combinations, if it may be as large as that, is faster than a hash table.

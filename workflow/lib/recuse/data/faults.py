@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import duckdb
-
-from recuse.base.database import name
+from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
 from recuse.base.words import counted, enumerated
 from recuse.data.files import place_of
@@ -74,7 +72,7 @@ def fault_number(checks: Sequence[Check]) -> str:
 
 
 def raise_first_fault(
-    connection: duckdb.DuckDBPyConnection, rows: str, checks: Sequence[Check], *, named: Mapping[str, str] | None = None
+    connection: Connection, rows: str, checks: Sequence[Check], *, named: Mapping[str, str] | None = None
 ) -> None:
     """Raise DataError about the first of `rows` that breaks a check, with other values that break it.
 
@@ -107,7 +105,7 @@ def raise_first_fault(
     raise DataError(f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}")
 
 
-def first_twice(connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
+def first_twice(connection: Connection, table: str, key: Sequence[str]) -> tuple[tuple, str, str] | None:
     """The values of the first `key` that two rows of `table` (columns file, record) share, and the places of these rows."""
     columns = ", ".join(map(name, key))
     twice = f"select {columns} from {table} group by all having count(*) > 1 order by all limit 1"

@@ -11,9 +11,7 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import IO
 
-import duckdb
-
-from recuse.base.database import files, literal_path, name, read_footer, text
+from recuse.base.database import Connection, files, literal_path, name, read_footer, text
 from recuse.base.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
@@ -35,7 +33,7 @@ class RatingsFile:
     dimension: str | None = None
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
+def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIRED) -> list[str]:
     """Names of the columns of a CSV (plain or gzip) or parquet file; DataError if it is absent, empty or unreadable."""
     if re.search("[\ud800-\udfff]", path):  # bytes that are not UTF-8
         raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
@@ -86,7 +84,7 @@ def header_of(path: str) -> str:
     return path if path.endswith(".parquet") else f"{path}, line 1"
 
 
-def checked_columns(connection: duckdb.DuckDBPyConnection, source: RatingsFile) -> list[str]:
+def checked_columns(connection: Connection, source: RatingsFile) -> list[str]:
     """Names of the columns of a file of ratings; DataError if it is absent or lacks a needed column."""
     columns = columns_of(connection, source.path)
     needed = (*REQUIRED, "dimension") if source.dimension is None else REQUIRED
@@ -167,6 +165,8 @@ def place_of(path: str, record: int) -> str:
 
 def families_in(paths: Iterable[str]) -> dict[str, str]:
     """Name -> family of the models that the footers of these files list; a file that is no imported table lists none."""
+    import duckdb
+
     families: dict[str, str] = {}
     for path in paths:
         if path.endswith(".parquet") and isfile(path):
@@ -201,6 +201,8 @@ def _wrong_in_table(path: str, complaint: str) -> str:
 @contextmanager
 def reading(path: str, explained: Callable[[str, str], str] = _wrong_in_table) -> Iterator[None]:
     """Turn DuckDB's error about the file at `path` into DataError; explained: its text, from the path and DuckDB's text."""
+    import duckdb
+
     try:
         yield
     except duckdb.Error as error:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import connect, create_table, files, text
+from recuse.base.database import Connection, connect, create_table, files, text
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
@@ -72,7 +71,7 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
         to {text(output)} (format parquet, compression zstd)""")
 
 
-def _create_typed(connection: duckdb.DuckDBPyConnection, path: str, columns: Sequence[str]) -> int:
+def _create_typed(connection: Connection, path: str, columns: Sequence[str]) -> int:
     """Create the table `typed` of the file's texts and their values; return the number of rows."""
     relation, expressions = read_as_texts(path, columns)
     texts = texts_of(expressions, REQUIRED, ("rating",))

@@ -7,9 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import duckdb
-
-from recuse.base.database import connect, create_table, empty_folder, files, text
+from recuse.base.database import Connection, connect, create_table, empty_folder, files, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
@@ -196,7 +194,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str] | None) ->
     )
 
 
-def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dict[str, tuple[int, int]]]:
+def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[int, int]]]:
     """A connection with the names that config lists, SQL for the typed rows of each file on it, and the scales."""
     connection, registry = connect(), source.registry
     rows = [select_rows(file, checked_columns(connection, file)) for file in source.files]
@@ -221,7 +219,7 @@ def _open(source: StudyFiles) -> tuple[duckdb.DuckDBPyConnection, list[str], dic
     return connection, [typed.format(sql) for sql in rows], scales
 
 
-def _highest(connection: duckdb.DuckDBPyConnection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
+def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
     for file, sql in zip(files, rows, strict=True):

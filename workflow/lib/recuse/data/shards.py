@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import connect, files, footer, read_footer, text
+from recuse.base.database import Connection, connect, files, footer, read_footer, text
 from recuse.data.cells import Levels, as_metadata
 
 COUNTED = {
@@ -163,7 +162,7 @@ def plan_shards(
     return Plan(levels, summary.complete, planned)
 
 
-def sort_rows(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
+def sort_rows(connection: Connection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
     """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
 
     Two rows with the same prompt_id and group_code are a fault, so the order is unique.
@@ -174,7 +173,7 @@ def sort_rows(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], lev
         to {text(path)} (format parquet, compression uncompressed)""")
 
 
-def coded(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels: Levels) -> str:
+def coded(connection: Connection, checked: Sequence[str], levels: Levels) -> str:
     """SQL, on this connection, for checked rows with their codes."""
     names = zip(*product(levels.dimension, levels.judge, levels.model), strict=True)
     groups = {axis: np.array(column, dtype=object) for axis, column in zip(("dimension", "judge", "model"), names, strict=True)}
@@ -190,7 +189,7 @@ def coded(connection: duckdb.DuckDBPyConnection, checked: Sequence[str], levels:
              left join reference_places using (gt)"""
 
 
-def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:
+def first_twice(connection: Connection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:
     """The first judge, model, dimension and prompt_id that two of the sorted rows share."""
     names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension"))
     alike = " = ".join(levels.sql_without("dataset", code) for code in ("group_code", "last_group"))
@@ -199,7 +198,7 @@ def first_twice(connection: duckdb.DuckDBPyConnection, path: str, levels: Levels
     return connection.execute(query).fetchone()
 
 
-def write_sorted(connection: duckdb.DuckDBPyConnection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
+def write_sorted(connection: Connection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
     """Write the complete rows among sorted ones as canonical ratings: names, units, prompts numbered from `first` on."""
     levels = plan.levels
     low, high = (_element([scale[end] for scale in levels.scale], levels.sql_place("dimension")) for end in (0, 1))

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import files, text
+from recuse.base.database import Connection, files, text
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import CONTROL, WORSENING
 from recuse.pairwise.questions import bootstrap, groups_of, percentile_intervals, quotient, ranks
@@ -24,7 +23,7 @@ BINS = 6  # the last is open
 LEFT_OUT = ("equal_lengths", "no_length", "errors")  # of the length curve
 
 
-def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
+def create_votes(connection: Connection, comparisons: str) -> None:
     """Create the temporary view `votes`: the rows about perturbed answers of the canonical table, a parquet file.
 
     They are of experiments with a control group, under any named condition but OTHER_TESTS: the control group, or a
@@ -39,7 +38,7 @@ def create_votes(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
                                 and experiment in (select experiment from attacked)""")
 
 
-def create_samples(connection: duckdb.DuckDBPyConnection) -> None:
+def create_samples(connection: Connection) -> None:
     """Create the temporary table `samples` from the view `votes`, by judge, experiment, condition, item, model_a and model_b.
 
     votes: verdicts without errors. preference: `a`, `tie` or `b` if the mean of the votes is below, equal to or above 0.5, with
@@ -77,7 +76,7 @@ COUNTS = f"""
     from judged group by all order by experiment, condition, model_a, model_b, judge"""
 
 
-def success_rates(connection: duckdb.DuckDBPyConnection, *, worsening: Sequence[str], confidence: float) -> list[dict]:
+def success_rates(connection: Connection, *, worsening: Sequence[str], confidence: float) -> list[dict]:
     """Return the rows of the table of attack success rates (ASR), from the table `samples` (Chen et al., section 4.5).
 
     With `before` and `after` the preferences of a sample in the control group and with the perturbed answer (b),
@@ -161,7 +160,7 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
     return sorted(averages, key=lambda row: (row["experiment"], row["place"] is None, row["place"], row["judge"]))
 
 
-def votes_by_position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+def votes_by_position(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield, by experiment and judge, the shares of votes for the answer shown first, for neither and for the one shown second.
 
     difference: first - second, 0 without position bias if both orders are shown equally often, with the percentile interval of
@@ -188,7 +187,7 @@ def _difference(totals: np.ndarray) -> np.ndarray:
     return quotient(totals[..., :1] - totals[..., 2:3], totals[..., :3].sum(axis=-1, keepdims=True))
 
 
-def length_curve(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+def length_curve(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield, by experiment, judge and bin of the absolute difference of lengths, the mean vote for the longer answer.
 
     A vote scores 0 for the shorter answer, 0.5 for a tie, 1 for the longer one. Only the control group counts, so that no
@@ -238,7 +237,7 @@ def _means(totals: np.ndarray) -> np.ndarray:
     return quotient(totals[..., :BINS], totals[..., BINS : 2 * BINS])
 
 
-def vote_shares(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
+def vote_shares(connection: Connection) -> Iterator[dict]:
     """Yield, by experiment, pair of models and judge, the shares of the votes in the control group for a, for neither, for b.
 
     n: votes without errors. With an anchor (a) and a weaker model (b) they show how much weaker. Source: Chen et al., Table 7.

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import connect, create_table, files, name
+from recuse.base.database import Connection, connect, create_table, files, name
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 
@@ -25,7 +24,7 @@ OWN = "(judge = model_a) <> (judge = model_b)"  # one of the two answers is the 
 SINGLE = "case when outcome_ba is null then outcome_ab when outcome_ab is null then outcome_ba end"
 
 
-def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> None:
+def create_pairs(connection: Connection, comparisons: str) -> None:
     """Create the temporary table `pairs` from the canonical table of comparisons, a parquet file.
 
     One row per experiment, condition, judge, item, model_a, model_b and vote, in this order. Other columns, NULL where there is
@@ -47,7 +46,7 @@ def create_pairs(connection: duckdb.DuckDBPyConnection, comparisons: str) -> Non
         order by experiment, condition, judge, item, model_a, model_b, vote""")
 
 
-def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyConnection:
+def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> Connection:
     """Connect to the canonical comparisons (parquet), with the temporary tables `pairs` (see `create_pairs`) and `members`.
 
     `members` (condition, label, place) lists the labels that a condition is tabulated under: its own, and each pool that names
@@ -78,7 +77,7 @@ class Group:
     sums: np.ndarray  # (questions, k), by question in alphabetical order
 
 
-def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *, rows: str = "pairs") -> list[Group]:
+def summed(connection: Connection, columns: Mapping[str, str], *, rows: str = "pairs") -> list[Group]:
     """Return a group for each experiment, condition or pool and judge, in the order of experiments, `members` and judges.
 
     columns: the k columns of `Group.sums`, by name, as SQL of sums or counts over `rows`, a table or bracketed query with the
@@ -94,7 +93,7 @@ def summed(connection: duckdb.DuckDBPyConnection, columns: Mapping[str, str], *,
     return groups_of(connection, query, ("experiment", "condition", "judge"), columns)
 
 
-def groups_of(connection: duckdb.DuckDBPyConnection, query: str, names: Sequence[str], columns: Iterable[str]) -> list[Group]:
+def groups_of(connection: Connection, query: str, names: Sequence[str], columns: Iterable[str]) -> list[Group]:
     """Return the rows of `query`, one for each question, sorted by `names`, as groups by `names`; `columns` are the sums."""
     table = connection.execute(query).fetchnumpy()
     sums = np.stack([table[column].astype(float) for column in columns], axis=1)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
+from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 
@@ -74,7 +74,7 @@ def coded(entry: Mapping, field: str, codes: Mapping, where: str):
     return codes[value]
 
 
-def _select(connection: duckdb.DuckDBPyConnection, rows: Iterable[Mapping]) -> str:
+def _select(connection: Connection, rows: Iterable[Mapping]) -> str:
     """Create a table of rows (file, record, columns of COMPARISONS; NULL where absent) and return the SQL that reads it."""
     rows = list(rows)
     columns = {"record": np.array([row["record"] for row in rows])}
@@ -85,7 +85,7 @@ def _select(connection: duckdb.DuckDBPyConnection, rows: Iterable[Mapping]) -> s
     return "select * from published"
 
 
-def select_prd_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
+def select_prd_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
     """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
 
     files: the released files; those of other models are skipped. `generations/answer_<model>.jsonl` holds the answers
@@ -158,7 +158,7 @@ WINNERS = {"1": "a", "2": "b", None: "error"}  # the answer, not its place; None
 LABELS = {1: "a", 2: "b"}
 
 
-def select_llmbar_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
+def select_llmbar_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
     """The first file with the SQL for all rows, as `recuse.pairwise.table.select_texts` gives them.
 
     files: the released files; those of other prompts than the plain one are skipped. `<subset>/evaluators/<judge>/

@@ -6,9 +6,7 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 import difflib
 from collections.abc import Sequence
 
-import duckdb
-
-from recuse.base.database import connect, name, text
+from recuse.base.database import Connection, connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
@@ -34,7 +32,7 @@ ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the ot
 LARGEST = 1_000_000_000  # number of words of an answer, or of a vote
 
 
-def select_texts(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[tuple[str, str]]:
+def select_texts(connection: Connection, files: Sequence[str]) -> list[tuple[str, str]]:
     """Each file with the SQL for its rows: file, record (from 1) and the columns of COMPARISONS as text, NULL where empty.
 
     DataError for a file that is absent, empty or unreadable, for a column that is missing or duplicated, and for one whose name
@@ -168,7 +166,7 @@ VERDICTS = f"""
 PAIR = "least(model_a, model_b) as low, greatest(model_a, model_b) as high"
 
 
-def create_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
+def create_verdicts(connection: Connection) -> None:
     """Create the view `verdicts`: the rows of `typed`, each pair of models the way round of its first row.
 
     In other rows of the experiment and item model_a and model_b, their lengths, the order, the outcome, the human label and the
@@ -198,7 +196,7 @@ def create_verdicts(connection: duckdb.DuckDBPyConnection) -> None:
         create temp view verdicts as {VERDICTS} from (select *, coalesce(model_a <> first_a, false) as turned from {joined})""")
 
 
-def check_names(connection: duckdb.DuckDBPyConnection) -> None:
+def check_names(connection: Connection) -> None:
     """DataError if a judge of an experiment with human labels has the name of these labels in tables and figures."""
     row = connection.execute(f"""
         select file, record, experiment from verdicts
@@ -212,7 +210,7 @@ def check_names(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def check_unique(connection: duckdb.DuckDBPyConnection) -> None:
+def check_unique(connection: Connection) -> None:
     """DataError if two rows of `verdicts` are about the same comparison, vote and order."""
     twice = first_twice(connection, "verdicts", (*COMPARISON, "order"))
     if twice is not None:
@@ -248,7 +246,7 @@ FACTS = " union all ".join(
 )
 
 
-def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
+def check_same_answers(connection: Connection) -> None:
     """DataError if rows about the same answers, under one condition of an experiment, differ in the human label or a length."""
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")
     contradiction = connection.execute(f"""
@@ -271,7 +269,7 @@ def check_same_answers(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def check_both_orders(connection: duckdb.DuckDBPyConnection, missing: int) -> None:
+def check_both_orders(connection: Connection, missing: int) -> None:
     """DataError about the first of the `missing` comparisons that `verdicts` holds in one order only."""
     if missing == 0:
         return
@@ -294,7 +292,7 @@ def _among(experiment: str, condition: str = "") -> str:
     return "".join(f", {name} '{value}'" for name, value in named.items() if value)
 
 
-def _completeness(connection: duckdb.DuckDBPyConnection, study: str) -> list[dict]:
+def _completeness(connection: Connection, study: str) -> list[dict]:
     """One row per experiment, condition and judge: how many comparisons there are, and what some of them lack."""
     rows = connection.execute(f"""
         with compared as (

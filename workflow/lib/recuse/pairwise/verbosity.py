@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import NormalDist
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import text
+from recuse.base.database import Connection, text
 from recuse.data.registry import HUMAN
 from recuse.pairwise.questions import OWN, bootstrap, quotient, shares, summed
 
@@ -42,7 +41,7 @@ COUNTED |= {reason: f"side = '{reason}' and {{}} <> 'error'" for reason in REASO
 COUNTED |= {"no_human": "human is null and {} is not null", "errors": "human is not null and {} = 'error'"}
 
 
-def verbosity(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of verbosity bias, by order rule and treatment of draws.
 
     With Y the answer that the humans prefer, Y' the judge's, and S the longer one in words,
@@ -145,7 +144,7 @@ SINGLE_STATISTICS = {
 }
 
 
-def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+def position(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of position, by statistic.
 
     Of the comparisons with a verdict in both orders that is no error: consistency: share whose two verdicts agree, including
@@ -177,7 +176,7 @@ def position(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: 
 AGREEMENT = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
 
 
-def agreement(connection: duckdb.DuckDBPyConnection, *, confidence: float, seed: int) -> Iterator[dict]:
+def agreement(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of agreement, of comparisons with a human label, by order rule as in `verbosity`.
 
     value = agree / n: share of the verdicts equal to the human label, of three classes (a, b, tie); n leaves out errors, which
@@ -212,7 +211,7 @@ BIN = """case when {length} is null or {other} is null then null when {other} = 
               else least(11, floor((10 * {length}::double + {other}) / (2 * {other}::double)))::integer end"""
 
 
-def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
+def score_curves(connection: Connection) -> Iterator[dict]:
     """Yield the rows of the score curves of judges, then of the humans, by order and bin (Saito et al., Figures 3 and 4).
 
     The score of a comparison is 1 if the answer of model_a wins, -1 if that of model_b does, 0 for a draw. order: `debiased`,
@@ -236,7 +235,7 @@ def score_curves(connection: duckdb.DuckDBPyConnection) -> Iterator[dict]:
         yield {**row, "order": rule, "mean": mean, "std_dev": std_dev, "n": n}
 
 
-def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float) -> Iterator[dict]:
+def alignment_curves(connection: Connection, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the alignment curves, by bin (Saito et al., Figure 5).
 
     agreement = agree / n: share of a judge's debiased decisions, without draws, for the answer that the humans chose, over the
@@ -254,9 +253,7 @@ def alignment_curves(connection: duckdb.DuckDBPyConnection, *, confidence: float
         yield {**row, "agreement": agree / n, "ci_low": low, "ci_high": high, "agree": agree, "n": n}
 
 
-def _binned(
-    connection: duckdb.DuckDBPyConnection, rows: str, counts: Sequence[str]
-) -> Iterator[tuple[str, dict, Sequence[int]]]:
+def _binned(connection: Connection, rows: str, counts: Sequence[str]) -> Iterator[tuple[str, dict, Sequence[int]]]:
     """Yield the order rule; experiment, condition or pool, judge, ends of the bin in percent and no_length; and `counts`.
 
     rows: SQL of experiment, condition, judge, rule (empty for the humans), bin and the columns of `counts`, SQL conditions.

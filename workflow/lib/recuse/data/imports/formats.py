@@ -5,10 +5,9 @@ import random
 from collections.abc import Mapping, Sequence
 from zipfile import is_zipfile
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import text
+from recuse.base.database import Connection, text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, required, rows_of
@@ -19,7 +18,7 @@ MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
 WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 
 
-def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def ratings_of_mt_bench(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are `turn 1` and `turn 2`.
 
     Each line has question_id, model, judge ([name, prompt template]), score (-1: none in the judge's answer) and turn.
@@ -44,7 +43,7 @@ def ratings_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settin
     return rows_of("objects", columns, RATING_COLUMNS, named=named, texts=texts, used=used, besides=MT_BENCH_PROMPT)
 
 
-def verdicts_of_mt_bench(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def verdicts_of_mt_bench(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the second with the answers swapped.
 
     Each line has question_id, model_1, model_2, judge ([name, prompt template]), g1_winner and g2_winner (model_1, model_2,
@@ -81,7 +80,7 @@ PREFERENCE = "try_cast(preference as double)"
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
 
-def verdicts_of_alpaca_eval(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def verdicts_of_alpaca_eval(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the answers.
 
     `preference` is 1 for output_1, 2 for output_2, 1.5 or 0 for a tie, NaN or -1 for none. A number between, from annotators
@@ -142,7 +141,7 @@ ARENA_HARD_CHECKS = (
 )
 
 
-def verdicts_of_arena_hard(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def verdicts_of_arena_hard(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2 (uid, category, baseline).
 
     In the first game the baseline's answer is A and the model's B; in the second the other way round. The strength of a
@@ -222,7 +221,7 @@ INSPECT_CHECKS = (
 )
 
 
-def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def ratings_of_inspect(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read the scores of a log (.json, or .eval if inspect_ai is installed) as ratings of its model's answers.
 
     settings: config's `import`, whose `judge` is the name of the judge, or a name for each scorer that is one: a log names only
@@ -259,7 +258,7 @@ def ratings_of_inspect(connection: duckdb.DuckDBPyConnection, path: str, setting
     return rows_of(source, columns, RATING_COLUMNS, named=named, texts=kept, used=())
 
 
-def _judge(connection: duckdb.DuckDBPyConnection, path: str, named: str | Mapping[str, str], dimension: str) -> str:
+def _judge(connection: Connection, path: str, named: str | Mapping[str, str], dimension: str) -> str:
     """SQL for the judge of a score, NULL for a scorer that is none; DataError if several are one judge of a dimension."""
     judge = text(named) if isinstance(named, str) else case_of("scorer", named)
     scorers = [scorer for (scorer,) in connection.execute("select distinct scorer from scores order by all").fetchall()]

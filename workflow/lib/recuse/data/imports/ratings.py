@@ -5,9 +5,7 @@ Human scores are a column of the ratings, or in separate files, joined by model,
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import duckdb
-
-from recuse.base.database import connect, create_table, files, footer, text
+from recuse.base.database import Connection, connect, create_table, files, footer, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
@@ -118,7 +116,7 @@ def import_ratings(
             print(line)
 
 
-def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
+def _create_repeated(connection: Connection) -> str | None:
     """Create the table `repeated` of the prompts whose id occurs in several datasets; return a line about them.
 
     It is empty unless a judge rates one model on such a prompt in several datasets: otherwise it is one prompt.
@@ -136,7 +134,7 @@ def _create_repeated(connection: duckdb.DuckDBPyConnection) -> str | None:
     return f"prompt ids in several datasets, each taken as a prompt of its own: {count}, the first is {renamed}"
 
 
-def _check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None:
+def _check_one_score(connection: Connection, column: str) -> None:
     """DataError if the ratings have two human scores for one completion; column: the name of theirs in the file."""
     key = ("model_name", "dimension", "dataset", "prompt_id")
     completion = connection.execute(f"""
@@ -157,7 +155,7 @@ def _check_one_score(connection: duckdb.DuckDBPyConnection, column: str) -> None
 
 
 def _create_human_scores(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping, *, scales: Sequence[str], raters: bool
+    connection: Connection, paths: Sequence[str], references: Mapping, *, scales: Sequence[str], raters: bool
 ) -> tuple[str, ...]:
     """Create the table `scored`, a row for each score in the files at `paths`, and `human_scores`, one for each completion.
 
@@ -205,9 +203,7 @@ def _create_human_scores(
     return key
 
 
-def _scores_in(
-    connection: duckdb.DuckDBPyConnection, path: str, references: Mapping, scales: Sequence[str]
-) -> tuple[str, dict[str, str]]:
+def _scores_in(connection: Connection, path: str, references: Mapping, scales: Sequence[str]) -> tuple[str, dict[str, str]]:
     """SQL for the scores in a file as texts, a row for each, and the file's names of its columns."""
     file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
     single = {key: value for key, value in named.items() if isinstance(value, str)}
@@ -232,7 +228,7 @@ def _scores_in(
     return " union all ".join(parts), columns | {"rating": ", ".join(scores)}
 
 
-def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], key: Sequence[str]) -> None:
+def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:
     """DataError unless a completion with a human score is rated, and each such completion in one dataset."""
     columns = ", ".join(key)
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
@@ -261,7 +257,7 @@ def _check_joined(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], k
         )
 
 
-def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
+def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
     """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     connection.execute(f"""
@@ -273,7 +269,7 @@ def _write_raters(connection: duckdb.DuckDBPyConnection, path: str, *, key: Sequ
               order by place) to {text(path)} (format parquet, compression zstd, {metadata})""")
 
 
-def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dict]:
+def counts_of(connection: Connection, table: str) -> Iterator[dict]:
     """Yield the rows of the table of what was imported: file, kind, n, and the place of the first row of that kind.
 
     table: path of the imported ratings or verdicts (parquet).
@@ -283,7 +279,7 @@ def counts_of(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[dic
     yield from _counted(connection, imported, {"'rows'": "true", FAILURE: f"{FAILURE} is not null"})
 
 
-def _counts_of_scores(connection: duckdb.DuckDBPyConnection, key: Sequence[str], *, raters: bool) -> Iterator[dict]:
+def _counts_of_scores(connection: Connection, key: Sequence[str], *, raters: bool) -> Iterator[dict]:
     """Yield the counts of ratings that were rounded or lack a human score (unless all do), and of human scores.
 
     raters: whether single raters' scores are kept, in steps.
@@ -304,7 +300,7 @@ def _counts_of_scores(connection: duckdb.DuckDBPyConnection, key: Sequence[str],
     yield from _counted(connection, scored, kinds)
 
 
-def _counted(connection: duckdb.DuckDBPyConnection, rows: str, kinds: dict[str, str]) -> Iterator[dict]:
+def _counted(connection: Connection, rows: str, kinds: dict[str, str]) -> Iterator[dict]:
     """Counts of rows by file and kind; kinds: SQL for the kind -> SQL for its rows."""
     for kind, condition in kinds.items():
         query = f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition} group by all order by all"
@@ -312,7 +308,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, rows: str, kinds: dict[str, 
             yield {"file": path, "kind": label, "n": n, "example": place_of(path, first)}
 
 
-def _what_did_not_join(connection: duckdb.DuckDBPyConnection, key: Sequence[str]) -> str | None:
+def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None:
     """A line about completions without human scores and human scores without a completion, with the first of each, if any."""
     if connection.execute("select 1 from scored limit 1").fetchone() is None:
         return None
@@ -338,7 +334,7 @@ def _what_did_not_join(connection: duckdb.DuckDBPyConnection, key: Sequence[str]
     return "; ".join(parts) or None
 
 
-def _first_unjoined(connection: duckdb.DuckDBPyConnection, rows: str, others: str, key: Sequence[str]) -> tuple[int, str]:
+def _first_unjoined(connection: Connection, rows: str, others: str, key: Sequence[str]) -> tuple[int, str]:
     """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the names in its file."""
     columns = ", ".join(key)
     unjoined = f"{rows} as rows anti join {others} as others using ({columns})"

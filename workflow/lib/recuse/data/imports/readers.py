@@ -6,9 +6,7 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import duckdb
-
-from recuse.base.database import text
+from recuse.base.database import Connection, text
 from recuse.base.errors import DataError
 from recuse.data.files import reading
 from recuse.data.imports.formats import (
@@ -29,7 +27,7 @@ LENGTHS = ("length_a", "length_b")
 
 
 def create_imported(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
+    connection: Connection, paths: Sequence[str], settings: Mapping, kind: str, *, scales: Sequence[str] = ()
 ) -> tuple[Mapping[str, str], list[str]]:
     """Create the view `imported` of the rows of all files; return their names for its columns, and their further columns.
 
@@ -55,7 +53,7 @@ def create_imported(
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 
-def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, kind: str) -> str:
+def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
     """The format of a file, by config's `import` (`settings`) or its content; DataError unless these agree and fit `kind`."""
     check_name(path)
     suffix, shown = Path(path).suffix, "table"
@@ -75,7 +73,7 @@ def _format_of(connection: duckdb.DuckDBPyConnection, path: str, settings: Mappi
     return declared
 
 
-def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def ratings_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension, dataset, human, length.
 
     settings: config's `import`. scales: the dimensions of the study; a file without a column for them has the only one.
@@ -96,7 +94,7 @@ def ratings_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings:
     return rows_of(file.source, texts, RATING_COLUMNS, named=columns, texts=file.texts, used=columns.values())
 
 
-def verdicts_of_table(connection: duckdb.DuckDBPyConnection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
+def verdicts_of_table(connection: Connection, path: str, settings: Mapping, scales: Sequence[str]) -> Rows:
     """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps the other ones.
 
     outcome: a, b, tie or error, model_a or model_b, or the name of the model that won; order: ab or ba, or the name of the
@@ -123,7 +121,7 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
     return f"case {value} when {texts['model_a']} then 'a' when {texts['model_b']} then 'b' else {letter} end"
 
 
-READERS: Mapping[str, Mapping[str, Callable[[duckdb.DuckDBPyConnection, str, Mapping, Sequence[str]], Rows]]] = {
+READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], Rows]]] = {
     RATED: {"table": ratings_of_table, "mt_bench_single": ratings_of_mt_bench, "inspect": ratings_of_inspect},
     COMPARED: {
         "table": verdicts_of_table,

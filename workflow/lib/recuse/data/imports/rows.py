@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from os.path import isfile
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
-from recuse.base.database import create_table, literal_path, name, text
+from recuse.base.database import Connection, create_table, literal_path, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 from recuse.data.faults import Check, raise_first_fault
@@ -106,7 +105,7 @@ def required(field: str, words: str) -> Check:
     return Check(field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'")
 
 
-def first_keys(connection: duckdb.DuckDBPyConnection, path: str) -> set[str]:
+def first_keys(connection: Connection, path: str) -> set[str]:
     """The keys of the first object of a file, none if it is empty; DataError if it is absent or not JSON."""
     with _reading_json(path):
         row = connection.execute(f"select json_keys(json) from {_objects(path)} limit 1").fetchone()
@@ -114,7 +113,7 @@ def first_keys(connection: duckdb.DuckDBPyConnection, path: str) -> set[str]:
 
 
 def create_objects(
-    connection: duckdb.DuckDBPyConnection, path: str, fields: Sequence[str], checks: Sequence[Check], *, table: str
+    connection: Connection, path: str, fields: Sequence[str], checks: Sequence[Check], *, table: str
 ) -> dict[str, str]:
     """Create the temporary `table` of a file's objects: file, record (its line or entry), json, and `fields` as texts.
 
@@ -197,7 +196,7 @@ class Table:
     columns: their names. texts: SQL for each column as text. source: SQL for file, record and the columns that `texts` read.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: str, *, table: str) -> None:
+    def __init__(self, connection: Connection, path: str, *, table: str) -> None:
         """Open the file, and create the temporary `table` of its objects if it is JSON; DataError if it cannot be read."""
         check_name(path)
         self.path = path
@@ -267,7 +266,7 @@ def _is_finite(word: object) -> bool:
         return False
 
 
-def create_scales(connection: duckdb.DuckDBPyConnection, scales: Mapping, settings: Mapping) -> None:
+def create_scales(connection: Connection, scales: Mapping, settings: Mapping) -> None:
     """Create the table `declared` of the scales of config: dimension, and the columns in OF_SCALE.
 
     settings: config's `import`. An observed scale starts at 0 and has no end. finest: the finest step that these scales could

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import duckdb
-
-from recuse.base.database import connect, name, text
+from recuse.base.database import Connection, connect, name, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
@@ -51,7 +49,7 @@ def import_verdicts(
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))
 
 
-def _create_labels(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], references: Mapping) -> None:
+def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> None:
     """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair in both orders; empty without files.
 
     paths: files of human verdicts, one per row. references: config's entry for them. The label of a pair is the sign of the

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,11 +82,10 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
             _databases.pop().close()
 
 
-def _out_of_memory() -> type[Exception]:
-    """The exception of DuckDB, which is loaded only now that there is one."""
-    import duckdb
-
-    return duckdb.OutOfMemoryException
+def _out_of_memory() -> type[Exception] | tuple[()]:
+    """The exception of DuckDB, if that has been loaded."""
+    duckdb = sys.modules.get("duckdb")
+    return duckdb.OutOfMemoryException if duckdb else ()
 
 
 def bytes_of(limit: str) -> float:

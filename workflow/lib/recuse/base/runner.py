@@ -1,11 +1,10 @@
 """A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
-import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from inspect import Parameter, signature
 from typing import Any
 
+from recuse.base.database import bounded_memory
 from recuse.base.log import logged
 
 
@@ -18,14 +17,9 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     `memory_limit` and the rule's `mem_mb`, and spills next to the log. Raises TypeError if a parameter is none of the rule's
     names, or several.
     """
-    database, log = sys.modules.get("recuse.base.database"), snakemake.log[0]
-    with logged(log):
-        bounds = nullcontext()
-        if database is not None:  # a figure need not wait for its import
-            limit, of_job = snakemake.config["memory_limit"], snakemake.resources.get("mem_mb")
-            bounds = database.bounded_memory(limit, f"{log}.spill", of_job=of_job)
-        with bounds:
-            function(**arguments(function, snakemake))
+    log, limit, of_job = snakemake.log[0], snakemake.config["memory_limit"], snakemake.resources.get("mem_mb")
+    with logged(log), bounded_memory(limit, f"{log}.spill", of_job=of_job):
+        function(**arguments(function, snakemake))
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:

@@ -167,8 +167,8 @@ def fails(get, tmp_path):
         assert files(tmp_path / "cache") == []
         assert files(tmp_path / "out") == []
         message = str(caught.value)
-        for said in (REPOSITORY, PATH, COMMIT, f"blob {BLOB}", "`mirror:`", "RECUSE_MIRROR"):
-            assert said in message
+        for text in (REPOSITORY, PATH, COMMIT, f"blob {BLOB}", "`mirror:`", "RECUSE_MIRROR"):
+            assert text in message
         return message
 
     return call

@@ -156,11 +156,11 @@ def done_or_refused(*names: str, made: list[Path]):
     try:
         yield
     except RecuseError as error:
-        said = str(error)
+        text = str(error)
     else:
         return
-    of_file = next(said.removeprefix(name) for name in names if said.startswith(name))
-    assert said.startswith("config: ") or re.match(PLACE_IN_FILE, of_file)
+    of_file = next(text.removeprefix(name) for name in names if text.startswith(name))
+    assert text.startswith("config: ") or re.match(PLACE_IN_FILE, of_file)
     assert [path for path in made if path.exists()] == []
 
 

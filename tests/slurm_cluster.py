@@ -138,8 +138,8 @@ class Cluster:
         end = time.monotonic() + seconds
         while not done():
             if time.monotonic() > end:
-                said = "".join(path.read_text("utf-8", "replace")[-2000:] for path in self.folder.glob("*.out"))
-                raise TimeoutError(f"{what}: not within {seconds} s\n{said}")
+                text = "".join(path.read_text("utf-8", "replace")[-2000:] for path in self.folder.glob("*.out"))
+                raise TimeoutError(f"{what}: not within {seconds} s\n{text}")
             time.sleep(0.1)
 
 

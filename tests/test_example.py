@@ -79,19 +79,19 @@ def test_the_configuration_is_that_of_the_pages():
 
 @pytest.mark.parametrize("page", [README, TUTORIAL], ids=["README", "tutorial"])
 def test_check_says_what_the_pages_say(page, run):
-    status, said, _ = run("check")
+    status, text, _ = run("check")
     assert status == 0
-    assert "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %)," in " ".join(said.split())
+    assert "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %)," in " ".join(text.split())
     place = 0
     for piece in block(page, "ours: what these ratings support").split("...\n"):
-        place = said.index(piece, place) + len(piece)
+        place = text.index(piece, place) + len(piece)
 
 
 def test_a_score_off_the_scale_is_named_as_in_the_tutorial(run, tmp_path):
     rows = (tmp_path / "judged.csv").read_text("utf-8")
     (tmp_path / "judged.csv").write_text(rows.replace("quality,8\n", "quality,94\n", 1), "utf-8")
-    status, said, error = run("check")
-    assert (status, said) == (1, "")
+    status, text, error = run("check")
+    assert (status, text) == (1, "")
     assert error.splitlines()[-1] == block(TUTORIAL, "error:").strip()
 
 

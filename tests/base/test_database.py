@@ -12,8 +12,8 @@ from recuse.base.errors import ConfigError
 )
 def test_memory_is_the_smaller_of_the_limit_and_the_share_of_the_job(tmp_path, limit, of_job, bound):
     with bounded_memory(limit, tmp_path / "spill", of_job=of_job):
-        ((said,),) = connect().execute("select current_setting('memory_limit')").fetchall()
-    number, unit = said.split()
+        ((text,),) = connect().execute("select current_setting('memory_limit')").fetchall()
+    number, unit = text.split()
     assert float(number) * 1024 ** ("KiB", "MiB", "GiB").index(unit) * 1024 == pytest.approx(
         bound, rel=0.08
     )  # said to a tenth, rounded down
@@ -21,8 +21,8 @@ def test_memory_is_the_smaller_of_the_limit_and_the_share_of_the_job(tmp_path, l
 
 def test_too_small_a_job_is_named(tmp_path):
     query = "select list(hash(i) order by hash(i)) from range(10_000_000) t(i)"
-    said = "resources: mem_mb: 20, of which the ratings may take 12MB: too little"
-    with pytest.raises(ConfigError, match=said), bounded_memory("4GB", tmp_path / "spill", of_job=20):
+    text = "resources: mem_mb: 20, of which the ratings may take 12MB: too little"
+    with pytest.raises(ConfigError, match=text), bounded_memory("4GB", tmp_path / "spill", of_job=20):
         connect().execute(query)
 
 

@@ -61,11 +61,11 @@ def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
     folder, output = disk(tmp_path / "small disk", kilobytes), tmp_path / "estimates.csv"
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     options = ("--spec", "length_control", "--output", str(output))  # which goes by way of files
-    status, said = fit(*options)
+    status, text = fit(*options)
     assert status == 1
-    assert said.startswith(f"error: {folder}/")
-    assert f": {FULL}, or set TMPDIR to another folder, and run again\n" in said
-    assert said.count("\n") == 1
+    assert text.startswith(f"error: {folder}/")
+    assert f": {FULL}, or set TMPDIR to another folder, and run again\n" in text
+    assert text.count("\n") == 1
     assert os.listdir(folder) == []
     assert not output.exists()
     disk(folder, 400)
@@ -79,9 +79,9 @@ def test_output_of_fit(disk, fit, tmp_path):
     output = folder / "estimates.csv"
     output.write_text("of before", "utf-8")
     (folder / "filling").write_bytes(bytes(4096))
-    status, said = fit("--output", str(output))
-    assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith(f"error: --output: {output}: No space left on device; name a file that can be written")
+    status, text = fit("--output", str(output))
+    assert (status, text.count("\n")) == (1, 1)
+    assert text.startswith(f"error: --output: {output}: No space left on device; name a file that can be written")
     assert sorted(os.listdir(folder)) == ["estimates.csv", "filling"]
     assert output.read_text("utf-8") == "of before"
     (folder / "filling").unlink()
@@ -92,8 +92,8 @@ def test_output_of_fit(disk, fit, tmp_path):
 def test_rows_that_exceed_memory(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
     rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
-    said = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
-    with pytest.raises(DiskError, match=said), bounded_memory("20MB", folder):
+    text = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
+    with pytest.raises(DiskError, match=text), bounded_memory("20MB", folder):
         connect().execute(rows)
     assert not folder.exists()
 
@@ -126,11 +126,11 @@ def test_job_whose_log_is_on_the_full_disk(disk, tmp_path, capsys, write):
     folder = disk(tmp_path / "small disk", 8)
     with pytest.raises(SystemExit) as ended, logged(str(folder / "job.log")):
         write(folder / "file")
-    said = capsys.readouterr().err
+    text = capsys.readouterr().err
     assert ended.value.code == 1
-    assert said.startswith(f"error: {folder}")
-    assert said.endswith(f": {FULL}, or set TMPDIR to another folder, and run again\n")
-    assert said.count("\n") == 1
+    assert text.startswith(f"error: {folder}")
+    assert text.endswith(f": {FULL}, or set TMPDIR to another folder, and run again\n")
+    assert text.count("\n") == 1
     assert "Traceback" not in (folder / "job.log").read_text("utf-8")
 
 
@@ -143,9 +143,9 @@ def test_jobs_of_the_workflow(project, disk, tmp_path):
         result = snakemake(folder, "--cores", "1", target)
         assert result.returncode == 1
         assert f"\nFailed: {rule}, log results/mine/logs/{rule}.log\n" in result.stderr
-        (said,) = {line for line in result.stderr.splitlines() if line.startswith("error: ")}
-        assert said.startswith("error: results/mine/")
-        assert said.endswith(f": {FULL}, and run again")
+        (text,) = {line for line in result.stderr.splitlines() if line.startswith("error: ")}
+        assert text.startswith("error: results/mine/")
+        assert text.endswith(f": {FULL}, and run again")
         assert not any("Traceback" in path.read_text("utf-8") for path in (results / "mine" / "logs").iterdir())
         ours, theirs = products(project), products(folder)
         assert [path for path in theirs if theirs[path] != ours.get(path)] == []  # whole, or not there

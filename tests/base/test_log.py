@@ -16,8 +16,8 @@ def lines(capsys, seconds, items, **settings):
 
 
 def test_line_shows_progress_and_time_left(capsys):
-    said = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, size=lambda _: 1_000)
-    assert said == ["bootstrap: 5,000 of 9,999 draws, about 5 s left"]
+    text = lines(capsys, 1.0, range(0, 9_999, 1_000), total=9_999, size=lambda _: 1_000)
+    assert text == ["bootstrap: 5,000 of 9,999 draws, about 5 s left"]
     assert lines(capsys, 2 * EVERY, [3, 4, 5], size=lambda item: item, total=12) == [
         "bootstrap: 3 of 12 draws, about 30 s left",
         "bootstrap: 7 of 12 draws, about 14 s left",
@@ -70,8 +70,8 @@ def test_job_with_a_log_has_lines_and_a_bar(monkeypatch, tmp_path):
     times = iter(EVERY * number for number in range(100))
     with logged(str(tmp_path / "job.log")):
         assert list(steps(range(3), "bootstrap", unit="draws", clock=lambda: next(times))) == [0, 1, 2]
-    said = (tmp_path / "job.log").read_text("utf-8").splitlines()
-    assert said == ["bootstrap: 1 of 3 draws, about 10 s left", "bootstrap: 2 of 3 draws, about 5 s left"]
+    text = (tmp_path / "job.log").read_text("utf-8").splitlines()
+    assert text == ["bootstrap: 1 of 3 draws, about 10 s left", "bootstrap: 2 of 3 draws, about 5 s left"]
     assert "bootstrap:   0%" in sys.__stderr__.getvalue()
 
 

@@ -163,12 +163,12 @@ def test_outputs_of_a_later_attempt_are_no_failure(summary, tmp_path):
 
 
 def test_empty_or_missing_log_is_reported(summary, tmp_path):
-    said = OF_ONE_MACHINE.format(folder=tmp_path)
-    assert summary(said.replace("ratings.log", "fit.log")) == ["Failed: ratings, log fit.log", "    (empty)"]
-    assert summary(said.replace("ratings.log", "none.log")) == ["Failed: ratings, log none.log", "    (empty)"]
+    text = OF_ONE_MACHINE.format(folder=tmp_path)
+    assert summary(text.replace("ratings.log", "fit.log")) == ["Failed: ratings, log fit.log", "    (empty)"]
+    assert summary(text.replace("ratings.log", "none.log")) == ["Failed: ratings, log none.log", "    (empty)"]
 
 
 def test_job_that_never_started_is_named(summary, tmp_path):
-    said = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")
+    text = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")
     (tmp_path / "ratings.log").unlink()
-    assert summary(said.format(folder=tmp_path)) == ["Failed: tables_mine, before any of its rules wrote a log"]
+    assert summary(text.format(folder=tmp_path)) == ["Failed: tables_mine, before any of its rules wrote a log"]

@@ -208,9 +208,9 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     assert own.words.endswith(f"cannot be estimated: {NO_HUMAN_SCORE}")
     assert result["verdict", "supports"].words.startswith("supports: self-bias of 5 of 5 judges (B, C); family-bias of 1 of 4")
     assert f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})" in result["verdict", "does not support"].words
-    said = " ".join(page_of("mine", findings).split())
-    assert "one that alone is right looks biased" in said
-    assert "human score is" not in said
+    text = " ".join(page_of("mine", findings).split())
+    assert "one that alone is right looks biased" in text
+    assert "human score is" not in text
     assert {topic for topic, _ in result}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)
 
@@ -235,9 +235,9 @@ def command(tmp_path, monkeypatch, capfd, rows):
 def test_the_command_fits_what_can_be_fitted(command, frame, study):
     assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {NO_HUMAN_SCORE}\n")
     for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
-        status, table, said = command("fit", "a.csv", "--spec", spec)
+        status, table, text = command("fit", "a.csv", "--spec", spec)
         result = {(row["quantity"], row["term"]): float(row["estimate"]) for row in table}
-        assert (status, said.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT}")
+        assert (status, text.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT}")
         for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
             assert result[tuple(key)] == pytest.approx(value, abs=1e-9)
     status, table, _ = command("check", "a.csv")

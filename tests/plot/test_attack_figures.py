@@ -178,9 +178,9 @@ def test_what_the_length_curve_leaves_out_is_said(tables):
     table = table[(table["judge"] == "J1") & (table["experiment"] == "main")].assign(**told)
     nothing = {"experiment": "main", "judge": "K", "n": 0, "questions": 0, "equal_lengths": 1, "no_length": 2, "errors": 0}
     both = pd.concat([table, pd.DataFrame([nothing])], ignore_index=True)
-    said = " ".join(texts(length_bias_curve(both, **DRAWN))).replace("\n", " ")
+    output = " ".join(texts(length_bias_curve(both, **DRAWN))).replace("\n", " ")
     counts = "1,235 votes on answers of equal length, 2 votes on answers of unknown length, 3 errors"
-    assert f"Left out: {counts}. Without any other vote in an experiment: K." in said
+    assert f"Left out: {counts}. Without any other vote in an experiment: K." in output
     page = length_bias_curve(both[-1:], **DRAWN)
     assert not page.axes
     assert any("Left out: 1 votes on answers of equal" in text for text in texts(page))

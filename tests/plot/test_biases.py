@@ -126,8 +126,8 @@ def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
     )
     slopes = spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
     figure = self_and_family_bias(slopes, reasons=reasons, clustered=CLUSTERED)
-    said = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
-    assert said.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
+    output = " ".join(text.get_text() for text in sorted(figure.findobj(Text), key=lambda text: -text.get_position()[1]))
+    assert output.startswith(f"No self-bias: GPT-4o, A critic ({own}). No family-bias: the spec a has no term for family-bias.")
     assert "SIMULATED DATA" in texts(figure)
     assert figure.axes == []
     figure = self_and_family_bias(spec_table([]), reasons=gaps(("a", None, "no row is left")), clustered=CLUSTERED)

@@ -83,10 +83,10 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
     one, two = biases(JUDGES[:3]), biases(JUDGES[:2])
     two["share"] = two["share"] / 2
     table = pd.concat([one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True)
-    said = "A judge counts once in each experiment."
+    output = "A judge counts once in each experiment."
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
     for figure in (jitter(table), bias_polygon(table, subject()), bias_by_size(table, subject())):
-        assert said in " ".join(texts(figure)).replace("\n", " ")
+        assert output in " ".join(texts(figure)).replace("\n", " ")
         assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     titles = [text.replace("\n", " ") for text in texts(bias_polygon(table, subject()))]
@@ -104,9 +104,9 @@ def test_biases_without_a_share_are_said():
     table.loc[(table["bias"] == "bandwagon") | ((table["bias"] == "salience") & (table["judge"] == "Judge A")), "share"] = (
         np.nan
     )
-    said = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
+    text = "Without a share, as all comparisons are left out, by number of judges: Salience (1); Bandwagon (3)."
     for figure in (jitter(table), bias_polygon(table, subject()), bias_by_size(table, subject())):
-        assert said in " ".join(texts(figure)).replace("\n", " ")
+        assert text in " ".join(texts(figure)).replace("\n", " ")
         assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
     empty = table.assign(share=np.nan)
@@ -143,10 +143,10 @@ def test_the_most_biased_judge_and_outliers_are_named():
     "draw", [jitter, lambda table: bias_polygon(table, subject()), lambda table: bias_by_size(table, subject())]
 )
 def test_figures_say_what_is_quoted_and_what_computed(draw, origin):
-    said = " ".join(texts(draw(biases(origin=origin)))).replace("\n", " ")
-    assert ORIGINS[origin] in said
-    assert all(text not in said for other, text in ORIGINS.items() if other != origin)
-    assert "closed form" in said
+    output = " ".join(texts(draw(biases(origin=origin)))).replace("\n", " ")
+    assert ORIGINS[origin] in output
+    assert all(text not in output for other, text in ORIGINS.items() if other != origin)
+    assert "closed form" in output
 
 
 def test_whose_a_share_is_has_one_mark_in_every_figure():
@@ -172,8 +172,8 @@ def test_whose_a_share_is_has_one_mark_in_every_figure():
 
 
 def test_that_judges_have_intervals_is_said_where_they_are_computed():
-    said = {origin: " ".join(texts(jitter(biases(origin=origin, human=True)))).replace("\n", " ") for origin in ORIGINS}
-    assert [INTERVALS in said[origin] for origin in ("computed", "quoted")] == [True, False]
+    text = {origin: " ".join(texts(jitter(biases(origin=origin, human=True)))).replace("\n", " ") for origin in ORIGINS}
+    assert [INTERVALS in text[origin] for origin in ("computed", "quoted")] == [True, False]
 
 
 def test_a_polygon_for_each_judge_scaled_to_the_most_biased():
@@ -302,10 +302,10 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
         assert len(axes.get_yticklabels()) == 15
         assert axes.get_yticklabels()[-1].get_text() == "Judge A"
     assert texts(figure).count("25.0 %") == len(shown)
-    said = " ".join(texts(figure))
+    text = " ".join(texts(figure))
     numbers = "list 0.5000, list with the annotators summed 0.5500, annotators 0.6000, judges 0.6500, aggregate 0.7000"
     better = ", ".join(f"Judge {letter} {0.7 - 0.02 * number:.4f}" for number, letter in enumerate("ABCDEFGH"))
-    assert f"{numbers}; better than that with the annotators summed: {better}." in said
+    assert f"{numbers}; better than that with the annotators summed: {better}." in text
     assert on_paper(figure)
 
 

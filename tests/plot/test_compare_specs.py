@@ -64,9 +64,9 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
         np.testing.assert_allclose(inches, 0.085, atol=1e-9)
     assert left.get_xlim() == right.get_xlim()
     assert [label.get_text() for label in left.get_yticklabels()] == PRESENT
-    said = texts(figure)
-    assert {ORDER, "Equation 1", "length control", "third", f"estimate, {INTERVAL}", "interval includes 0"} <= set(said)
-    assert GAPS not in said
+    text = texts(figure)
+    assert {ORDER, "Equation 1", "length control", "third", f"estimate, {INTERVAL}", "interval includes 0"} <= set(text)
+    assert GAPS not in text
 
 
 @pytest.mark.parametrize("count", [1, 2, 6, 11])
@@ -119,16 +119,16 @@ def test_a_point_without_standard_error_is_hollow_with_words_beside():
 
 def test_intervals_that_differ_are_named_with_each_variant():
     other = "90 % Wald interval, classical"
-    said = texts(compare([variant(), variant("coded", interval=other)], subject()))
-    assert {f"Equation 1 ({INTERVAL})", f"coded ({other})", "interval excludes 0", "interval includes 0"} <= set(said)
-    assert f"estimate, {INTERVAL}" not in said
+    text = texts(compare([variant(), variant("coded", interval=other)], subject()))
+    assert {f"Equation 1 ({INTERVAL})", f"coded ({other})", "interval excludes 0", "interval includes 0"} <= set(text)
+    assert f"estimate, {INTERVAL}" not in text
 
 
 def test_the_interval_of_most_variants_is_named_once():
     other = "90 % prediction interval"
-    said = texts(compare([variant(), variant("second"), variant("coded", interval=other)], subject()))
-    assert {f"in each row, from the top, with {INTERVAL}, unless noted:", "second", f"coded ({other})"} <= set(said)
-    assert ORDER not in said
+    text = texts(compare([variant(), variant("second"), variant("coded", interval=other)], subject()))
+    assert {f"in each row, from the top, with {INTERVAL}, unless noted:", "second", f"coded ({other})"} <= set(text)
+    assert ORDER not in text
 
 
 def test_an_interval_far_longer_than_the_others_ends_in_an_arrow():

@@ -33,10 +33,10 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     colours = [subject().palette.colour(judge) for judge in ("Claude v2", "GPT-4o", "Llama 3 8B")]
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
-    said = " ".join(texts(figure))
-    assert "3 of 6 unrelated cells lie in their judge's band." in said
-    assert "where 90 % of cells without bias would lie" in said
-    assert said.count("+0.030") == 3
+    text = " ".join(texts(figure))
+    assert "3 of 6 unrelated cells lie in their judge's band." in text
+    assert "where 90 % of cells without bias would lie" in text
+    assert text.count("+0.030") == 3
 
 
 def test_the_band_of_a_judge_is_that_of_its_own_cell_and_without_one_its_widest():

@@ -53,14 +53,14 @@ def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_rank
 def test_the_foot_says_whether_the_ranking_changes():
     assert foot(drawn("leaderboard", board(SAME))).count("no model changes its rank") == 4
     swapped = board({**SAME, DEBIASED: [2, 1, 3, 4], HUMAN: [4, 2, 3, 1]})
-    said = foot(drawn("leaderboard", swapped))
-    assert f"With the biases taken off ({A}): 2 of 4 models change their rank, none beyond its rank set" in said
-    assert "(Claude v2 1 → 2, Claude 3 Sonnet 2 → 1)" in said
-    assert "By human scores: 2 of 4 models change their rank, Claude v2 and Llama 3 8B beyond the rank set" in said
+    text = foot(drawn("leaderboard", swapped))
+    assert f"With the biases taken off ({A}): 2 of 4 models change their rank, none beyond its rank set" in text
+    assert "(Claude v2 1 → 2, Claude 3 Sonnet 2 → 1)" in text
+    assert "By human scores: 2 of 4 models change their rank, Claude v2 and Llama 3 8B beyond the rank set" in text
     sliced = board({RAW: [1, 2, 3, 4], DEBIASED: [4, 1, 2, 3]}, label="Wit")
-    said = foot(drawn("leaderboard", pd.concat([swapped, sliced])))
-    assert "4 of 4 ranks change, beyond the rank set: Claude v2 in Wit." in said
-    assert "In Wit alone, with the biases taken off: 4 of 4" in said
+    text = foot(drawn("leaderboard", pd.concat([swapped, sliced])))
+    assert "4 of 4 ranks change, beyond the rank set: Claude v2 in Wit." in text
+    assert "In Wit alone, with the biases taken off: 4 of 4" in text
     # The last rank of the set is within it, the next one beyond.
     wide = board({RAW: [1, 2, 3, 4], DEBIASED: [3, 1, 2, 4]}, sets=2)
     assert "3 of 4 models change their rank, none beyond" in foot(drawn("leaderboard", wide))
@@ -150,13 +150,13 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
     assert texts(figure).count("saved pooled: 36 %\nsaved stratified: 64 %") == 4
     points = artists(figure, "points")
     assert [(point.get_markerfacecolor() == "white", *point.get_xdata()) for point in points[:2]] == [(True, 10), (False, 50)]
-    said = foot(figure)
+    output = foot(figure)
     assert (
         "With 50 labelled prompts (250 human scores of a model), the judges' ratings save a share of the labels (36 to"
-        " 36 % pooled, 64 to 64 %" in said
+        " 36 % pooled, 64 to 64 %" in output
     )
-    assert "in 90 % of the choices and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in said
-    assert "By the actual errors with 10 prompts, over all models, the judges save 36 % pooled and 0 % stratified." in said
+    assert "in 90 % of the choices and do so in 48 to 80 % with 10 prompts and 90 % with 50 prompts." in output
+    assert "By the actual errors with 10 prompts, over all models, the judges save 36 % pooled and 0 % stratified." in output
     assert on_paper(figure)
     few = drawn("ppi", labels(prompts=(10, 20)))  # what so few would save is not to be relied on
     assert not [text for text in texts(few) if "saved" in text or "save a share" in text]
@@ -169,9 +169,9 @@ def test_widths_against_labels_with_what_is_saved_at_most_labels():
 
 def test_the_power_figure_says_how_many_prompts_it_takes_or_never():
     figure = drawn("power", plans())
-    said = texts(figure)
-    assert [said.count(words) for words in ("4,936", "9,872", "never", "–", "not estimable")] == [2, 2, 4, 4, 1]
-    assert not [text for text in said if "inf" in text.lower().split() or "nan" in text.lower().split()]
+    output = texts(figure)
+    assert [output.count(words) for words in ("4,936", "9,872", "never", "–", "not estimable")] == [2, 2, 4, 4, 1]
+    assert not [text for text in output if "inf" in text.lower().split() or "nan" in text.lower().split()]
     assert [axes.get_title(loc="left").split(":")[0] for axes in figure.axes[::2]] == ["A", "B", "C"]
     lines = [line for line in figure.axes[0].lines if line.get_gid() == "detectable"]
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
@@ -179,7 +179,7 @@ def test_the_power_figure_says_how_many_prompts_it_takes_or_never():
     assert [line.get_ydata()[0] for line in artists(figure, "floor")] == [0.03] * 4
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02] * 3
     assert artists(figure, "size")[0].axes is figure.axes[1]
-    assert f"–: {NOT_ESTIMABLE}." in said
+    assert f"–: {NOT_ESTIMABLE}." in output
     assert on_paper(figure)
     assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
 
@@ -191,8 +191,8 @@ def test_the_power_figure_says_where_its_test_is_not_of_the_right_size_and_where
     table.loc[of_b, "note"] = UNKNOWN_PREFERENCES
     table.loc[of_b, ["floor", "size", "prompts_needed"]] = np.nan
     figure = drawn("power", table)
-    said = texts(figure)
-    counts = [said.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at least", "–")]
+    text = texts(figure)
+    counts = [text.count(words) for words in ("4,936 *", "9,872 *", "4,936", "9,872", "unknown", "at least", "–")]
     assert counts == [1, 1, 1, 1, 5, 1, 4]
     assert f"*: {OVERSIZED}; the number is for a test of the right size." in foot(figure)
     assert f"At least, unknown: {UNKNOWN_PREFERENCES}." in foot(figure)
@@ -203,9 +203,9 @@ def test_the_power_figure_says_where_its_test_is_not_of_the_right_size_and_where
 def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_raters():
     table = plans()[lambda rows: rows["raters"] == 1].assign(raters=np.nan)
     figure = drawn("power", table)
-    said = texts(figure)
-    assert {"human scores taken as exact", "exact scores"} <= set(said)
-    assert not [text for text in said if text.startswith(("1 human", "0 human", "nan"))]
+    output = texts(figure)
+    assert {"human scores taken as exact", "exact scores"} <= set(output)
+    assert not [text for text in output if text.startswith(("1 human", "0 human", "nan"))]
     assert "The reliability of the human scores is unknown" in foot(figure)
     assert "more raters" not in foot(figure)
     assert len([line for line in figure.axes[0].lines if line.get_gid() == "detectable"]) == 2

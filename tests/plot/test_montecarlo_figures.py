@@ -94,13 +94,13 @@ def test_a_test_of_all_biases_at_once_is_drawn_as_how_often_it_finds_any():
 
 def test_an_estimator_that_does_not_answer_is_named_with_the_panels_where_it_does_elsewhere():
     """Also one that has no row at all in the table."""
-    said = " ".join(texts(drawn("size")))
+    text = " ".join(texts(drawn("size")))
     silent = "A: bounds by missing own ratings, CR1"
-    assert f"Tried, without a result: {silent} and C: mean over judges, randomised (more prompts)." in said
+    assert f"Tried, without a result: {silent} and C: mean over judges, randomised (more prompts)." in text
     rows = table("size")
     rows.loc[rows["estimator"] == "C_idiosyncrasy", "statistic"] = "answered"
-    said = " ".join(texts(drawn("size", rows)))
-    assert f"Tried, without a result: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in said
+    text = " ".join(texts(drawn("size", rows)))
+    assert f"Tried, without a result: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in text
 
 
 def test_each_panel_has_ends_of_its_own_about_the_nominal_share_and_shows_the_band():

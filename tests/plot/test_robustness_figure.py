@@ -82,17 +82,17 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
     for name in boxes:
         for box in artists(figure, name):
             assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
-    said = texts(figure)
-    assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(said)
+    text = texts(figure)
+    assert {"no box: as in the first column", "lost", "reversed: the opposite sign", "– not estimable"} <= set(text)
     judges = {"Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE)}
     assert not {"reversed: the opposite sign", "– not estimable"} & set(texts(drawn("", judges=judges)))
 
 
 def test_the_legend_says_the_level_and_the_estimands():
-    said = texts(drawn(""))
-    assert "decided by 90 % intervals, or without one by p ≤ 0.1" in said
-    assert {"A: gap to the human scale", "C: gap beyond ordinary preference"} <= set(said)
-    assert "B: gap to the other judges" not in said  # no check is of B
+    output = texts(drawn(""))
+    assert "decided by 90 % intervals, or without one by p ≤ 0.1" in output
+    assert {"A: gap to the human scale", "C: gap beyond ordinary preference"} <= set(output)
+    assert "B: gap to the other judges" not in output  # no check is of B
     again = conclusions(table(""), gaps(), subject(estimand="A: what the legend says"), **ASKED)
     assert not any("what the legend says" in text for text in texts(again))
 
@@ -125,10 +125,10 @@ def test_dimensions_stand_below_with_the_checks_that_they_have():
 
 
 def test_the_foot_says_the_answer_and_what_it_does_not_prove():
-    said = " ".join(" ".join(texts(drawn(""))).split())
-    assert "Equation 1: of 4 judges, 2 favour themselves, 1 is harsher on itself and 1 cannot be distinguished" in said
-    assert "does not mean “no bias”" in said
-    assert "finds a self-bias of 0.040 and a family-bias of 0.040 with 80 % power" in said
+    text = " ".join(" ".join(texts(drawn(""))).split())
+    assert "Equation 1: of 4 judges, 2 favour themselves, 1 is harsher on itself and 1 cannot be distinguished" in text
+    assert "does not mean “no bias”" in text
+    assert "finds a self-bias of 0.040 and a family-bias of 0.040 with 80 % power" in text
 
 
 def test_the_foot_is_short():
@@ -151,8 +151,8 @@ def test_nothing_to_draw_is_said():
     assert is_page_of(conclusions(table(), gaps(), subject(), **ASKED), NOTHING)
     unknown = table("", judges={"Claude v2": ("not estimable",) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
-    said = "Equation 1: of 1 judge, 1 cannot be tested (no cell)."
-    assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), said)
+    text = "Equation 1: of 1 judge, 1 cannot be tested (no cell)."
+    assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), text)
 
 
 def test_script_draws_the_same_bytes(tmp_path):

@@ -120,8 +120,8 @@ def test_a_row_without_estimate_says_why():
     table = table[(table["slice"] != table["term"]) & ~((table["slice"] == "GPT-4o") & (table["term"] == "Llama 3 8B"))]
     table.loc[table["term"] == "Claude 3 Sonnet", ["estimate", "ci_low", "ci_high"]] = np.nan
     figure = draw(table)
-    said = texts(figure)
-    assert [said.count(words) for words in ("left out", "no rows", "not estimable")] == [2, 1, 2]
+    text = texts(figure)
+    assert [text.count(words) for words in ("left out", "no rows", "not estimable")] == [2, 1, 2]
     assert len(artists(figure, "point")) == 3
 
 
@@ -129,10 +129,10 @@ def test_log_odds_have_the_marginal_effects_beside_them():
     table = by_slice(SIX[:2])
     table.loc[0, "effect"] = np.nan
     figure = draw(table, effects=True)
-    said = texts(figure)
-    assert said.count("points") == 2
-    assert "log-odds of a higher rating" in said
-    assert "number beside a row: average marginal effect, rating points on the unit scale 0–1" in said
+    output = texts(figure)
+    assert output.count("points") == 2
+    assert "log-odds of a higher rating" in output
+    assert "number beside a row: average marginal effect, rating points on the unit scale 0–1" in output
     expected = [signed(value) for value in table.loc[table["quantity"] == "self_bias", "effect"].dropna()]
     beside = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text()[-1].isdigit()]
     assert beside == expected
@@ -199,10 +199,10 @@ def test_the_blocks_that_a_study_has_are_drawn_and_the_rest_named():
     figure = drawn(tables, *blocks, reasons=reasons, words="What it is.")
     assert titles(figure) == SIX[:2]
     assert [tick.get_xdata()[0] for tick in artists(figure, "whole")] == [0.01, 0.01]
-    said = texts(figure)
-    assert "Equation 1, all ratings" in said
+    text = texts(figure)
+    assert "Equation 1, all ratings" in text
     foot = "Not estimated: Helpfulness (no row is left); by task type (the study declares no task types)."
-    assert f"What it is. {foot}" in " ".join(said)
+    assert f"What it is. {foot}" in " ".join(text)
 
 
 def test_simultaneous_intervals_are_marked_in_the_blocks_that_have_some():
@@ -221,9 +221,9 @@ def test_simultaneous_intervals_of_two_blocks_have_one_mark():
     line = {"color": "k", "lw": 0.6}
     entries = [Entry(f"90 % simultaneous interval over the {n} biases by {by}", line=line) for n, by in ((4, "a"), (6, "b"))]
     sections = [Section(f"by {n}", "Self-bias", n, by_slice(SIX[:2]), [entry]) for n, entry in zip("ab", entries, strict=True)]
-    said = texts(slices(sections, subject(), interval=INTERVAL))
-    assert {entries[0].text, "likewise over the 6 biases by b"} <= set(said)
-    assert entries[1].text not in said
+    output = texts(slices(sections, subject(), interval=INTERVAL))
+    assert {entries[0].text, "likewise over the 6 biases by b"} <= set(output)
+    assert entries[1].text not in output
 
 
 def test_a_spec_with_a_whole_of_its_own_is_not_compared_with_equation_1():

@@ -144,8 +144,8 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
         figure = verbosity_bias(read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED)
         assert not figure.axes
-        said = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]  # the lowest line comes first
-        assert [words in said for words in changes] == [words in (reason, single) for words in changes]
+        text = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]  # the lowest line comes first
+        assert [words in text for words in changes] == [words in (reason, single) for words in changes]
         assert on_paper(figure)
 
 

@@ -37,17 +37,17 @@ def killed(folder, share):
         text=True,
         start_new_session=True,
     )
-    said, started = [], time.monotonic()
+    output, started = [], time.monotonic()
     for line in run.stderr:
-        said.append(line)
+        output.append(line)
         if re.match(r"Job \d+: ", line.strip()):
             break
     try:
         run.wait(share * (time.monotonic() - started))
     except subprocess.TimeoutExpired:
         os.killpg(run.pid, signal.SIGKILL)
-    said += run.stderr.readlines()  # ends when the last of the jobs is gone
-    assert run.wait() in (0, -signal.SIGKILL), "".join(said)
+    output += run.stderr.readlines()  # ends when the last of the jobs is gone
+    assert run.wait() in (0, -signal.SIGKILL), "".join(output)
     return run.returncode != 0
 
 

@@ -68,8 +68,8 @@ def test_format_that_is_not_the_one_named_stops_the_run(tmp_path):
     (folder / "mine.yaml").write_text(config, "utf-8")
     result = snakemake(folder, "--cores", "1", "results/ours/comparisons.parquet", configs=["mine.yaml"])
     assert result.returncode == 1
-    said = "error: a.json: found AlpacaEval annotations, not Arena-Hard judgments; write `format: alpaca_eval`"
-    assert said in result.stderr
+    text = "error: a.json: found AlpacaEval annotations, not Arena-Hard judgments; write `format: alpaca_eval`"
+    assert text in result.stderr
     assert not list((folder / "results" / "ours").rglob("*.parquet"))
     (folder / "mine.yaml").write_text("comparisons: {ours: {title: t, import: {files: a.json}, both_orders: false}}\n", "utf-8")
     result = snakemake(folder, "--cores", "1", "results/ours/tables/position.csv", configs=["mine.yaml"])

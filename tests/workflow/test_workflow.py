@@ -260,7 +260,7 @@ def test_file_that_the_mirror_lacks_is_named(project, tmp_path):
     target = "results/play_favorites/raw/Helpfulness.csv"
     result = snakemake(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(tmp_path / "cache"))
     assert result.returncode == 1
-    said = result.stdout + result.stderr
-    assert "data/Helpfulness.csv" in said
-    assert "9aab7eaff4acb6bfe198623db071207560c5eb3a" in said
+    text = result.stdout + result.stderr
+    assert "data/Helpfulness.csv" in text
+    assert "9aab7eaff4acb6bfe198623db071207560c5eb3a" in text
     assert not (project / target).exists()

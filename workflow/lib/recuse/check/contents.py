@@ -77,9 +77,9 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
     for judge in facts.rows_of("judge"):
         of = rated & (table["judge"] == judge)
         if (of & is_self).any() and (of & ~is_self).any():
-            own, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
-            words = f"{judge} lacks {percent(own)} of the ratings of its own answers, {percent(others)} of those of others"
-            yield Finding("own ratings missing", judge, words, own - others, level, advice, own - others)
+            lacking, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
+            words = f"{judge} lacks {percent(lacking)} of the ratings of its own answers, {percent(others)} of those of others"
+            yield Finding("own ratings missing", judge, words, lacking - others, level, advice, lacking - others)
 
 
 def unscored(facts: Facts) -> Iterator[Finding]:

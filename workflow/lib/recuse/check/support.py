@@ -149,9 +149,9 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     scored = facts.cells.has_reference
     lacking = [] if scored else [f"any gap to the human scale, which is A ({NO_HUMAN_SCORE})"]
     lacking += [words for quantity in QUANTITY for words in _lacking(terms, quantity, LETTERS if scored else LETTERS[1:])]
-    known = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
+    reliable = set(facts.names("dimension")) <= {name for name, of in reliability.items() if 0 < of.mean <= 1}
     controls = [(facts.with_length, "control for length", "no lengths")]
-    controls += [(known, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
+    controls += [(reliable, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
     if facts.prompts == 1:

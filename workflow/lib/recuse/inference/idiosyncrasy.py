@@ -303,8 +303,8 @@ class IdiosyncrasyDesign:
 
     def _with_own_cell(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Places of the unrelated cells and, last, the own one, M of an additive fit to them, and which are the judge's."""
-        own = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
-        places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), own])
+        self_cells = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
+        places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), self_cells])
         judges, models = self.cells.judge[places], self.cells.model[places]
         return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 

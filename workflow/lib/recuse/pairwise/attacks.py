@@ -153,10 +153,10 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
         for row in ranked:
             judges[row["judge"]].append(row["rank"])
         columns = len(set(map(column_of, ranked)))
-        means = [sum(own) / columns if len(own) == columns > 0 else None for own in judges.values()]
-        for (judge, own), average, place in zip(judges.items(), means, ranks(means), strict=True):
+        means = [sum(numbers) / columns if len(numbers) == columns > 0 else None for numbers in judges.values()]
+        for (judge, numbers), average, place in zip(judges.items(), means, ranks(means), strict=True):
             names = {"experiment": experiment, "judge": judge}
-            averages.append({**names, "average_rank": average, "columns": len(own), "place": place})
+            averages.append({**names, "average_rank": average, "columns": len(numbers), "place": place})
     return sorted(averages, key=lambda row: (row["experiment"], row["place"] is None, row["place"], row["judge"]))
 
 

@@ -102,13 +102,13 @@ def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float 
     sides = []
     for title, target, names, places in zip(SIDES, ("itself", "its family"), (judges, families), heights, strict=True):
         quantity, at = quantity_of(title), dict(zip(names, places, strict=True))
-        own = rows[rows["quantity"] == quantity]
-        estimated = own["estimate"].notna()
-        nowhere = ~own["term"].isin(own.loc[estimated, "term"]) & ~own.duplicated("term")
-        shift = (step * (own["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
+        biases = rows[rows["quantity"] == quantity]
+        estimated = biases["estimate"].notna()
+        nowhere = ~biases["term"].isin(biases.loc[estimated, "term"]) & ~biases.duplicated("term")
+        shift = (step * (biases["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
         colours = {term: palette.of_bias(quantity, term) for term in names}
-        own = own.assign(place=own["term"].map(at) + shift, colour=own["term"].map(colours))[estimated | nowhere]
-        sides.append(Side(title, target, at, own.sort_values("place", kind="stable")))
+        biases = biases.assign(place=biases["term"].map(at) + shift, colour=biases["term"].map(colours))[estimated | nowhere]
+        sides.append(Side(title, target, at, biases.sort_values("place", kind="stable")))
     return sides
 
 
@@ -116,8 +116,8 @@ def family_places(judges: Sequence[str], families: Sequence[str], palette: Palet
     """Height of each family's row: the middle of its judges' rows, moved down where it would meet the one above."""
     places: list[float] = []
     for family in families:
-        own = [place for place, judge in enumerate(judges) if palette.family(judge) == family]
-        middle = float(np.mean(own)) if own else float(len(judges))
+        siblings = [place for place, judge in enumerate(judges) if palette.family(judge) == family]
+        middle = float(np.mean(siblings)) if siblings else float(len(judges))
         places.append(max(middle, places[-1] + 1) if places else middle)
     return places
 
@@ -334,11 +334,11 @@ def with_idiosyncrasy(
     Their spec is IDIOSYNCRASY; the mean over all judges, which other tables lack, is left out. Without any estimate, the spec
     as a whole is not estimable.
     """
-    own = idiosyncrasy[(idiosyncrasy["spec"] == spec) & (idiosyncrasy["term"] != ALL_JUDGES)].assign(spec=IDIOSYNCRASY)
-    estimated = own["estimate"].notna()
-    reasons = own[~estimated] if estimated.any() else own[:1].assign(quantity=None)
+    gaps = idiosyncrasy[(idiosyncrasy["spec"] == spec) & (idiosyncrasy["term"] != ALL_JUDGES)].assign(spec=IDIOSYNCRASY)
+    estimated = gaps["estimate"].notna()
+    reasons = gaps[~estimated] if estimated.any() else gaps[:1].assign(quantity=None)
     columns = not_estimable.columns
-    return [*tables, own[estimated]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
+    return [*tables, gaps[estimated]], pd.concat([not_estimable, reasons.reindex(columns=columns)], ignore_index=True)
 
 
 def beside_the_first(

@@ -55,18 +55,18 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     if no judge has one, the page has only words.
     """
     table = table[(table["spec"] == spec) & table["slice"].isna()]
-    known = table.dropna(subset="residual")
+    present = table.dropna(subset="residual")
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
-    if known.empty:
+    if present.empty:
         why = [*reasons.index, NOTHING][0]
         return page_of_words(subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}")
     judges = subject.palette.order(table["judge"].dropna())
     # NaN without any residual.
-    rated_themselves = known.loc[known["relation"] == SELF, "judge"]
-    of_band = known[(known["relation"] == SELF) | ~known["judge"].isin(rated_themselves)]
+    rated_themselves = present.loc[present["relation"] == SELF, "judge"]
+    of_band = present[(present["relation"] == SELF) | ~present["judge"].isin(rated_themselves)]
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
-    inside = known["residual"].abs() <= known["judge"].map(bands)
-    ordinary = known["relation"] == UNRELATED
+    inside = present["residual"].abs() <= present["judge"].map(bands)
+    ordinary = present["relation"] == UNRELATED
     count = f"{(ordinary & inside).sum()} of {ordinary.sum()} unrelated cells lie in their judge's band."
     hues = {relation: FAINT if relation == UNRELATED else INK for relation in WORDS}
     marks = [Entry(WORDS[name], line={"color": hue, "linestyle": "none", **MARKS[name]}) for name, hue in hues.items()]
@@ -79,10 +79,10 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     sizes = {"row": 0.3, "below": BELOW, "above": 0.26, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
     page, panels = page_of_rows(subject, judges, [TITLE], legend, most=1, **sizes, note=joined(METHOD, count, absent))
     (axes,) = panels.axes
-    ends = known.assign(estimate=known["residual"], ci_low=-known["band"], ci_high=known["band"])
+    ends = present.assign(estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"])
     frame_rows(axes, limits=bias_limits(ends), rows=len(judges), breaks=family_breaks(judges, subject.palette))
     for place, judge in enumerate(judges):
-        _draw_judge(axes, place, known.assign(inside=inside)[known["judge"] == judge], bands[judge], subject)
+        _draw_judge(axes, place, present.assign(inside=inside)[present["judge"] == judge], bands[judge], subject)
     write_axis_text(page, panels.middle, 0, "the model")
     return page.figure
 

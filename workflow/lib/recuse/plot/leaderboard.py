@@ -112,12 +112,12 @@ def sentences(table: pd.DataFrame, whole: pd.DataFrame) -> list[str]:
 
     `whole`: rows that are ranked together; `table`: all rows, whose slices are summed up for the scores without the biases.
     """
-    own = table[(table["spec"] == whole["spec"].iloc[0]) & table["slice"].isna()]
-    estimand = ", ".join(own["estimand"].dropna().unique())
+    board = table[(table["spec"] == whole["spec"].iloc[0]) & table["slice"].isna()]
+    estimand = ", ".join(board["estimand"].dropna().unique())
     changes = []
     for kind, name in CHANGED.items():
         rows = _beside_raw(whole, kind)
-        reasons = enumerated(own.loc[(own["scores"] == kind) & own["score"].isna(), "note"].unique())
+        reasons = enumerated(board.loc[(board["scores"] == kind) & board["score"].isna(), "note"].unique())
         if len(rows) or reasons:
             changes.append(f"{name.format(estimand=estimand)}: {_changes(rows) if len(rows) else reasons}.")
     slices = _beside_raw(table[table["slice"].notna()], DEBIASED)
@@ -139,12 +139,12 @@ def _beside_raw(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
     """
     rows = rows.assign(slice=rows["slice"].fillna(""))
     raw = rows[rows["scores"] == RAW].set_index(KEY)[["rank", "rank_low", "rank_high"]].add_prefix("raw_")
-    own = rows[(rows["scores"] == kind) & rows["score"].notna()].join(raw, on=KEY)
-    together = own.groupby(KEY[:-1])["raw_rank"]
-    of_all = own.join(raw.groupby(KEY[:-1]).size().rename("of_all"), on=KEY[:-1])["of_all"]
-    beyond = (own["rank"] < own["raw_rank_low"]) | (own["rank"] > own["raw_rank_high"])
-    own, beyond = own.assign(raw_rank=together.rank(method="min")), beyond & (together.transform("size") == of_all)
-    return own.assign(moved=own["rank"] != own["raw_rank"], beyond=beyond).sort_values("raw_rank", kind="stable")
+    ranks_of = rows[(rows["scores"] == kind) & rows["score"].notna()].join(raw, on=KEY)
+    together = ranks_of.groupby(KEY[:-1])["raw_rank"]
+    of_all = ranks_of.join(raw.groupby(KEY[:-1]).size().rename("of_all"), on=KEY[:-1])["of_all"]
+    beyond = (ranks_of["rank"] < ranks_of["raw_rank_low"]) | (ranks_of["rank"] > ranks_of["raw_rank_high"])
+    ranks_of, beyond = ranks_of.assign(raw_rank=together.rank(method="min")), beyond & (together.transform("size") == of_all)
+    return ranks_of.assign(moved=ranks_of["rank"] != ranks_of["raw_rank"], beyond=beyond).sort_values("raw_rank", kind="stable")
 
 
 def _changes(rows: pd.DataFrame) -> str:

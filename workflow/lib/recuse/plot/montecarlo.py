@@ -166,12 +166,12 @@ def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
     at_once = table["estimator"].map(lambda name: ESTIMATORS[name].at_once).astype(bool)
     alone = (table["statistic"] == statistic.name) & (table["quantity"] == "self_bias")
     any_of_all = (table["statistic"] == ANY_REJECTED) & (table["quantity"] == BOTH)
-    own = table[np.where(at_once & statistic.by_chance, any_of_all, alone & ~at_once)]
-    term = own["term"].fillna(ALL)
+    shown = table[np.where(at_once & statistic.by_chance, any_of_all, alone & ~at_once)]
+    term = shown["term"].fillna(ALL)
     if not statistic.share:
-        return own[term == term[term != ALL_JUDGES].max()]
+        return shown[term == term[term != ALL_JUDGES].max()]
     # Some estimators have only the mean over judges.
-    chosen = own[term.isin([ALL, ALL_JUDGES])].sort_values("term", na_position="first", kind="stable")
+    chosen = shown[term.isin([ALL, ALL_JUDGES])].sort_values("term", na_position="first", kind="stable")
     return chosen.drop_duplicates(["grid", "setting", "estimator"]).sort_index()
 
 

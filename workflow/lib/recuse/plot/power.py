@@ -81,20 +81,22 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
     page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=_legend(table, lines), note=_note(table, confidence))
     for number, estimand in enumerate(estimands):
         x = left + number * (width + GUTTER)
-        own = table[table["estimand"] == estimand]
+        part = table[table["estimand"] == estimand]
         sizes, alarms = page.axes(x, upper, width, FOUND), page.axes(x, lower, width, ALARMS)
         _frame(sizes, alarms, table, 1 - confidence, first=number == 0)
         sizes.set_title(headings[number], size=SMALL)
         for (rater, model), line in lines.items():
-            rows = own[(own["raters"] == rater) & (own["models"] == model)].dropna(subset="detectable").sort_values("prompts")
+            rows = (
+                part[(part["raters"] == rater) & (part["models"] == model)].dropna(subset="detectable").sort_values("prompts")
+            )
             sizes.plot(rows["prompts"], rows["detectable"], zorder=3, gid="detectable", **line)
             alarms.plot(rows["prompts"], rows["size"], zorder=3, gid="size", **line)
             for floor in rows.loc[rows["floor"] > 0, "floor"].head(1):
                 place = {"color": line["color"], "clip_on": False, "zorder": 4}
                 sizes.plot([sizes.get_xlim()[1]], [floor], gid="floor", **place, **FLOOR)
-        unknown = (own["note"] == UNKNOWN_PREFERENCES).any()
+        unknown = (part["note"] == UNKNOWN_PREFERENCES).any()
         in_panels = {sizes: "at least", alarms: "unknown"} if unknown else {}
-        if not own["detectable"].notna().any():
+        if not part["detectable"].notna().any():
             in_panels = {sizes: "not estimable"}
         for axes, text in in_panels.items():
             axes.text(0.5, 0.25, text, transform=axes.transAxes, ha="center", **WORDS)
@@ -102,7 +104,7 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
         for column, model in enumerate(models):
             middle = x + (column + 0.5) * width / len(models)
             page.text(middle, words - LINE - LINE, f"{model} models", ha="center", color=FAINT)
-            rows = own[own["models"] == model].drop_duplicates("raters").sort_values("raters")
+            rows = part[part["models"] == model].drop_duplicates("raters").sort_values("raters")
             for line, row in enumerate(rows.to_dict("records")):
                 page.text(middle, words - LINE - (line + 2) * LINE, _prompts(row), ha="center")
     page.text(EDGE, words - LINE, f"Prompts needed to detect {table['self_bias'].iloc[0]:g}:", weight="bold")

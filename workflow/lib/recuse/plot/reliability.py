@@ -57,7 +57,7 @@ def reliability(
     curves = curves[curves["spec"].isin(specs)]
     corrected = _whole(measurement_error).query("method == 'moments'").dropna(subset="estimate")
     tables = {"curve": curves, "breakdown": _whole(breakdowns), "own": corrected}
-    known = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
+    by_reliability = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
     biases = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
     limits = {bias: _limits(_of_term(curves, *bias)) for bias in biases}
     ends = [(_of_term(curves, *bias), *limits[bias]) for bias in biases]
@@ -66,20 +66,20 @@ def reliability(
     page, panels = page_of_panels(
         subject,
         [TITLES[quantity].format(term) for quantity, term in biases],
-        [families, *_legend(tables, specs, known, confidence)],
+        [families, *_legend(tables, specs, by_reliability, confidence)],
         most=4,
         height=HEIGHT,
         numbers=0.46,
         each=True,
         across="reliability of the human scores",
         up=f"bias, {UNIT}",
-        note=f"{MEANING}{BEYOND * leave}\n{_of_study(known, measurement_error)}",
+        note=f"{MEANING}{BEYOND * leave}\n{_of_study(by_reliability, measurement_error)}",
     )
     for (quantity, term), panel in zip(biases, panels, strict=True):
-        _frame(panel.axes, limits[quantity, term], known["mean"])
+        _frame(panel.axes, limits[quantity, term], by_reliability["mean"])
         lines = _lines(subject.palette.of_bias(quantity, term))
         for number, (spec, line) in enumerate(zip(specs, lines, strict=False)):
-            at = known["mean"].mean() + BESIDE * (number - 0.5)
+            at = by_reliability["mean"].mean() + BESIDE * (number - 0.5)
             rows = {name: _of_term(table[table["spec"] == spec], quantity, term) for name, table in tables.items()}
             _draw(panel.axes, rows, at, line)
     return page.figure

@@ -103,13 +103,13 @@ class Layout:
     def _numbered(self, check: RobustnessCheck, rows: Sequence[Mapping]) -> bool:
         """Whether a check has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
         first = {_key(row): row for row in self.rows if row["check"] == self.asked.checks[0].name}
-        known = [row for row in rows if is_known(row["estimate"])]
+        estimated = [row for row in rows if is_known(row["estimate"])]
         if check is self.asked.checks[0]:
-            return bool(known)
+            return bool(estimated)
         return any(
             row["estimand"] != first[_key(row)]["estimand"]
             or (not row["slice"] and signed(row["estimate"]) != signed(first[_key(row)]["estimate"]))
-            for row in known
+            for row in estimated
         )
 
 

@@ -194,11 +194,11 @@ def scores_cluster(results: Results) -> Findings:
 def own_scores_look_high(results: Results) -> Findings:
     """Each judge's mean of itself is the highest of its row or of its column, within half of 0.01."""
     for judge in ("Claude v2", "GPT-3.5 Turbo"):
-        own = results.mean("", judge, judge)
+        self_mean = results.mean("", judge, judge)
         row = max(results.mean("", judge, model) for model in JUDGES)
         column = max(results.mean("", other, judge) for other in JUDGES)
-        text = f"{judge} {own:.3f}, highest of its row {row:.3f}, of its column {column:.3f}"
-        yield Finding(own > min(row, column) - 0.005, text)
+        text = f"{judge} {self_mean:.3f}, highest of its row {row:.3f}, of its column {column:.3f}"
+        yield Finding(self_mean > min(row, column) - 0.005, text)
 
 
 def human_gap(results: Results) -> float:
@@ -240,9 +240,9 @@ def llama_below_the_humans(results: Results) -> Findings:
 def llama_lower_for_itself(results: Results) -> Findings:
     """Each Llama judge's mean of itself in Faithfulness is below its mean of the other models."""
     for judge in LLAMA:
-        own = results.mean("Faithfulness", judge, judge)
+        self_mean = results.mean("Faithfulness", judge, judge)
         others = fmean(results.mean("Faithfulness", judge, model) for model in JUDGES if model != judge)
-        yield Finding(own < others, f"{judge} on itself {own:.3f}, on the others {others:.3f}")
+        yield Finding(self_mean < others, f"{judge} on itself {self_mean:.3f}, on the others {others:.3f}")
 
 
 def helm_gpt_4_larger(results: Results) -> Findings:

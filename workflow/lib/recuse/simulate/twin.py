@@ -157,8 +157,8 @@ def fit_judges(
     correlation = covariance / np.sqrt(rating_variance * (within + (apart**2).mean()))
     # Standard error of a mean of the own cell less a mean of the others, near that of self-bias.
     judges = np.arange(len(means))
-    own = variance[judges, :, :, judges]
-    error = np.sqrt((own + (variance.sum(axis=-1) - own) / (len(judges) - 1) ** 2) / dimension.prompts)
+    own_variance = variance[judges, :, :, judges]
+    error = np.sqrt((own_variance + (variance.sum(axis=-1) - own_variance) / (len(judges) - 1) ** 2) / dimension.prompts)
     misfit = (((cell - means[:, None, None, :]) / MEAN_UNIT) ** 2).mean(axis=-1)
     misfit = misfit + ((correlation - pearson[:, None, None]) / CORRELATION_UNIT) ** 2
     misfit += (np.log(error / std_error[:, None, None]) / ERROR_UNIT) ** 2

@@ -133,3 +133,14 @@ def test_a_full_disk_is_no_fault_of_the_file():
         raise duckdb.IOException("IO Error: Could not write file 'duckdb_temp': No space left on device")
     with pytest.raises(DataError, match=r"raw\.csv: cannot be read: IO Error: Unexpected end"), reading("raw.csv"):
         raise duckdb.IOException("IO Error: Unexpected end of GZIP stream")
+
+
+@pytest.mark.parametrize("footer", ['{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json"])
+def test_a_footer_says_nothing_of_families(tmp_path, footer):
+    """A user's file may have a key of any name there; the configuration says what the families are."""
+    rows = canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
+    duckdb.sql(f"copy ({ROWS}) to '{tmp_path}/raw.parquet' (format parquet, kv_metadata {{families: '{footer}'}})")
+    given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
+    study = StudyFiles.from_config([f"{tmp_path}/raw.parquet"], [None], **given)
+    normalise("mine", study, ratings=f"{tmp_path}/ratings.parquet", completeness=f"{tmp_path}/completeness.csv")
+    assert duckdb.sql(f"from '{tmp_path}/ratings.parquet'").fetchall() == rows

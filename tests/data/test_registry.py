@@ -22,6 +22,11 @@ def test_one_id_for_two_models():
         Registry.from_config({"A": {"family": "f", "ids": ["x"]}, "B": {"family": "f", "ids": ["x"]}})
 
 
+def test_family_of_a_model_that_config_does_not_list():
+    registry = Registry.from_config({"A": {"family": "f", "ids": ["x"]}})
+    assert {name: registry.family_of(name) for name in ("A", "B", "f")} == {"A": "f", "B": "B", "f": "f (alone)"}
+
+
 @pytest.mark.parametrize(
     ("scales", "finest"),
     [

@@ -134,6 +134,7 @@ rule ratings:
     params:
         **OF_RATINGS,
         dimensions=of_study(studies.raw_dimensions),
+        imported=of_study(studies.is_imported),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:

@@ -106,6 +106,7 @@ rule agreement:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         models=of_study(studies.models_of),
+        imported=of_study(studies.is_imported),
     message:
         "Check the raters of {wildcards.study} and tabulate how well they agree."
     script:

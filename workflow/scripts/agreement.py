@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.base.tables import AGREEMENT, write_table
-from recuse.data.files import families_in
 from recuse.data.raters import agreement, check_raters
 from recuse.data.registry import Registry
 
 
-def tabulate(*, study: str, raw: Sequence[str], ratings: Sequence[str], models: Mapping, outputs: Mapping[str, str]) -> None:
-    registry = Registry.from_config(models).with_families(families_in(raw))
-    check_raters(raw[0], registry, ratings=ratings, output=outputs["raters"])
+def tabulate(
+    *, study: str, raw: Sequence[str], ratings: Sequence[str], models: Mapping, imported: bool, outputs: Mapping[str, str]
+) -> None:
+    check_raters(raw[0], Registry.from_config(models, imported=imported), ratings=ratings, output=outputs["raters"])
     write_table(outputs["agreement"], AGREEMENT, agreement(outputs["raters"]), study=study)
 
 

@@ -152,7 +152,8 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
         "prompt ids in several datasets, each taken as a prompt of its own: 1, the first is '1', now '1 (x)' and '1 (y)'\n"
         in capsys.readouterr().out
     )
-    source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], scales=QUALITY, task_types={}, models={})
+    given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
+    source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], **given)
     normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
     result = duckdb.sql(f"select dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all").fetchall()
     assert result == [("x", "1 (x)", 7, 6.0), ("y", "1 (y)", 9, 3.0), ("y", "2", 5, 4.0)]

@@ -104,9 +104,9 @@ def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
 
 
 def test_imported_tables_are_what_the_next_steps_read(with_humans):
-    """A model that config does not know has a family of its own, which the footer of each table names."""
+    """A model that config does not know has a family of its own."""
     raw, folder = str(with_humans / "ratings.parquet"), str(with_humans)
-    source = StudyFiles.from_config([raw], [None], scales=SCALE, task_types={}, models=MODELS)
+    source = StudyFiles.from_config([raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True)
     normalise("mine", source, ratings=f"{folder}/canonical.parquet", completeness=f"{folder}/completeness.csv")
     canonical = rows_of(with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical")
     assert canonical == [
@@ -114,7 +114,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
         ("GPT-4o", "my-model", "GPT", "my-model", 7, 6.0),
         ("my-judge", "GPT-4o", "my-judge", "GPT", 8, 8.5),
     ]
-    registry = Registry.from_config(MODELS).with_families({"my-model": "my-model"})
+    registry = Registry.from_config(MODELS, imported=True)
     raters = f"{folder}/raters.parquet"
     with pytest.raises(DataError, match=r"human\.csv|raters\.parquet"):
         check_raters(
@@ -129,7 +129,7 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
     imported(tmp_path, [tmp_path / "twice.csv"], settings, scales={"quality": [-1, 120]})
     source = StudyFiles.from_config(
-        [f"{tmp_path}/ratings.parquet"], [None], scales={"quality": [-1, 120]}, task_types={}, models=MODELS
+        [f"{tmp_path}/ratings.parquet"], [None], scales={"quality": [-1, 120]}, task_types={}, models=MODELS, imported=True
     )
     with pytest.raises(DataError, match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;"):
         normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")

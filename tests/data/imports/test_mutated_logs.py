@@ -110,7 +110,8 @@ def take(folder, name, path, references=None):
         with done_or_refused(*names, made=made[3:]):
             if name in RATED:
                 scales = scales_in_steps(asked[1], asked[0])
-                source = StudyFiles.from_config([str(raw)], [None], scales=scales, task_types={}, models=CONFIG["models"])
+                given = {"scales": scales, "task_types": {}, "models": CONFIG["models"], "imported": True}
+                source = StudyFiles.from_config([str(raw)], [None], **given)
                 normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
             else:
                 written = {"comparisons": str(canonical), "completeness": str(completeness)}

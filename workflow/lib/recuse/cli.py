@@ -175,6 +175,7 @@ class Inputs(NamedTuple):
             scales=scales_in_steps(self.settings["scales"], self.settings.get("import", {})),
             task_types=self.settings.get("task_types", {}),
             models=models_with(self.settings.get("families", {}), self.config["models"]),
+            imported="import" in self.settings,
         )
 
 

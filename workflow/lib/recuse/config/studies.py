@@ -86,6 +86,11 @@ def import_of(config: Mapping, study: str) -> Mapping:
     return settings_of(config, study).get("import", {})
 
 
+def is_imported(config: Mapping, study: str) -> bool:
+    """Whether a study has an import, as its ratings may name models that config does not list."""
+    return bool(import_of(config, study))
+
+
 def source_of(config: Mapping, study: str) -> str | None:
     """A study's key of `sources`, None if it has none."""
     return settings_of(config, study).get("source")

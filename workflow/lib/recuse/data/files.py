@@ -5,13 +5,13 @@ import gzip
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import exists, isfile
 from pathlib import Path
 from typing import IO
 
-from recuse.base.database import Connection, files, literal_path, name, read_footer, text
+from recuse.base.database import Connection, files, literal_path, name, text
 from recuse.base.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
@@ -22,7 +22,6 @@ CSV = {"encoding": "utf-8-sig", "newline": ""}
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
-FAMILIES = "families"  # in its footer, of the models that config does not list
 
 
 @dataclass(frozen=True)
@@ -161,18 +160,6 @@ def place_of(path: str, record: int) -> str:
                 return f"{path}, line {line + 1}"
             line = reader.line_num
     return f"{path}, row {record}"
-
-
-def families_in(paths: Iterable[str]) -> dict[str, str]:
-    """Name -> family of the models that the footers of these files list; a file that is no imported table lists none."""
-    import duckdb
-
-    families: dict[str, str] = {}
-    for path in paths:
-        if path.endswith(".parquet") and isfile(path):
-            with suppress(duckdb.Error):  # its reader reports what is wrong with it
-                families |= read_footer(path, FAMILIES) or {}
-    return families
 
 
 def is_utf16(path: str) -> bool:

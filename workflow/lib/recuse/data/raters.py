@@ -44,10 +44,10 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
     check_columns(path, columns, REQUIRED, ["team"])
-    create_table(connection, "registry", "id varchar, model_name varchar", registry.names.items())
+    create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     connection.execute(f"create temp view rated as select * from {files(ratings)}")
     with reading(path):
-        count = _create_typed(connection, path, columns)
+        count = _create_typed(connection, path, columns, registry.sql_name("name", "model"))
     if count == 0:
         raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
     raise_first_fault(connection, "typed", CHECKS)
@@ -71,8 +71,11 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
         to {text(output)} (format parquet, compression zstd)""")
 
 
-def _create_typed(connection: Connection, path: str, columns: Sequence[str]) -> int:
-    """Create the table `typed` of the file's texts and their values; return the number of rows."""
+def _create_typed(connection: Connection, path: str, columns: Sequence[str], name_of_model: str) -> int:
+    """Create the table `typed` of the file's texts and their values; return the number of rows.
+
+    name_of_model: SQL, from the `model` of the file and its `name` in the table `registry`.
+    """
     relation, expressions = read_as_texts(path, columns)
     texts = texts_of(expressions, REQUIRED, ("rating",))
     team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
@@ -85,7 +88,8 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str]) -> 
                 from rated group by all),
              datasets as (select distinct dataset, dataset as rated_dataset from rated),
              texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation})
-        select texts.*, model_name, scale_low, scale_high, rated_dataset, try_cast(rating as double) as rating_number,
+        select texts.*, {name_of_model} as model_name, scale_low, scale_high, rated_dataset,
+               try_cast(rating as double) as rating_number,
                (select string_agg(dimension, ', ' order by dimension) from scales) as all_dimensions,
                (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
         from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""

@@ -12,7 +12,7 @@ from recuse.base.errors import DataError
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
-from recuse.data.files import RatingsFile, checked_columns, families_in, place_of, reading, select_rows
+from recuse.data.files import RatingsFile, checked_columns, place_of, reading, select_rows
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_shards, sort_rows, summarise, write_sorted
 
@@ -54,12 +54,22 @@ class StudyFiles:
 
     @classmethod
     def from_config(
-        cls, raw: Sequence[str], dimensions: Sequence[str | None], *, scales: Mapping, task_types: Mapping, models: Mapping
+        cls,
+        raw: Sequence[str],
+        dimensions: Sequence[str | None],
+        *,
+        scales: Mapping,
+        task_types: Mapping,
+        models: Mapping,
+        imported: bool = False,
     ) -> "StudyFiles":
-        """Read config: the files `raw`, each with its dimension or None, and scales, task types and models."""
+        """Read config: the files `raw`, each with its dimension or None, and scales, task types and models.
+
+        imported: whether the files are what an import wrote.
+        """
         files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
         types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
-        return cls(files, scales, types, Registry.from_config(models).with_families(families_in(raw)))
+        return cls(files, scales, types, Registry.from_config(models, imported=imported))
 
 
 def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
@@ -148,7 +158,8 @@ def _planned(
     if not summary.datasets:
         place = ", ".join(file.path for file in source.files) or f"studies: {study}: files"
         raise DataError(f"{place}: no file holds a row; the study needs one row per judge, model and prompt")
-    plan = plan_shards(summary, scales=scales, families=source.registry.families, task_types=source.task_types, shards=shards)
+    families = {name: source.registry.family_of(name) for _, *names in summary.counts for name in names}
+    plan = plan_shards(summary, scales=scales, families=families, task_types=source.task_types, shards=shards)
     return plan, [{"study": study, **row} for row in summary.completeness()]
 
 
@@ -208,7 +219,8 @@ def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[in
     create_table(connection, "datasets", "dataset varchar, task_type varchar", source.task_types.items())
     # Numbers as numbers (a gt of -0 is 0), ids looked up, NULL for what does not fit.
     typed = f"""
-        select rows.*, judges.name as judge_name, models.name as model_name, scales.low as scale_low, scales.high as scale_high,
+        select rows.*, {registry.sql_name("judges.name", "judge")} as judge_name,
+               {registry.sql_name("models.name", "model")} as model_name, scales.low as scale_low, scales.high as scale_high,
                {"datasets.task_type" if source.task_types else "''"} as task_type, try_cast(rating as double) as rating_number,
                try_cast(gt as double) + 0 as gt_number, try_cast(pred_length as double) as length
         from ({{}}) as rows

@@ -109,21 +109,26 @@ class Registry:
 
     families: dict[str, str]  # name -> family
     names: dict[str, str]  # id or name -> name
+    imported: bool = False  # a judge or model that config does not list keeps its name, in a family of its own
 
     @classmethod
-    def from_config(cls, models: Mapping[str, Mapping]) -> "Registry":
-        """Read config's `models`; ConfigError if one id is listed under two models."""
+    def from_config(cls, models: Mapping[str, Mapping], *, imported: bool = False) -> "Registry":
+        """Read config's `models`; ConfigError if one id is listed under two models. imported: of a study with `import`."""
         names: dict[str, str] = {name: name for name in models}
         for name, entry in models.items():
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
                     both = f"'{names[model_id]}' and '{name}'"
                     raise ConfigError(f"config: models: found the id '{model_id}' under {both}; write it under one of them")
-        return cls({name: entry["family"] for name, entry in models.items()}, names)
+        return cls({name: entry["family"] for name, entry in models.items()}, names, imported)
 
-    def with_families(self, families: Mapping[str, str]) -> "Registry":
-        """Return the registry with models that config does not list; families: name -> family."""
-        return Registry({**self.families, **families}, {**self.names, **{name: name for name in families}})
+    def family_of(self, name: str) -> str:
+        """The family that config gives a judge or model; of one that it does not list, a family of its own."""
+        return self.families.get(name, f"{name} (alone)" if name in self.families.values() else name)
+
+    def sql_name(self, looked_up: str, written: str) -> str:
+        """SQL for the name of a judge or model, from its id as `looked_up` in `names` (NULL if absent) and as `written`."""
+        return f"coalesce({looked_up}, {written})" if self.imported else looked_up
 
 
 def models_with(families: Mapping[str, list[str]], models: Mapping[str, Mapping]) -> dict[str, dict]:

@@ -5,12 +5,12 @@ Human scores are a column of the ratings, or in separate files, joined by model,
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from recuse.base.database import Connection, connect, create_table, files, footer, text
+from recuse.base.database import Connection, connect, create_table, files, text
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
-from recuse.data.files import FAMILIES, SOURCE, header_of, place_of, reading
+from recuse.data.files import SOURCE, header_of, place_of, reading
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import (
@@ -72,12 +72,13 @@ def import_ratings(
     `scales` (in the units of the files) and `models` of config. outputs: paths of `ratings`, `imported` and, with single
     raters, `raters`. Ratings are written as whole numbers of steps, with the columns that `recuse.data.ratings.normalise`
     reads, `failure`, source_file, source_record, and every other column of the files, as text. A judge or model that config
-    does not list is a family of its own, which is in the footer and printed; prompts in several datasets, and what has no
+    does not list is a family of its own, which is printed; prompts in several datasets, and what has no
     human score, are printed, too. Raises DataError naming file, line and column for whatever is wrong in a file, and if no
     completion with a human score is rated.
     """
     connection, step, raters = connect(), settings.get("step", 1), "raters" in outputs
-    create_table(connection, "registry", "id varchar, name varchar", Registry.from_config(models).names.items())
+    registry = Registry.from_config(models, imported=True)
+    create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     create_scales(connection, scales, settings)
     named, kept = create_imported(connection, paths, settings, RATED, scales=[*scales])
     connection.execute(f"""
@@ -92,10 +93,6 @@ def import_ratings(
     _check_one_score(connection, named.get("gt", "gt"))
     repeated = _create_repeated(connection)
     key = _create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
-    names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
-    taken = {model["family"] for model in models.values()}
-    families = {name: f"{name} (alone)" if name in taken else name for (name,) in names if name not in models}
-    metadata = footer(FAMILIES, families)
     connection.execute(f"""
         copy (select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
                      dataset, {PROMPT} as prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
@@ -103,13 +100,15 @@ def import_ratings(
               from (select *, {whole("rating_number", step)}::integer as rating_step,
                            {in_steps("gt_number", step)} as gt_step from typed) as typed
               left join human_scores using ({", ".join(key)}))
-        to {text(outputs["ratings"])} (format parquet, compression zstd, {metadata})""")
+        to {text(outputs["ratings"])} (format parquet, compression zstd)""")
     if raters:
-        _write_raters(connection, outputs["raters"], key=key, step=step, metadata=metadata)
+        _write_raters(connection, outputs["raters"], key=key, step=step)
     rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
-    for name, family in families.items():
-        print(f"{name}: not in config, taken as the only model of the family {family}")
+    names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
+    for (name,) in names:
+        if name not in models:
+            print(f"{name}: not in config, taken as the only model of the family {registry.family_of(name)}")
     unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
     for line in (repeated, _what_did_not_join(connection, key), f"{paths[0]}: {NO_SCORES}" if unscored else None):
         if line:
@@ -257,7 +256,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
         )
 
 
-def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step: float, metadata: str) -> None:
+def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step: float) -> None:
     """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     connection.execute(f"""
@@ -266,7 +265,7 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step
               from (select scores.* exclude (dataset), rated.dataset
                     from (select *, row_number() over () as place from scored where score is not null) as scores
                     join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
-              order by place) to {text(path)} (format parquet, compression zstd, {metadata})""")
+              order by place) to {text(path)} (format parquet, compression zstd)""")
 
 
 def counts_of(connection: Connection, table: str) -> Iterator[dict]:

@@ -1,15 +1,19 @@
 """Parts of a study as other programs write them: names that mean something to DuckDB, parts without rows, kinds of numbers."""
 
+import gzip
+import re
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from conftest import CONFIG
-from recuse.base.database import files
+from recuse.base.database import connect, files
 from recuse.base.errors import DataError
+from recuse.config.load import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
 from recuse.data.files import RatingsFile, reading
+from recuse.data.imports.rows import create_objects
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
 from recuse.data.registry import Registry
@@ -45,6 +49,34 @@ def test_names_of_folders_are_no_columns(tmp_path, folder):
     canonical(tmp_path / folder / "canonical", [tmp_path / "plain.parquet"], "1")
     path = f"{tmp_path}/{folder}/canonical/ratings.parquet"
     assert duckdb.sql(f"from {files([path])}").fetchall() == result
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+@pytest.mark.parametrize("folder", ["c5=0", "C2=4", "rating=0", "rating=2/c0=GPT-4"])
+def test_names_of_folders_are_no_columns_of_text_files(tmp_path, folder, suffix):
+    for place in (tmp_path / folder, tmp_path / "plain"):
+        place.mkdir(parents=True)
+        lines = b"judge,model,gt,dataset,prompt_id,rating,dimension\ngpt-4o,Claude v2,2,cnn,p,3,A\n"
+        (place / f"raw.{suffix}").write_bytes(gzip.compress(lines) if suffix == "csv.gz" else lines)
+    columns = "judge, model, gt, dataset, prompt_id, rating"
+    named, plain = (canonical(tmp_path, [tmp_path / where / f"raw.{suffix}"], columns) for where in (folder, "plain"))
+    assert named == plain == [("GPT-4o", "Claude v2", 2.0, "cnn", "p", 3)]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_names_of_folders_are_no_objects(tmp_path, suffix):
+    path = tmp_path / "json=7" / f"raw.{suffix}"
+    path.parent.mkdir()
+    path.write_text('[{"a": 1}]\n' if suffix == "json" else '{"a": 1}\n', "utf-8")
+    connection = connect()
+    assert create_objects(connection, str(path), ["a"], [], table="objects").keys() == {"a"}
+    assert connection.execute("select a from objects").fetchall() == [("1",)]
+
+
+def test_every_reader_of_sql_is_called_by_one_function():
+    sources = "\n".join(path.read_text("utf-8") for path in (PROJECT / "workflow").rglob("*.py"))
+    calls = re.findall(r"\b(?:read_(?:csv|json|ndjson|parquet|blob)\w*|parquet_scan|sniff_csv)\([^),]*", sources)
+    assert set(calls) == {"read_csv(path"}  # by pandas, in recuse.plot.style
 
 
 @pytest.mark.parametrize(("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")])

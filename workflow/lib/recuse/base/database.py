@@ -124,9 +124,16 @@ def literal_path(path: str) -> str:
     return text(re.sub(r"[*?[]", r"[\g<0>]", path))
 
 
+def reader(function: str, paths: Sequence[str], **settings: str) -> str:
+    """SQL for the rows that a table function of DuckDB reads from files; a folder's name, such as rating=3, adds no column."""
+    settings |= {"hive_partitioning": "false"}
+    listed = ", ".join(f"{key}={value}" for key, value in settings.items())
+    return f"{function}([{', '.join(map(literal_path, paths))}], {listed})"
+
+
 def files(paths: Sequence[str]) -> str:
-    """SQL for the rows of parquet files with the same columns; a folder's name, such as rating=3, adds no column."""
-    return f"read_parquet([{', '.join(map(literal_path, paths))}], hive_partitioning=false)"
+    """SQL for the rows of parquet files with the same columns."""
+    return reader("read_parquet", paths)
 
 
 def name(value: str) -> str:

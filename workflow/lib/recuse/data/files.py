@@ -11,7 +11,7 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import IO
 
-from recuse.base.database import Connection, files, literal_path, name, text
+from recuse.base.database import Connection, files, name, reader, text
 from recuse.base.errors import DataError
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
@@ -111,10 +111,13 @@ def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str
             expressions["prompt_id"] = whole_as_text("prompt_id")
         return files([path]), expressions
     # By position, for the names of columns that are not read may be anything: empty, or alike but for their case.
-    declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(columns)))
-    settings = "header=true, auto_detect=false, delim=',', quote='\"', escape='\"'"
-    relation = f"read_csv({literal_path(path)}, {settings}, columns={{{declared}}})"
-    return relation, {column: f"c{place}" for place, column in enumerate(columns)}
+    places = [f"/{place}" for place in range(len(columns))]  # no folder has such a name
+    settings = {
+        **{"header": "true", "auto_detect": "false", "delim": "','", "quote": "'\"'", "escape": "'\"'"},
+        "compression": "'gzip'" if path.endswith(".gz") else "'none'",
+        "columns": "{" + ", ".join(f"'{place}': 'VARCHAR'" for place in places) + "}",
+    }
+    return reader("read_csv", [path], **settings), dict(zip(columns, map(name, places), strict=True))
 
 
 def whole_as_text(column: str) -> str:

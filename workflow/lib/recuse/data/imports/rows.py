@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, create_table, literal_path, name, text
+from recuse.base.database import Connection, create_table, name, reader, text
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS
 from recuse.data.faults import Check, raise_first_fault
@@ -178,7 +178,8 @@ def _objects(path: str) -> str:
             first = next((piece.strip()[0] for piece in iter(lambda: file.read(1000), "") if piece.strip()), "")
         kind = "array" if first == "[" else "unstructured"
     largest = largest if kind == "unstructured" else min(largest, LARGEST_LINE)
-    return f"read_json_objects({literal_path(path)}, format='{kind}', maximum_object_size={largest + 1}, compression='none')"
+    settings = {"format": f"'{kind}'", "maximum_object_size": f"{largest + 1}", "compression": "'none'"}
+    return reader("read_json_objects", [path], **settings)
 
 
 def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:

@@ -18,7 +18,7 @@ from recuse.data.moments import moments_of_rows
 from recuse.data.ratings import StudyFiles, normalise
 from recuse.data.registry import Registry
 from recuse.data.selection import with_normalised_length
-from recuse.data.shards import Shard, first_twice, sort_rows
+from recuse.data.shards import Shard, first_twice, repeated_in, sort_rows
 from recuse.model.spec import Spec
 
 LEVELS = Levels(
@@ -177,13 +177,13 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     last = ", ".join(f"'{named[axis][-1]}' as {axis}" for axis in ("dimension", "judge", "model"))
     duckdb.sql(f"""
         copy (select {last}, dataset, 'p' as prompt_id, 1 as rating, 1.0::double as gt, 9.0::double as length
-              from unnest({[named["dataset"][0], named["dataset"][-1]]}) t(dataset)) to '{tmp_path}/rows.parquet'""")
+              from unnest({[named["dataset"][-1]] * 2}) t(dataset)) to '{tmp_path}/rows.parquet'""")
     connection, path = connect(), f"{tmp_path}/sorted.parquet"
     sort_rows(connection, [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0), path)
     result = duckdb.sql(f"select max(group_code), any_value(typeof(group_code)) from '{path}'").fetchall()
     assert result == [(levels.groups - 1, kind)]
-    twice = first_twice(connection, path, levels)
-    assert twice == (named["judge"][-1], named["model"][-1], named["dimension"][-1], "p")
+    twice = first_twice(connection, repeated_in(path), levels)
+    assert twice == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p")
 
 
 def test_codes_in_sql_are_those_in_numpy():

@@ -99,8 +99,8 @@ def test_fault_is_named_with_its_place(tmp_path, ratings, line, message):
 def test_rater_who_rates_twice(tmp_path, ratings):
     again = "gpt-4o,Tone,tickets,t0,bob,3"
     message = (
-        r"line 5, column rater: rater 'bob' of team 'raters' has already rated model 'GPT-4o', dimension 'Tone' and prompt "
-        r"'t0' in .*raters\.csv, line 3; keep one"
+        r"line 5, column rater: rater 'bob' of team 'raters' has already rated model 'GPT-4o', dimension 'Tone', dataset "
+        r"'tickets' and prompt 't0' in .*raters\.csv, line 3; keep one"
     )
     with pytest.raises(DataError, match=message):
         check(tmp_path, ratings, [*GOOD, again])
@@ -111,7 +111,10 @@ def test_rater_who_rates_twice(tmp_path, ratings):
 
 def test_prompts_that_are_all_others(tmp_path, ratings):
     others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
-    message = r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0', the study's 'm1'; write"
+    message = (
+        r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0' in dataset 'tickets', the "
+        r"study's 'm1' in 'mails'; write the same ids and datasets"
+    )
     with pytest.raises(DataError, match=message):
         check(tmp_path, ratings, others)
     assert not (tmp_path / "out.parquet").exists()
@@ -148,7 +151,8 @@ def table(tmp_path, rows):
     columns = dict(zip(names, zip(*((*row, "Tone")[:5] for row in rows), strict=True), strict=True))
     arrays = {name: np.array(values, dtype=None if name == "rating" else object) for name, values in columns.items()}
     path = str(tmp_path / "raters.parquet")
-    write_parquet(arrays | {"model": np.full(len(rows), "GPT-4o", dtype=object)}, path)
+    same = {"model": "GPT-4o", "dataset": "tickets"}
+    write_parquet(arrays | {name: np.full(len(rows), value, dtype=object) for name, value in same.items()}, path)
     return {(row["dimension"], row["statistic"]): (row["value"], row["n"]) for row in agreement(path)}
 
 

@@ -179,7 +179,6 @@ FAULTS = {
     "two faults in a file": ["who,gpt-4o,1,cnn,p,1,9", "Claude v2,gpt-4o,1,cnn,p,1,long"],
     "twice in a file": ["Claude v2,gpt-4o,1,cnn,p,3,9", "Claude v2,gpt-4o,1,cnn,p,1,9"],
     "twice in two files": ["Claude v2,gpt-4o,1,cnn,p,3,9", "gpt-4o,gpt-4o,4,cnn,q,1,9"],
-    "twice with another dataset": ["gpt-4o,gpt-4o,4,xsum,q,1,9"],
     "twice without a rating": ["gpt-4o,gpt-4o,4,cnn,q,,9"],
 }
 

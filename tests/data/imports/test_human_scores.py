@@ -101,11 +101,11 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
     assert imported(tmp_path, SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
     result = duckdb.sql(f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'").fetchall()
     assert result == [
-        ("x", "1 (x)", "first", 6),
-        ("y", "1 (y)", "first", 3),
+        ("x", "1", "first", 6),
+        ("y", "1", "first", 3),
         ("y", "2", "first", 4),
-        ("x", "1 (x)", "second", 8),
-        ("y", "1 (y)", "second", 2),
+        ("x", "1", "second", 8),
+        ("y", "1", "second", 2),
     ]
 
 
@@ -146,22 +146,22 @@ def test_unclear_dataset_is_named(tmp_path, human, references, message):
 
 
 def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, capsys):
-    """Where a judge would rate one of them twice; a prompt that judges file under two datasets is one."""
+    """Also where no judge rates two of them."""
     imported(tmp_path, SETS, OF_SETS, {"columns": {"dataset": "set"}})
     assert (
-        "prompt ids in several datasets, each taken as a prompt of its own: 1, the first is '1', now '1 (x)' and '1 (y)'\n"
+        "prompt ids in several datasets, in each taken as another prompt: 1, the first is '1', in 'x' and 'y'\n"
         in capsys.readouterr().out
     )
     given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
     source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], **given)
     normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
-    result = duckdb.sql(f"select dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all").fetchall()
-    assert result == [("x", "1 (x)", 7, 6.0), ("y", "1 (y)", 9, 3.0), ("y", "2", 5, 4.0)]
+    rows = f"select prompt, dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order by all"
+    assert duckdb.sql(rows).fetchall() == [(0, "x", "1", 7, 6.0), (1, "y", "1", 9, 3.0), (2, "y", "2", 5, 4.0)]
     other = SETS.replace("a,b,1,9", "d,b,1,9").replace("dataset", "dataset,human").replace(",x", ",x,8").replace(",y", ",y,8")
     imported(tmp_path, other)
-    assert "several datasets" not in capsys.readouterr().out
-    result = duckdb.sql(f"select distinct prompt_id from '{tmp_path}/ratings.parquet' order by all").fetchall()
-    assert result == [("1",), ("2",)]
+    assert "prompt ids in several datasets" in capsys.readouterr().out
+    normalise("mine", source, ratings=f"{tmp_path}/canonical.parquet", completeness=f"{tmp_path}/completeness.csv")
+    assert [row[0] for row in duckdb.sql(rows).fetchall()] == [0, 1, 2]
 
 
 def test_prompts_without_human_scores_may_be_in_two_datasets(tmp_path):

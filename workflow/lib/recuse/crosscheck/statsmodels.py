@@ -73,7 +73,7 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     x, y = model.exog[:, [columns.index(_column(term, codes)) for term in terms]], model.endog
     if spec.selection.absorb is not None:
         x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
-    groups = np.unique(frame["prompt_id"], return_inverse=True)[1]
+    groups = frame.groupby(["dataset", "prompt_id"], observed=True).ngroup().to_numpy()
     if spec.errors.covariance == "two_way":
         groups = np.stack([groups, np.unique(factors["judge"], return_inverse=True)[1]], axis=1)
     result = _least_squares(OLS(y, x), spec.errors.covariance, groups)

@@ -12,7 +12,7 @@ from recuse.data.files import check_columns, columns_of, read_as_texts, reading,
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
-KEY = ("model_name", "dimension", "prompt_id", "team", "rater")
+KEY = ("model_name", "dimension", "dataset", "prompt_id", "team", "rater")
 CHECKS = (
     NAMED["model"],
     NAMED["prompt"],
@@ -53,17 +53,19 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     raise_first_fault(connection, "typed", CHECKS)
     twice = first_twice(connection, "typed", KEY)
     if twice is not None:
-        (model, dimension, prompt, team, rater), first, second = twice
+        (model, dimension, dataset, prompt, team, rater), first, second = twice
         raise DataError(
             f"{second}, column rater: rater '{rater}' of team '{team}' has already rated model '{model}', dimension "
-            f"'{dimension}' and prompt '{prompt}' in {first}; keep one of the two rows"
+            f"'{dimension}', dataset '{dataset}' and prompt '{prompt}' in {first}; keep one of the two rows"
         )
-    if connection.execute("select 1 from typed join rated using (dimension, prompt_id) limit 1").fetchone() is None:
-        first = "select min(prompt_id) from "
-        theirs, ours = (connection.execute(first + table).fetchone()[0] for table in ("typed", "rated"))
+    if connection.execute("select 1 from typed join rated using (dimension, dataset, prompt_id) limit 1").fetchone() is None:
+        first = "select prompt_id, dataset from {} order by all limit 1"
+        (theirs, of_theirs), (ours, of_ours) = (
+            connection.execute(first.format(rows)).fetchone() for rows in ("typed", "rated")
+        )
         raise DataError(
-            f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}', the study's '{ours}'; "
-            "write the same ids in both files"
+            f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}' in dataset "
+            f"'{of_theirs}', the study's '{ours}' in '{of_ours}'; write the same ids and datasets in both files"
         )
     connection.execute(f"""
         copy (select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
@@ -125,7 +127,7 @@ def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray
     """Yield each dimension, each team's counts of levels by completion, (completions, levels), and the levels."""
     connection, raters = connect(), files([path])
     query = f"""
-        select dense_rank() over (order by model, prompt_id) - 1 as completion, rating, team = {text(GOLD)} as gold
+        select dense_rank() over (order by model, prompt_id, dataset) - 1 as completion, rating, team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""
     for (dimension,) in connection.execute(f"select distinct dimension from {raters} order by all").fetchall():
         columns = connection.execute(query, [dimension]).fetchnumpy()

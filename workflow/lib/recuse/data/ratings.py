@@ -14,7 +14,18 @@ from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import RatingsFile, checked_columns, place_of, reading, select_rows
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
-from recuse.data.shards import COUNTED, Plan, Summary, coded, first_twice, plan_shards, sort_rows, summarise, write_sorted
+from recuse.data.shards import (
+    COUNTED,
+    Plan,
+    Summary,
+    coded,
+    first_twice,
+    plan_shards,
+    repeated_in,
+    sort_rows,
+    summarise,
+    write_sorted,
+)
 
 CHECKS = (
     NAMED["judge"],
@@ -77,13 +88,13 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id, rating and gt
     (raw), rating_unit and gt_unit ((x - lowest) / (highest - lowest) of the dimension's scale), length (tokens or NULL),
-    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0; they are
-    sorted by prompt_id and group_code. A row without rating, or without gt or pred_length if any row of the study has one, is
-    left out and counted; if no row has a gt it is NULL. The rows pass through files beside `ratings`, gone afterwards, so that
-    memory need not hold them all.
+    scale_low, scale_high, and the codes group_code, reference_code (see recuse.data.cells) and prompt, from 0, of each
+    prompt_id in each dataset; they are sorted by prompt_id, dataset and group_code. A row without rating, or without gt or
+    pred_length if any row of the study has one, is left out and counted; if no row has a gt it is NULL. The rows pass through
+    files beside `ratings`, gone afterwards, so that memory need not hold them all.
 
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
-    refuses, and a judge-model-dimension-prompt that occurs twice.
+    refuses, and a judge-model-dimension-dataset-prompt that occurs twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         checked, plan, rows = _checked_and_planned(study, source, folder)
@@ -97,12 +108,13 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
     Raises what these raise; temporary files stay in `folder`.
     """
     checked, plan, rows = _checked_and_planned(study, source, folder)
-    connection, key = connect(), "judge, model, dimension, prompt_id"
-    twice = f"select {key} from {files(checked)} group by all having count(*) > 1 order by all limit 1"
-    _raise_twice(source, connection.execute(twice).fetchone())
+    connection = connect()
+    rows_of_codes = coded(connection, checked, plan.levels)
+    repeated = f"select group_code, prompt_id from ({rows_of_codes}) group by all having count(*) > 1"
+    _raise_twice(source, first_twice(connection, repeated, plan.levels))
     if not any(row["used"] for row in rows):
         raise no_complete_row(source.files)
-    complete = f"{coded(connection, checked, plan.levels)} where {COUNTED[plan.complete]}"
+    complete = f"{rows_of_codes} where {COUNTED[plan.complete]}"
     counts = f"select group_code, reference_code, rating, count(*) as n from ({complete}) group by all"
     return cells_of_counts(plan.levels, connection.execute(counts).fetchnumpy())
 
@@ -138,7 +150,7 @@ def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shar
 def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard: int, ratings: str) -> None:
     """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked` rows of all raw files.
 
-    All shards in order are what `normalise` writes. DataError if a judge-model-dimension-prompt occurs twice.
+    All shards in order are what `normalise` writes. DataError if a judge-model-dimension-dataset-prompt occurs twice.
     """
     with empty_folder(f"{ratings}.unsorted") as folder:
         _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)
@@ -166,7 +178,7 @@ def _planned(
 def _write(source: StudyFiles, checked: Sequence[str], plan: Plan, shard: int, *, ratings: str, folder: str) -> None:
     connection, ordered = connect(), f"{folder}/sorted.parquet"
     sort_rows(connection, checked, plan.levels, plan.shards[shard], ordered)
-    _raise_twice(source, first_twice(connection, ordered, plan.levels))
+    _raise_twice(source, first_twice(connection, repeated_in(ordered), plan.levels))
     write_sorted(connection, ordered, plan, first=plan.shards[shard].number, ratings=ratings)
 
 
@@ -190,17 +202,17 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, t
     return paths, scales
 
 
-def _raise_twice(source: StudyFiles, twice: tuple[str, str, str, str] | None) -> None:
-    """Raise DataError about a judge, model, dimension and prompt that occurs `twice` (None: nothing does), with both places."""
+def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
+    """Raise DataError about a judge, model, dimension, dataset and prompt_id that occur `twice` (None: none do)."""
     if twice is None:
         return
     connection, typed, _ = _open(source)
-    same = "judge_name = ? and model_name = ? and dimension = ? and prompt_id = ?"
+    same = "judge_name = ? and model_name = ? and dimension = ? and dataset = ? and prompt_id = ?"
     query = f"select file, record from ({' union all '.join(typed)}) where {same} order by all limit 2"
     first, second = (place_of(*place) for place in connection.execute(query, twice).fetchall())
-    judge, model, dimension, prompt = twice
+    judge, model, dimension, dataset, prompt = twice
     raise DataError(
-        f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}' and "
+        f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}', dataset '{dataset}' and "
         f"prompt '{prompt}' are already in {first}; keep one of the two rows"
     )
 

@@ -41,7 +41,7 @@ def summarise(checked: Sequence[str], path: str) -> None:
     for key, column in (("datasets", "dataset"), ("references", "gt")):
         levels = connection.execute(f"select distinct {column} from {rows} where {column} is not null order by all").fetchall()
         summary[key] = [level for (level,) in levels]
-    by_prompt = f"select prompt_id, dimension, {COUNTS} from {rows} group by all"
+    by_prompt = f"select prompt_id, dataset, dimension, {COUNTS} from {rows} group by all"
     connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {footer(KEY, summary)})")
 
 
@@ -52,7 +52,7 @@ class Summary:
     counts: Mapping[tuple[str, str, str], Mapping[str, int]]  # (dimension, judge, model) -> rows, by COUNTED
     datasets: Sequence[str]  # rising
     references: Sequence[float]  # gt, rising
-    prompts: str  # SQL for the rows, by COUNTED, of each prompt_id and dimension in each group of files
+    prompts: str  # SQL for the rows, by COUNTED, of each prompt (prompt_id and dataset) and dimension in each group of files
 
     @classmethod
     def read(cls, paths: Sequence[str]) -> "Summary":
@@ -79,7 +79,7 @@ class Summary:
 
     def completeness(self) -> Iterator[dict]:
         """Yield one row per dimension, judge and model: the dimension's prompts, by what is missing, and the rows used."""
-        pairs = f"select distinct prompt_id, dimension from {self.prompts}"
+        pairs = f"select distinct prompt_id, dataset, dimension from {self.prompts}"
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
         for dimension, prompts in connect().execute(query).fetchall():
             judges, models = (sorted({names[axis] for names in self.counts if names[0] == dimension}) for axis in (1, 2))
@@ -93,7 +93,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Shard:
-    """A run of consecutive prompts in the order of their ids, each with all its rows; None where it has no prompt."""
+    """A run of consecutive prompt ids, each with all its rows; None where it has no prompt.
+
+    An id in several datasets is that of several prompts, all in one shard.
+    """
 
     first: str | None  # prompt_id
     last: str | None
@@ -143,16 +146,17 @@ def plan_shards(
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],
     )
-    # In the order of their ids; a prompt belongs to the shard into which its first row falls.
+    # In the order of their ids; an id belongs to the shard into which its first row falls.
     rows = connect().execute(f"""
         with prompts as (
                  select prompt_id, sum(present)::bigint as n, sum({summary.complete}) > 0 as numbered
-                 from {summary.prompts} group by prompt_id),
+                 from {summary.prompts} group by prompt_id, dataset),
+             ids as (select prompt_id, sum(n) as n, count(*) filter (numbered) as numbered from prompts group by prompt_id),
              placed as (
                  select prompt_id, numbered,
                         (sum(n) over (order by prompt_id) - n) * {shards} // sum(n) over () as shard
-                 from prompts)
-        select shard::integer, min(prompt_id), max(prompt_id), count(*) filter (numbered)
+                 from ids)
+        select shard::integer, min(prompt_id), max(prompt_id), sum(numbered)::bigint
         from placed group by shard order by shard""")
     runs, planned, number = {shard: run for shard, *run in rows.fetchall()}, [], 0
     for shard in range(shards):
@@ -163,13 +167,13 @@ def plan_shards(
 
 
 def sort_rows(connection: Connection, checked: Sequence[str], levels: Levels, shard: Shard, path: str) -> None:
-    """Write the checked rows of a shard's prompts to `path` (parquet), sorted by prompt_id and group_code, without names.
+    """Write the checked rows of a shard's prompts to `path` (parquet), without names, by prompt_id, dataset and group_code.
 
-    Two rows with the same prompt_id and group_code are a fault, so the order is unique.
+    The group has the dataset, so two rows with the same prompt_id and group_code are a fault, and the order is unique.
     """
     inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
     connection.execute(f"""
-        copy ({coded(connection, checked, levels)} where {inside} order by prompt_id, group_code)
+        copy ({coded(connection, checked, levels)} where {inside} order by prompt_id, dataset_places.place, group_code)
         to {text(path)} (format parquet, compression uncompressed)""")
 
 
@@ -189,13 +193,15 @@ def coded(connection: Connection, checked: Sequence[str], levels: Levels) -> str
              left join reference_places using (gt)"""
 
 
-def first_twice(connection: Connection, path: str, levels: Levels) -> tuple[str, str, str, str] | None:
-    """The first judge, model, dimension and prompt_id that two of the sorted rows share."""
-    names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension"))
-    alike = " = ".join(levels.sql_without("dataset", code) for code in ("group_code", "last_group"))
-    same = f"prompt_id = last_prompt and {alike}"
-    query = f"select {names}, prompt_id from ({_with_last(path)}) where {same} order by all limit 1"
-    return connection.execute(query).fetchone()
+def first_twice(connection: Connection, repeated: str, levels: Levels) -> tuple[str, ...] | None:
+    """The first judge, model, dimension, dataset and prompt_id of `repeated`, SQL for what rows share, with their codes."""
+    names = ", ".join(_name(levels, factor) for factor in ("judge", "model", "dimension", "dataset"))
+    return connection.execute(f"select {names}, prompt_id from ({repeated}) order by all limit 1").fetchone()
+
+
+def repeated_in(path: str) -> str:
+    """SQL for those of the sorted rows that have the prompt and the group of the row before."""
+    return f"select * from ({_with_last(path)}) where prompt_id = last_prompt and group_code = last_group"
 
 
 def write_sorted(connection: Connection, path: str, plan: Plan, *, first: int, ratings: str) -> None:
@@ -211,7 +217,9 @@ def write_sorted(connection: Connection, path: str, plan: Plan, *, first: int, r
     begun = "count(*) filter (begins) over (rows between unbounded preceding and current row)"
     columns["prompt"] = f"({first} - 1 + {begun})::uinteger"
     selected = ", ".join(f"{value} as {column}" for column, value in columns.items())
-    rows = f"select *, prompt_id is distinct from last_prompt as begins from ({_with_last(path, COUNTED[plan.complete])})"
+    dataset, last = (levels.sql_place("dataset", code) for code in ("group_code", "last_group"))
+    begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
+    rows = f"select *, {begins} as begins from ({_with_last(path, COUNTED[plan.complete])})"
     connection.execute(
         f"copy (select {selected} from ({rows})) to {text(ratings)} (format parquet, compression zstd, {as_metadata(levels)})"
     )

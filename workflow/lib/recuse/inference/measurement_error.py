@@ -101,9 +101,9 @@ def split_rater_rows(spec: Spec, study: Study, raters: str, *, confidence: float
             select prompt, group_code, 0::utinyint, rating_unit, (score - scale_low) / (scale_high - scale_low),
                    error / (scale_high - scale_low) ** 2
             from ({spec.selection.rows([span.path], prompts=(span.first, span.last))}) join (
-                select dimension, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
+                select dimension, dataset, prompt_id, model, avg(rating) as score, var_samp(rating) / count(*) as error
                 from {files([raters])} where team = {text(RATERS)} group by all having count(*) > 1
-            ) using (dimension, prompt_id, model) order by prompt"""
+            ) using (dimension, dataset, prompt_id, model) order by prompt"""
 
     every = study.cells().factors
     moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)

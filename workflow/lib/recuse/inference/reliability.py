@@ -75,7 +75,7 @@ def reliability_of(study: Study, *, raters: Sequence[str], alphas: Sequence[str]
 def reliability_of_raters(path: str) -> dict[str, Reliability]:
     """Compute the reliability by dimension from the canonical raters (parquet), without the gold team, where `one_way` can."""
     query = f"""
-        select dimension, prompt_id, model, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
+        select dimension, prompt_id, model, dataset, count(*) as count, sum(rating) as total, sum(rating * rating) as squares
         from {files([path])} where team = {text(RATERS)} group by all order by all"""
     rows = connect().execute(query).fetchnumpy()
     sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]

@@ -48,9 +48,6 @@ NO_SCORES = (
     "`references:` of `import` in config, or their column, `columns: {human: ...}`"
 )
 ROUNDED = "between two steps, rounded to the nearest"
-# SQL for the id of a prompt, over prompt_id and dataset.
-PROMPT = """prompt_id || case when prompt_id in (select prompt_id from repeated)
-                              then ' (' || coalesce(dataset, '') || ')' else '' end"""
 KEY = ("model_name", "dimension", "prompt_id")  # of a completion, and its dataset if human scores have one
 WORDS = {"model_name": "model", "model": "model", "dimension": "dimension", "prompt_id": "prompt", "dataset": "dataset"}
 NEAR = 1e-9  # scores no farther apart are equal
@@ -91,11 +88,10 @@ def import_ratings(
         left join declared using (dimension)""")
     raise_first_fault(connection, "typed", CHECKS, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
-    repeated = _create_repeated(connection)
     key = _create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
     connection.execute(f"""
         copy (select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
-                     dataset, {PROMPT} as prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
+                     dataset, prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
                      dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("typed", kept)}
               from (select *, {whole("rating_number", step)}::integer as rating_step,
                            {in_steps("gt_number", step)} as gt_step from typed) as typed
@@ -110,27 +106,24 @@ def import_ratings(
         if name not in models:
             print(f"{name}: not in config, taken as the only model of the family {registry.family_of(name)}")
     unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
-    for line in (repeated, _what_did_not_join(connection, key), f"{paths[0]}: {NO_SCORES}" if unscored else None):
+    for line in (
+        _in_several_datasets(connection),
+        _what_did_not_join(connection, key),
+        f"{paths[0]}: {NO_SCORES}" if unscored else None,
+    ):
         if line:
             print(line)
 
 
-def _create_repeated(connection: Connection) -> str | None:
-    """Create the table `repeated` of the prompts whose id occurs in several datasets; return a line about them.
-
-    It is empty unless a judge rates one model on such a prompt in several datasets: otherwise it is one prompt.
-    """
+def _in_several_datasets(connection: Connection) -> str | None:
+    """A line about ids of prompts that occur in several datasets, if any: in each the id is that of another prompt."""
     several = "having min(dataset) <> max(dataset)"
-    twice = f"select 1 from typed group by judge_name, model_name, dimension, prompt_id {several} limit 1"
-    needed = connection.execute(twice).fetchone() is not None
-    prompts = f"select prompt_id, min(dataset) as one, max(dataset) as other from typed group by prompt_id {several}"
-    connection.execute(f"create temp table repeated as {prompts} order by all {'' if needed else 'limit 0'}")
-    first = connection.execute("select *, count(*) over () from repeated limit 1").fetchone()
+    ids = f"select prompt_id, min(dataset), max(dataset), count(*) over () from typed group by prompt_id {several}"
+    first = connection.execute(f"{ids} order by all limit 1").fetchone()
     if first is None:
         return None
-    prompt, one, other, count = first
-    renamed = f"'{prompt}', now '{prompt} ({one})' and '{prompt} ({other})'"
-    return f"prompt ids in several datasets, each taken as a prompt of its own: {count}, the first is {renamed}"
+    words = "prompt ids in several datasets, in each taken as another prompt: {3}, the first is '{0}', in '{1}' and '{2}'"
+    return words.format(*first)
 
 
 def _check_one_score(connection: Connection, column: str) -> None:
@@ -260,7 +253,7 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step
     """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
     connection.execute(f"""
-        copy (select model_name as model, dimension, dataset, {PROMPT} as prompt_id, rater,
+        copy (select model_name as model, dimension, dataset, prompt_id, rater,
                      {whole("score", step)}::integer as rating
               from (select scores.* exclude (dataset), rated.dataset
                     from (select *, row_number() over () as place from scored where score is not null) as scores

@@ -1,0 +1,213 @@
+"""Two datasets that number their prompts alike: in each, an id is that of another prompt."""
+
+import random
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+
+from conftest import CONFIG, built
+from rated_tables import NINE, study_of_rows
+from recuse.base.database import connect
+from recuse.base.errors import DataError
+from recuse.base.tables import read_table
+from recuse.check.facts import facts_of
+from recuse.crosscheck.compare import compared
+from recuse.data.cells import Cells, count_shard, gather_cells
+from recuse.data.files import RatingsFile
+from recuse.data.raters import agreement, check_raters
+from recuse.data.ratings import StudyFiles, cells_of_files, check_files, normalise, plan_study, write_shard
+from recuse.data.registry import Registry
+from recuse.data.study import Study
+from recuse.inference.leaderboard import write_debiased
+from recuse.inference.measurement_error import split_rater_rows
+from recuse.inference.reliability import reliability_of_raters
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+
+REGISTRY = Registry.from_config(CONFIG["models"])
+SPECS = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.model.estimator == "least_squares"]
+SPECS = [spec.changed(wild=None, bootstrap=spec.errors.bootstrap and 99) for spec in SPECS]
+# Every third judge rates both datasets, the others one of them.
+ROWS = """
+    select {names}[1 + j] as judge, {names}[1 + m] as model, hash(d, p, m, s) % 13 / 3 as gt, ['cnn', 'xsum'][1 + s] as dataset,
+           'p' || lpad(p::varchar, 2, '0'){suffix} as prompt_id, (hash(s, p, m, j, d) % 5)::integer as rating,
+           20 + hash(p, m, s) % 300 as pred_length, ['A', 'B'][1 + d] as dimension
+    from range(12) as prompts(p), range(2) as sets(s), range(2) as dimensions(d), range(9) as models(m), range(9) as judges(j)
+    where j % 3 in (s, 2)"""
+RATERS = """
+    select distinct on (model, dimension, dataset, prompt_id, rater) model, dimension, dataset, prompt_id, rater,
+           hash(model, dimension, dataset, prompt_id[:3]) % 4 + hash(model, dataset, prompt_id[:3], rater) % 2 as rating
+    from '{raw}', range(3) as raters(rater) order by all"""
+TYPES = {"cnn": "news", "xsum": "other"}
+ALIKE, APART = "", " || ' of ' || dataset"  # after the number of a prompt; the order of the rows is the same
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """The same rows with ids that the datasets share, and with ids of their own; each with its folder and files."""
+    made = []
+    for suffix in (ALIKE, APART):
+        folder = tmp_path_factory.mktemp("ids")
+        duckdb.sql(f"copy ({ROWS.format(names=NINE, suffix=suffix)}) to '{folder}/raw.parquet' (format parquet)")
+        source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], {"A": [0, 4], "B": [0, 4]}, TYPES, REGISTRY)
+        made.append((built(folder, "ids", source), folder, source))
+    return made
+
+
+def of_both(studies, function):
+    """The values of a function of study, folder and files, which must be equal."""
+    one, other = (function(*each) for each in studies)
+    assert one == other
+    return one
+
+
+def test_ratings_and_completeness_are_those_of_ids_apart(studies):
+    rows = of_both(studies, lambda study, *_: duckdb.sql(f"select * exclude (prompt_id) from '{study.ratings[0]}'").fetchall())
+    assert len(rows) == 24 * 2 * 9 * 6
+    table = of_both(studies, lambda study, folder, _: read_table(folder / "completeness.csv"))
+    assert {row["prompts"] for row in table} == {"24"}
+    facts = of_both(studies, lambda study, folder, _: repr(vars(facts_of(study, f"{folder}/completeness.csv"))["prompts"]))
+    assert facts == "24"
+    assert of_both(studies, lambda study, *_: study.prompts) == 24
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_every_fit_is_that_of_ids_apart_and_of_statsmodels(studies, spec):
+    rows = of_both(studies, lambda study, *_: repr(estimate(spec, study, confidence=0.9, seed=5)))
+    assert "std_error" in rows
+    (alike, *_), _ = studies
+    assert all(row["largest_difference"] < 1e-9 for row in compared([spec], alike, confidence=0.9))
+
+
+def test_shards_are_those_of_ids_apart(studies, tmp_path):
+    def sharded(study, folder, source):
+        (tmp_path / folder.name).mkdir()
+        paths = {name: f"{tmp_path}/{folder.name}/{name}" for name in ("checked", "summary", "plan", "completeness", "cells")}
+        check_files(source, checked=paths["checked"], summary=paths["summary"])
+        tables = {name: paths[name] for name in ("plan", "completeness")}
+        plan_study("ids", replace(source, files=[]), summaries=[paths["summary"]], shards=5, **tables)
+        shards = [f"{tmp_path}/{folder.name}/{shard}.parquet" for shard in range(5)]
+        for shard, path in enumerate(shards):
+            write_shard(source, checked=[paths["checked"]], plan=paths["plan"], shard=shard, ratings=path)
+            count_shard(path, f"{path}.counts")
+        gather_cells([f"{path}.counts" for path in shards], paths["cells"])
+        assert duckdb.sql(f"from read_parquet({shards})").fetchall() == duckdb.sql(f"from '{study.ratings[0]}'").fetchall()
+        codes = [duckdb.sql(f"select min(prompt), max(prompt) from '{path}'").fetchall()[0] for path in shards]
+        assert [first for first, _ in codes[1:]] == [last + 1 for _, last in codes[:-1]]
+        scattered = Study("ids", paths["cells"], shards)
+        return repr(estimate(Spec.of("main"), scattered, confidence=0.9, seed=5)), read_table(paths["completeness"])
+
+    of_both(studies, sharded)
+
+
+def test_a_prompt_of_an_id_in_two_datasets_is_in_the_shard_of_the_other(studies, tmp_path):
+    """However many shards there are: none begins within an id."""
+    (_, _, source), _ = studies
+    check_files(source, checked=f"{tmp_path}/checked", summary=f"{tmp_path}/summary")
+    plan_study(
+        "ids", source, summaries=[f"{tmp_path}/summary"], shards=40, plan=f"{tmp_path}/plan", completeness=f"{tmp_path}/c.csv"
+    )
+    rows = []
+    for shard in range(40):
+        path = f"{tmp_path}/{shard}.parquet"
+        write_shard(source, checked=[f"{tmp_path}/checked"], plan=f"{tmp_path}/plan", shard=shard, ratings=path)
+        rows += duckdb.sql(f"select prompt, prompt_id, dataset from '{path}'").fetchall()
+    assert sorted({row[0] for row in rows}) == [*range(24)]
+    assert len({row[1:] for row in rows}) == len(set(rows)) == 24
+
+
+def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
+    for study, _, source in studies:
+        cells = cells_of_files("ids", source, str(tmp_path))
+        for name in Cells.__dataclass_fields__:
+            np.testing.assert_equal(getattr(cells, name), getattr(study.cells(), name))
+
+
+def test_raters_are_those_of_ids_apart(studies):
+    def of_raters(study, folder, source):
+        duckdb.sql(f"copy ({RATERS.format(raw=f'{folder}/raw.parquet')}) to '{folder}/humans.csv'")
+        raters = f"{folder}/raters.parquet"
+        check_raters(f"{folder}/humans.csv", REGISTRY, ratings=study.ratings, output=raters)
+        rows = list(split_rater_rows(Spec.of("main"), study, raters, confidence=0.9))
+        assert sum("estimate" in row for row in rows) > 20
+        return repr([list(agreement(raters)), reliability_of_raters(raters), rows])
+
+    of_both(studies, of_raters)
+
+
+def test_debiased_ratings_name_the_dataset(studies):
+    (study, folder, _), _ = studies
+    write_debiased(Spec.of("main"), study, [], f"{folder}/debiased.parquet")
+    key = "dimension, dataset, prompt_id, judge, model"
+    assert duckdb.sql(f"select count(*) = count(distinct ({key})) from '{folder}/debiased.parquet'").fetchall() == [(True,)]
+
+
+def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
+    header = "judge,model,gt,dataset,prompt_id,rating,dimension\n"
+    path = tmp_path / "f.csv"
+    path.write_text(f"{header}gpt-4o,gpt-4o,2,x,1,3,A\ngpt-4o,gpt-4o,2,y,1,3,A\n", "utf-8")
+    source = StudyFiles([RatingsFile(str(path))], {"A": [0, 4]}, {}, REGISTRY)
+    tables = {"ratings": f"{tmp_path}/ratings.parquet", "completeness": f"{tmp_path}/completeness.csv"}
+    normalise("mine", source, **tables)
+    assert connect().execute(f"select prompt, dataset from '{tables['ratings']}'").fetchall() == [(0, "x"), (1, "y")]
+    path.write_text(path.read_text("utf-8") + "gpt-4o,gpt-4o,2,y,1,4,A\n", "utf-8")
+    same = "judge 'GPT-4o', model 'GPT-4o', dimension 'A', dataset 'y' and prompt '1' are already in .*f.csv, line 3; keep"
+    for check in (lambda: normalise("mine", source, **tables), lambda: cells_of_files("mine", source, str(tmp_path))):
+        with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
+            check()
+
+
+PROMPTS, SHOCK, NOISE = 200, 0.15, 0.05  # of each dataset; standard deviations, on the unit scale
+PANELS = {"cnn": ("GPT-4o", "Claude 3 Sonnet"), "xsum": ("GPT-3.5 Turbo", "Mistral 7B")}
+GPT = ("GPT-4o", "GPT-3.5 Turbo")
+MODELS = [judge for panel in PANELS.values() for judge in panel]
+
+
+def shocked(seed):
+    """Rows of two panels of judges, each of a dataset, and each row's place among prompts.
+
+    The rating of judge j is 0.3 + 0.4 g plus noise of sd NOISE and, where j is of the GPT family and the model is the other one
+    of it, a shock of the prompt of sd SHOCK: the family-bias is 0. The datasets list their prompts by shock, one rising, one
+    falling, so prompts with one id have opposite shocks.
+    """
+    drawn, rows, prompts = random.Random(seed), [], []
+    for place, (dataset, judges) in enumerate(PANELS.items()):
+        shocks = sorted((drawn.gauss(0, SHOCK) for _ in range(PROMPTS)), reverse=place == 1)
+        for prompt, shock in enumerate(shocks):
+            for model in MODELS:
+                score = drawn.randint(0, 100)
+                for judge in judges:
+                    gift = shock if {judge, model} == {*GPT} else 0.0
+                    rating = round(100 * (0.3 + 0.004 * score + gift + drawn.gauss(0, NOISE)))
+                    row = {"judge": judge, "model": model, "gt": score, "dataset": dataset, "dimension": "D"}
+                    rows.append(row | {"prompt_id": f"{prompt:03}", "rating": min(100, max(0, rating)), "pred_length": ""})
+                    prompts.append(place * PROMPTS + prompt)
+    return rows, np.array(prompts)
+
+
+def true_error(rows, prompts):
+    """The standard error of the family-bias of GPT in Equation 1, from the rows' design and the true variances."""
+    names = np.array([[row["judge"], row["model"]] for row in rows]).T
+    judge = names[0][:, None] == MODELS
+    score = np.array([row["gt"] / 100 for row in rows])[:, None]
+    carried = np.isin(names[0], GPT) & np.isin(names[1], GPT) & (names[0] != names[1])
+    x = np.column_stack([carried, judge, judge * score, judge & (names[0] == names[1])[:, None]]).astype(float)
+    weights = np.linalg.pinv(x)[0]  # of the rows in the estimate
+    return np.sqrt(SHOCK**2 * np.sum(np.bincount(prompts, weights * carried) ** 2) + NOISE**2 * np.sum(weights**2))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_errors_by_prompt_are_near_the_true_ones(tmp_path, seed):
+    """With one cluster for each id, CR1 was a third of the true error here."""
+    rows, prompts = shocked(seed)
+    study, true = study_of_rows(tmp_path, rows, scale=(0, 100)), true_error(rows, prompts)
+    spec = Spec.of("clustered", covariance="CR1", bootstrap=999)
+    (row,) = (row for row in estimate(spec, study, confidence=0.9, seed=3).estimates if row["quantity"] == "family_bias")
+    assert abs(row["estimate"]) < 3 * true
+    assert row["std_error"] == pytest.approx(true, rel=0.1)
+    assert row["boot_std_error"] == pytest.approx(true, rel=0.15)
+    jackknifed = estimate(Spec.of("", covariance="CR3"), study, confidence=0.9).estimates
+    assert [row["std_error"] for row in jackknifed if row["quantity"] == "family_bias"] == [pytest.approx(true, rel=0.1)]
+    assert all(row["largest_difference"] < 1e-9 for row in compared([spec], study, confidence=0.9))

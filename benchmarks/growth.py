@@ -32,37 +32,37 @@ FLAT_FROM = 1e6  # rows from which the memory is to stay flat
 
 def make(rows: str, folder: str, memory_limit: str) -> None:
     """Write the raw parquet file."""
-    from recuse.base.database import bounded_memory, connect, text
+    from recuse.base.database import bounded, connect, text
 
     lists = {"models": list(MODELS), "dimensions": DIMENSIONS, "datasets": DATASETS}
     filled = ROWS.format(rows=int(float(rows)), **{key: f"[{', '.join(map(text, names))}]" for key, names in lists.items()})
-    with bounded_memory(memory_limit, f"{folder}/spill"):
+    with bounded(memory_limit, f"{folder}/spill"):
         connect().execute(f"copy ({filled}) to {text(f'{folder}/raw.parquet')} (format parquet, compression zstd)")
 
 
 def check(rows: str, folder: str, memory_limit: str) -> None:
     """Check the raw ratings and write them as canonical ones, as the rule `ratings` does."""
-    from recuse.base.database import bounded_memory
+    from recuse.base.database import bounded
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles, normalise
     from recuse.data.registry import Registry
 
     registry = Registry.from_config({name: {"family": family} for name, family in MODELS.items()})
     source = StudyFiles([RatingsFile(f"{folder}/raw.parquet")], dict.fromkeys(DIMENSIONS, (1, 5)), {}, registry)
-    with bounded_memory(memory_limit, f"{folder}/spill"):
+    with bounded(memory_limit, f"{folder}/spill"):
         normalise("grown", source, ratings=f"{folder}/ratings.parquet", completeness=f"{folder}/completeness.csv")
 
 
 def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None:
     """Collapse the canonical ratings into cells and fit Equation 1, as the rules `cells` and `fit` do."""
-    from recuse.base.database import bounded_memory
+    from recuse.base.database import bounded
     from recuse.base.tables import ESTIMATES, write_table
     from recuse.data.cells import build_cells
     from recuse.data.study import Study
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
 
-    with bounded_memory(memory_limit, f"{folder}/spill"):
+    with bounded(memory_limit, f"{folder}/spill"):
         build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
         study = Study("grown", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
         found = estimate(Spec.of("main", covariance=covariance), study, confidence=0.9)

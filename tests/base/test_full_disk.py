@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 from file_server import BLOB, COMMIT, CONTENT, PATH, REPOSITORY, files, fill
-from recuse.base.database import bounded_memory, connect
+from recuse.base.database import bounded, connect
 from recuse.base.errors import DiskError, FetchError
 from recuse.base.log import logged
 from recuse.base.tables import write_table
@@ -93,7 +93,7 @@ def test_rows_that_exceed_memory(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
     rows = "create table t as select hash(range) as a, repeat('x', 100) || range as b from range(300000)"
     text = f"{folder}: no room on the disk for data that exceed 20MB of memory .*make room there"
-    with pytest.raises(DiskError, match=text), bounded_memory("20MB", folder):
+    with pytest.raises(DiskError, match=text), bounded("20MB", folder):
         connect().execute(rows)
     assert not folder.exists()
 

@@ -2,12 +2,30 @@
 
 from types import SimpleNamespace
 
+import duckdb
+import numpy as np
 import pytest
 from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
 
-from recuse.base.database import connect
+from recuse.base.database import connect, files, write_parquet, write_rows
 from recuse.base.errors import DataError
+from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.runner import arguments, run
+
+REFUSED = (
+    "from '{folder}/other.parquet'",
+    "from read_text('/etc/passwd')",
+    "from glob('{folder}/*')",
+    "copy (select 1) to '{folder}/new.csv'",
+    "copy (select 1) to '{folder}/remarks.csv.unsorted/../new.csv'",
+    "attach '{folder}/new.db'",
+    "from 'https://example.org/x.parquet'",
+    "install httpfs",
+    "load httpfs",
+    "set threads = 4",
+    "set enable_external_access = true",
+    "set allowed_directories = ['/']",
+)
 
 
 @pytest.fixture
@@ -75,6 +93,22 @@ def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):
     assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/fit.log.spill"  # 0.6 of 1000 MB
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "fit.log.spill").exists()
+
+
+def test_database_opens_no_file_but_the_rules(job, tmp_path):
+    def fit(*, cells, remarks):
+        write_rows(connect(), "select 2 as a", remarks)
+        with empty_folder(work_folder_of(remarks)) as folder:
+            write_rows(connect(), f"from {files([cells])}", f"{folder}/rows.parquet")
+        for statement in REFUSED:
+            with pytest.raises((duckdb.PermissionException, duckdb.InvalidInputException)):
+                connect().execute(statement.format(folder=tmp_path))
+
+    job.input = InputFiles(fromdict={"cells": str(tmp_path / "cells.parquet")})
+    for name in ("cells.parquet", "other.parquet"):
+        write_parquet({"a": np.arange(2)}, str(tmp_path / name))
+    run(fit, job)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet", "fit.log", "other.parquet", "remarks.csv"]
 
 
 def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job, tmp_path, capsys):

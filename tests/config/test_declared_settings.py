@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from conftest import CONFIG
-from recuse.base.database import bounded_memory
+from recuse.base.database import bounded
 from recuse.base.errors import ConfigError
 from recuse.config.declared.inference import check_redefined
 from recuse.config.declared.settings import check
@@ -145,7 +145,7 @@ def test_invalid_settings_are_named(path, value, message):
 @pytest.mark.parametrize("limit", ["4GB", "0.5GB", "0.25 TiB", "10.5MB", "512 MiB"])
 def test_duckdb_accepts_valid_memory_limits(limit, tmp_path):
     check({**CONFIG, "memory_limit": limit})
-    with bounded_memory(limit, tmp_path / "spill"):
+    with bounded(limit, tmp_path / "spill"):
         pass
 
 

@@ -13,7 +13,7 @@ import pytest
 import recuse.base.database
 from conftest import CONFIG, built, study_files
 from rated_tables import NINE, study_of_query
-from recuse.base.database import bounded_memory
+from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.cells import count_shard, gather_cells
@@ -289,16 +289,16 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
         normalise("t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv"))
         return (tmp_path / "r.parquet").read_bytes()
 
-    with bounded_memory("2GB", tmp_path / "spill"):
+    with bounded("2GB", tmp_path / "spill"):
         plenty = bytes_of()
-    with bounded_memory("40MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
+    with bounded("40MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
         assert bytes_of() == plenty
     monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
-    with bounded_memory("2GB", tmp_path / "spill"):
+    with bounded("2GB", tmp_path / "spill"):
         assert bytes_of() == plenty
     with (
         pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as message,
-        bounded_memory("10MB", tmp_path / "spill"),
+        bounded("10MB", tmp_path / "spill"),
     ):
         bytes_of()
     assert str(message.value).endswith("); write a larger value")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from recuse.base.outputs import write_text
 from recuse.base.runner import run
 from recuse.base.tables import CLAIMS, SCORECARD, write_table
 from recuse.published.claims import judged_claims, read_claims
@@ -38,7 +39,7 @@ def judge(
     write_table(outputs["claims"], CLAIMS, judged)
     write_table(outputs["scorecard"], SCORECARD, rows)
     html = page(rows, judged, label=label, kind=kind, template=template)
-    Path(outputs["page"]).write_text(html, encoding="utf-8")
+    write_text(outputs["page"], html)
 
 
 if __name__ == "__main__":

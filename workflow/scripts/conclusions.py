@@ -1,8 +1,8 @@
 """Tabulate which conclusions of the first check hold in the others, and write the page on them."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from recuse.base.outputs import write_text
 from recuse.base.runner import run
 from recuse.base.tables import CONCLUSIONS, read_table, write_table
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions, specs_with_rows, without_human_scores
@@ -31,7 +31,7 @@ def conclude(
     rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     html = page(rows, asked, label=label, kind=kind, template=inputs["template"])
-    Path(outputs["page"]).write_text(html, encoding="utf-8")
+    write_text(outputs["page"], html)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

@@ -1,8 +1,8 @@
 """Write the report of a study."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
+from recuse.base.outputs import write_text
 from recuse.base.runner import run
 from recuse.report.page import report
 
@@ -11,7 +11,7 @@ def write_report(*, study: str, inputs: Mapping, about: Mapping, about_figures: 
     paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
     context = {"wildcards": {"study": study}, "config": config}
     html = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
-    Path(page).write_text(html, encoding="utf-8")
+    write_text(page, html)
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 
 

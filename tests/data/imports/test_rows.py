@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from recuse.base.database import bounded_memory
+from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.imports.ratings import import_ratings
@@ -270,7 +270,7 @@ def test_blank_lines_cost_no_more_than_rows(tmp_path):
     begun = time.perf_counter()
     text = "".join(LINE.replace("PLACE", str(place)) + "\n" * (1 + place % 3) for place in range(rows))
     (tmp_path / "own.jsonl").write_text(text, "utf-8")
-    with bounded_memory("300MB", tmp_path / "spill"):
+    with bounded("300MB", tmp_path / "spill"):
         imported(tmp_path, tmp_path / "own.jsonl")
     assert time.perf_counter() - begun < 10
     expected, line = [], 1
@@ -295,7 +295,7 @@ def test_conversations_in_a_log_take_no_memory(tmp_path):
     for sample in log["samples"]:
         sample["messages"] = [{"role": "user", "content": "x y " * 25_000}]
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    with bounded_memory("120MB", tmp_path / "spill"):
+    with bounded("120MB", tmp_path / "spill"):
         imported(
             tmp_path,
             tmp_path / "log.json",

@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from recuse.base.database import bounded_memory
+from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, check_known, full_disk_named
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
-from recuse.data.registry import named_files, parts_of, raw_files
+from recuse.data.registry import files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
     from recuse.check.facts import Finding
@@ -86,7 +86,7 @@ def run_fit(arguments: Namespace) -> None:
     check_known("--spec", [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     inputs = inputs_of(arguments, config)
-    with TemporaryDirectory() as folder, bounded_memory(config["memory_limit"], f"{folder}/spill"):
+    with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)
         if spec.by_row:
             study = tables_of(inputs, folder)
@@ -113,7 +113,7 @@ def run_check(arguments: Namespace) -> None:
 
     check_output(arguments.output)
     inputs = inputs_of(arguments, load(arguments.config))
-    with TemporaryDirectory() as folder, bounded_memory(inputs.config["memory_limit"], f"{folder}/spill"):
+    with in_folder(inputs) as folder:
         findings = _findings(imported(inputs, folder), folder)
     if arguments.output is not None:
         write_output(arguments.output, CHECK, ({"study": inputs.study, **finding.row} for finding in findings))
@@ -257,13 +257,23 @@ def _paths(settings: Mapping) -> list[str]:
     return [path for path, _ in named_files(settings.get("files", ()))]
 
 
+@contextmanager
+def in_folder(inputs: Inputs) -> Iterator[str]:
+    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and config's `memory_limit`."""
+    settings = inputs.settings.get("import", {})
+    named = [*(file.path for file in inputs.files), *_paths(settings.get("references", {}))]
+    files = [*filter(None, [inputs.settings.get("raters")]), *(path for name in named for path in files_in(name))]
+    with TemporaryDirectory() as place, bounded(inputs.config["memory_limit"], f"{place}/work", files=files) as folder:
+        yield folder
+
+
 def imported(inputs: Inputs, folder: str) -> Inputs:
     """The inputs, with what the workflow would import from the files, now in `folder`, if the study imports them."""
     if "import" not in inputs.settings:
         return inputs
     from recuse.data.files import RatingsFile
     from recuse.data.imports.ratings import import_ratings
-    from recuse.data.registry import files_in, models_with, tells_raters
+    from recuse.data.registry import models_with, tells_raters
 
     settings = inputs.settings["import"]
     outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
@@ -309,15 +319,9 @@ def write_output(path: str | None, columns: Sequence[str], rows: Iterable[Mappin
     where = "the standard output" if path is None else f"--output: {path}"
     with _writing(where, "name a file that can be written by --output"):
         if path is None or (os.path.exists(path) and not os.path.isfile(path)):  # a device or a pipe
-            write_table(os.dup(sys.stdout.fileno()) if path is None else path, columns, rows)
-            return
-        whole = Path(path).resolve()
-        part = whole.with_name(f".{whole.name}.{os.getpid()}")
-        try:
-            write_table(part, columns, rows)
-            part.replace(whole)
-        finally:
-            part.unlink(missing_ok=True)
+            write_table(os.dup(sys.stdout.fileno()) if path is None else os.open(path, os.O_WRONLY), columns, rows)
+        else:
+            write_table(Path(path).resolve(), columns, rows)
 
 
 def write_page(page: str) -> None:

@@ -1,15 +1,16 @@
 """One way to open DuckDB, so that every step in SQL gives the same bytes on any machine."""
 
 import json
+import os
 import re
-import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from recuse.base.errors import ConfigError, DiskError
+from recuse.base.outputs import empty_folder, part_of, replacing, work_folder_of
 
 if TYPE_CHECKING:  # the import of each takes as long as reading a small file; a figure needs no database
     import duckdb
@@ -26,20 +27,31 @@ SETTINGS = {
     "disabled_optimizers": "common_subplan",
     "TimeZone": "UTC",  # times are the same text on every machine
 }
+CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache")  # settings that a query may change: they alter only its speed
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
 
 class _Database:
-    """An in-memory DuckDB, opened when it is first used."""
+    """An in-memory DuckDB, opened when it is first used; from then on its settings are locked, but for CHANGEABLE.
 
-    def __init__(self, **bounds: str) -> None:
-        self.settings, self.connection = SETTINGS | bounds, None
+    allowed: the files, and the folders with all files in them, that it may open beside its own temporary ones; None: any.
+    """
+
+    def __init__(self, allowed: "tuple[list[str], list[str]] | None" = None, **bounds: str) -> None:
+        self.settings, self.allowed, self.connection = SETTINGS | bounds, allowed, None
 
     def cursor(self) -> Connection:
         if self.connection is None:
             import duckdb
 
             self.connection = duckdb.connect(":memory:", config=self.settings)
+            if self.allowed is not None:
+                for setting, paths in zip(("allowed_paths", "allowed_directories"), self.allowed, strict=True):
+                    self.connection.execute(f"set {setting} = ?", [paths])
+                self.connection.execute("set enable_external_access = false")
+            self.connection.execute("set autoload_known_extensions = false")  # only now: TimeZone loads a part of DuckDB itself
+            self.connection.execute("set allowed_configs = ?", [CHANGEABLE])
+            self.connection.execute("set lock_configuration = true")
         return self.connection.cursor()
 
     def close(self) -> None:
@@ -56,20 +68,29 @@ def connect() -> Connection:
 
 
 @contextmanager
-def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None) -> Iterator[None]:
-    """Limit DuckDB's memory to `limit`, such as 4GB; it writes the rest to `folder`, which is removed afterwards.
+def bounded(
+    limit: str,
+    folder: str | Path,
+    *,
+    files: Iterable[str] | None = None,
+    outputs: Iterable[str] = (),
+    of_job: int | None = None,
+) -> Iterator[str]:
+    """Limit DuckDB's memory to `limit`, such as 4GB, and the files that it may open; give `folder`, removed afterwards.
 
-    of_job: megabytes that the job asks for, of which DuckDB gets at most its SHARE, as a cluster kills a job that takes more.
-    Raises ConfigError if the limit is too low.
+    It writes to `folder` what exceeds its memory. files: all that it may open beside those in `folder` and `outputs`, with
+    what is written beside these on the way; None: any. of_job: megabytes that the job asks for, of which DuckDB gets at most
+    its SHARE, as a cluster kills a job that takes more. Raises ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
         bound = f"{SHARE * of_job:.0f}MB"
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
-    with empty_folder(folder):
-        _databases.append(_Database(memory_limit=bound, temp_directory=str(folder)))
+    with empty_folder(folder) as place:
+        allowed = None if files is None else _allowed(files, list(outputs), place)
+        _databases.append(_Database(allowed, memory_limit=bound, temp_directory=place))
         try:
-            yield
+            yield place
         except _out_of_memory() as error:
             problem = str(error).splitlines()[0]  # without DuckDB's advice, which does not apply here
             if "offload" in problem:
@@ -82,6 +103,13 @@ def bounded_memory(limit: str, folder: str | Path, *, of_job: int | None = None)
             _databases.pop().close()
 
 
+def _allowed(files: Iterable[str], outputs: Sequence[str], folder: str) -> tuple[list[str], list[str]]:
+    """The files and folders of `bounded` as DuckDB compares them: it checks a `literal_path` itself, then the file it names."""
+    readable = (path for path in files if not re.search("[\ud800-\udfff]", path))  # bytes that are not UTF-8 are refused later
+    places = [*readable, *outputs, *map(part_of, outputs)], [folder, *map(work_folder_of, outputs)]
+    return tuple([os.path.abspath(form(_local(path))) for path in paths for form in (str, _pattern)] for paths in places)
+
+
 def _out_of_memory() -> type[Exception] | tuple[()]:
     """The exception of DuckDB, if that has been loaded."""
     duckdb = sys.modules.get("duckdb")
@@ -92,17 +120,6 @@ def bytes_of(limit: str) -> float:
     """Bytes of a limit as DuckDB writes it, such as 4GB or 512 MiB."""
     number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
     return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))
-
-
-@contextmanager
-def empty_folder(path: str | Path) -> Iterator[str]:
-    """Create an empty folder, even if a killed process left files in it; remove it afterwards."""
-    shutil.rmtree(path, ignore_errors=True)
-    Path(path).mkdir(parents=True)
-    try:
-        yield str(path)
-    finally:
-        shutil.rmtree(path)
 
 
 def create_table(connection: Connection, table: str, columns: str, rows: Iterable[tuple]) -> None:
@@ -120,8 +137,18 @@ def text(value: str) -> str:
 
 
 def literal_path(path: str) -> str:
-    """Quote the path of a file as an SQL string, in which *, ? and [ are no pattern."""
-    return text(re.sub(r"[*?[]", r"[\g<0>]", path))
+    """Quote the path of a file as an SQL string, in which *, ? and [ are no pattern, ~ no home and `s3:` no place elsewhere."""
+    return text(_pattern(_local(path)))
+
+
+def _local(path: str) -> str:
+    """The path as DuckDB has to be given it to open that file."""
+    return os.path.abspath(path) if re.match(r"[./]*~|\w+:", path) else path
+
+
+def _pattern(path: str) -> str:
+    """The pattern of this path alone."""
+    return re.sub(r"[*?[]", r"[\g<0>]", path)
 
 
 def reader(function: str, paths: Sequence[str], **settings: str) -> str:
@@ -153,6 +180,15 @@ def read_footer(path: str, key: str):
     return row and json.loads(row[0])
 
 
-def write_parquet(columns: "dict[str, np.ndarray]", path: str) -> None:
-    """Write arrays of equal length as the columns of a parquet file."""
-    connect().execute(f"copy (select * from columns) to {text(path)} (format parquet, compression zstd)")
+def write_rows(connection: Connection, rows: str, path: str, *options: str, compression: str = "zstd") -> int:
+    """Write the rows of a query to a parquet file and return their number; options: of `copy`, such as a `footer`."""
+    with replacing(path) as part:
+        settings = ", ".join(["format parquet", f"compression {compression}", *options])
+        return connection.execute(f"copy ({rows}) to {text(_local(part))} ({settings})").fetchone()[0]
+
+
+def write_parquet(columns: "Mapping[str, np.ndarray]", path: str, query: str = "select * from columns") -> None:
+    """Write arrays of equal length as the columns of a parquet file, or the rows of a query on them."""
+    connection = connect()
+    connection.register("columns", columns)
+    write_rows(connection, query, path)

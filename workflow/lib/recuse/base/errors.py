@@ -71,14 +71,3 @@ def says_full(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in FULL
     return not isinstance(error, RecuseError) and any(words in str(error) for words in FULL_IN_WORDS)
-
-
-@contextmanager
-def named(path: str | Path | int) -> Iterator[None]:
-    """Add the path to an error in writing to an open file, which the system omits."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and not isinstance(path, int):
-            error.filename = str(path)
-        raise

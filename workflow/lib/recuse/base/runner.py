@@ -4,7 +4,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
-from recuse.base.database import bounded_memory
+from recuse.base.database import bounded
 from recuse.base.log import logged
 
 
@@ -14,18 +14,18 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     Each parameter of `function` gets the wildcard, input, output or param of its name; files are a path or a list of paths. The
     parameters `inputs` (without the code), `outputs`, `params` and `config` get all of these, by name. A parameter with a
     default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is limited by config's
-    `memory_limit` and the rule's `mem_mb`, and spills next to the log. Raises TypeError if a parameter is none of the rule's
-    names, or several.
+    `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the rule's. Raises TypeError if a
+    parameter is none of the rule's names, or several.
     """
     log, limit, of_job = snakemake.log[0], snakemake.config["memory_limit"], snakemake.resources.get("mem_mb")
-    with logged(log), bounded_memory(limit, f"{log}.spill", of_job=of_job):
+    files, outputs = _flat(_inputs(snakemake)), _flat(_paths(snakemake.output))
+    with logged(log), bounded(limit, f"{log}.spill", files=files, outputs=outputs, of_job=of_job):
         function(**arguments(function, snakemake))
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     """The arguments that `run` calls `function` with."""
-    inputs, outputs = _paths(snakemake.input), _paths(snakemake.output)
-    inputs.pop("code", None)
+    inputs, outputs = _inputs(snakemake), _paths(snakemake.output)
     wildcards, params = dict(snakemake.wildcards.items()), dict(snakemake.params.items())
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
@@ -37,6 +37,15 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
         if values:
             filled[name] = values[0]
     return filled
+
+
+def _inputs(snakemake: Any) -> dict[str, str | list[str]]:
+    """The rule's inputs but for the code."""
+    return {name: paths for name, paths in _paths(snakemake.input).items() if name != "code"}
+
+
+def _flat(named: dict[str, str | list[str]]) -> list[str]:
+    return [path for paths in named.values() for path in ([paths] if isinstance(paths, str) else paths)]
 
 
 def _paths(files: Any) -> dict[str, str | list[str]]:

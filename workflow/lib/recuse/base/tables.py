@@ -3,9 +3,10 @@
 import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
-from recuse.base.errors import named
+from recuse.base.outputs import replacing
 
 
 def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[Mapping], *, study: str | None = None) -> None:
@@ -14,7 +15,8 @@ def write_table(path: str | Path | int, columns: Sequence[str], rows: Iterable[M
     A missing key, None or NaN is an empty field, a float its `repr`. study: of rows without one. Raises ValueError about a key
     not in `columns`.
     """
-    with named(path), open(path, "w", newline="", encoding="utf-8") as file:
+    place = nullcontext(path) if isinstance(path, int) else replacing(path)
+    with place as target, open(target, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         shared = {} if study is None else {"study": study}

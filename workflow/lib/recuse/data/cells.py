@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_parquet
+from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_parquet, write_rows
 from recuse.base.errors import DataError
 
 LEVELS = "levels"  # key of the metadata in the footer
@@ -159,7 +159,7 @@ def count_shard(ratings: str, counts: str) -> None:
     Counts are additive over shards, whichever shards the rows of a cell are in.
     """
     connection, query = _counting(ratings)
-    connection.execute(f"copy ({query} order by all) to {text(counts)} (format parquet, {as_metadata(levels_of(ratings))})")
+    write_rows(connection, f"{query} order by all", counts, as_metadata(levels_of(ratings)), compression="snappy")
 
 
 def gather_cells(counts: Sequence[str], cells: str) -> None:

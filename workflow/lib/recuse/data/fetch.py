@@ -2,13 +2,11 @@
 
 import hashlib
 import http.client
-import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from urllib.parse import quote, urlsplit
@@ -17,6 +15,7 @@ from uuid import uuid4
 
 from recuse.base.errors import ConfigError, FetchError
 from recuse.base.log import steps
+from recuse.base.outputs import replacing
 from recuse.base.words import counted
 
 MIRROR_ADVICE = (
@@ -74,6 +73,7 @@ def fetch(
         reraise=True,
     )
     try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
         destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
         if not _take_from_cache(cached, destination, blob):
             retrying(_obtain, place, cached, destination, blob, timeout=timeout, deadline=deadline)
@@ -119,19 +119,6 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return Path(setting_of(environment, "CACHE") or user_cache_path("recuse")).expanduser()
 
 
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Give a new file beside `target`, which replaces it if the block succeeds and is removed if it fails."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Not tempfile: its files are readable by their owner only, and a cache may be shared.
-    temporary = target.with_name(f".{uuid4().hex}.part")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _verify(file: Path, blob: str, *, transient: bool) -> None:
     actual = git_blob_id(file)
     if actual != blob:
@@ -142,9 +129,9 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
     """Copy the cached file to `destination`; False if it is absent, or damaged and now removed."""
     try:
         # The copy is verified, not the cached file, which another process may replace or remove meanwhile.
-        with _replacing(destination) as copy:
+        with replacing(destination) as copy:
             shutil.copyfile(cached, copy)
-            _verify(copy, blob, transient=False)
+            _verify(Path(copy), blob, transient=False)
     except FileNotFoundError:
         return False
     except _Failure as failure:
@@ -158,7 +145,10 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
 def _obtain(
     place: str | Path, cached: Path, destination: Path, blob: str, *, timeout: tuple[float, float], deadline: float
 ) -> None:
-    with _replacing(destination) as copy, _replacing(cached) as download:
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile: its files are readable by their owner only, and a cache may be shared.
+    download = cached.with_name(f".{uuid4().hex}.part")
+    with replacing(destination) as copy, replacing(cached, str(download)):
         if isinstance(place, Path):
             if not place.is_file():
                 raise _Failure("a folder" if place.is_dir() else "no such file", transient=False)

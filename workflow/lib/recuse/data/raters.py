@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, create_table, files, text
+from recuse.base.database import Connection, connect, create_table, files, text, write_rows
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
@@ -67,10 +67,8 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
             f"{path}, column prompt_id: found no prompt that the study rates: its first is '{theirs}' in dataset "
             f"'{of_theirs}', the study's '{ours}' in '{of_ours}'; write the same ids and datasets in both files"
         )
-    connection.execute(f"""
-        copy (select model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating
-              from typed where rating_number is not null order by dimension, record)
-        to {text(output)} (format parquet, compression zstd)""")
+    canonical = "model_name as model, dimension, dataset, prompt_id, team, rater, rating_number::integer as rating"
+    write_rows(connection, f"select {canonical} from typed where rating_number is not null order by dimension, record", output)
 
 
 def _create_typed(connection: Connection, path: str, columns: Sequence[str], name_of_model: str) -> int:

@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.database import Connection, connect, create_table, empty_folder, files, text
+from recuse.base.database import Connection, connect, create_table, files, write_rows
 from recuse.base.errors import DataError
+from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
@@ -96,7 +97,7 @@ def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str
     Raises DataError naming file, line and column for a missing file or column, a CSV file or a study without rows, what CHECKS
     refuses, and a judge-model-dimension-dataset-prompt that occurs twice.
     """
-    with empty_folder(f"{ratings}.unsorted") as folder:
+    with empty_folder(work_folder_of(ratings)) as folder:
         checked, plan, rows = _checked_and_planned(study, source, folder)
         _write(source, checked, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
@@ -130,11 +131,11 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
 
     Sorted, the rows of one shard are found without reading the others.
     """
-    with empty_folder(f"{checked}.unsorted") as folder:
+    with empty_folder(work_folder_of(checked)) as folder:
         rows, _ = _check_rows(source, folder)
         summarise(rows, summary)
         ordered = f"select * exclude (fault) from {files(rows)} order by prompt_id"
-        connect().execute(f"copy ({ordered}) to {text(checked)} (format parquet, compression zstd)")
+        write_rows(connect(), ordered, checked)
 
 
 def plan_study(study: str, source: StudyFiles, *, summaries: Sequence[str], shards: int, plan: str, completeness: str) -> None:
@@ -152,7 +153,7 @@ def write_shard(source: StudyFiles, *, checked: Sequence[str], plan: str, shard:
 
     All shards in order are what `normalise` writes. DataError if a judge-model-dimension-dataset-prompt occurs twice.
     """
-    with empty_folder(f"{ratings}.unsorted") as folder:
+    with empty_folder(work_folder_of(ratings)) as folder:
         _write(source, checked, Plan.read(plan), shard, ratings=ratings, folder=folder)
 
 
@@ -191,8 +192,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, t
     for file, rows, path in zip(source.files, typed, paths, strict=True):
         with reading(file.path):
             faults_of = f"select *, {fault_number(CHECKS)} as fault from ({rows})"
-            query = f"copy (select {columns} from ({faults_of})) to {text(path)} (format parquet, compression uncompressed)"
-            count = connection.execute(query).fetchone()[0]
+            count = write_rows(connection, f"select {columns} from ({faults_of})", path, compression="uncompressed")
         if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
             raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
         if connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, files, footer, read_footer, text
+from recuse.base.database import Connection, connect, files, footer, read_footer, text, write_rows
+from recuse.base.outputs import write_text
 from recuse.data.cells import Levels, as_metadata
 
 COUNTED = {
@@ -42,7 +43,7 @@ def summarise(checked: Sequence[str], path: str) -> None:
         levels = connection.execute(f"select distinct {column} from {rows} where {column} is not null order by all").fetchall()
         summary[key] = [level for (level,) in levels]
     by_prompt = f"select prompt_id, dataset, dimension, {COUNTS} from {rows} group by all"
-    connection.execute(f"copy ({by_prompt}) to {text(path)} (format parquet, compression zstd, {footer(KEY, summary)})")
+    write_rows(connection, by_prompt, path, footer(KEY, summary))
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Plan:
 
     def write(self, path: str) -> None:
         """Write the plan as JSON."""
-        Path(path).write_text(json.dumps(asdict(self), ensure_ascii=False), "utf-8")
+        write_text(path, json.dumps(asdict(self), ensure_ascii=False))
 
     @classmethod
     def read(cls, path: str) -> "Plan":
@@ -172,9 +173,8 @@ def sort_rows(connection: Connection, checked: Sequence[str], levels: Levels, sh
     The group has the dataset, so two rows with the same prompt_id and group_code are a fault, and the order is unique.
     """
     inside = "false" if shard.first is None else f"prompt_id between {text(shard.first)} and {text(shard.last)}"
-    connection.execute(f"""
-        copy ({coded(connection, checked, levels)} where {inside} order by prompt_id, dataset_places.place, group_code)
-        to {text(path)} (format parquet, compression uncompressed)""")
+    rows = f"{coded(connection, checked, levels)} where {inside} order by prompt_id, dataset_places.place, group_code"
+    write_rows(connection, rows, path, compression="uncompressed")
 
 
 def coded(connection: Connection, checked: Sequence[str], levels: Levels) -> str:
@@ -220,9 +220,7 @@ def write_sorted(connection: Connection, path: str, plan: Plan, *, first: int, r
     dataset, last = (levels.sql_place("dataset", code) for code in ("group_code", "last_group"))
     begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
     rows = f"select *, {begins} as begins from ({_with_last(path, COUNTED[plan.complete])})"
-    connection.execute(
-        f"copy (select {selected} from ({rows})) to {text(ratings)} (format parquet, compression zstd, {as_metadata(levels)})"
-    )
+    write_rows(connection, f"select {selected} from ({rows})", ratings, as_metadata(levels))
 
 
 def _with_last(path: str, condition: str = "true") -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.base.database import connect, create_table, text
+from recuse.base.database import connect, create_table, write_rows
 from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
 from recuse.inference.idiosyncrasy import AdditiveFit
@@ -292,6 +292,4 @@ def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, st
     rows = f"""select {", ".join(KEYS)}, rating_unit, {bias} as bias
                from ({spec.selection.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
                left join family_bias on family_bias.term = judge_family::varchar"""
-    connection.execute(
-        f"copy (select *, rating_unit - bias as debiased_unit from ({rows})) to {text(path)} (format parquet, compression zstd)"
-    )
+    write_rows(connection, f"select *, rating_unit - bias as debiased_unit from ({rows})", path)

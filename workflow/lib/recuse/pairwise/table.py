@@ -6,7 +6,7 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 import difflib
 from collections.abc import Sequence
 
-from recuse.base.database import Connection, connect, name, text
+from recuse.base.database import Connection, connect, name, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
@@ -148,7 +148,7 @@ def normalise(
     counts = _completeness(connection, study)
     if both_orders:
         check_both_orders(connection, sum(row["one_order"] for row in counts))
-    connection.execute(f"copy ({CANONICAL}) to {text(comparisons)} (format parquet, compression zstd)")
+    write_rows(connection, CANONICAL, comparisons)
     write_table(completeness, PAIRWISE_COMPLETENESS, counts)
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
 
-from recuse.base.errors import named
+from recuse.base.outputs import replacing
 from recuse.base.words import UNWRITABLE
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 
@@ -160,5 +160,5 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     `title` is for screen readers and searches: a sentence without numbers.
     """
     for path in map(Path, outputs):
-        with named(path):
-            figure.savefig(path, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": title})
+        with replacing(path) as part:
+            figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": title})

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.base.database import connect, name, text
+from recuse.base.database import name, write_parquet
 from recuse.base.tables import COMPARISONS, CONTROL, ORDERS, OUTCOMES, WORSENING
 from recuse.published.attacks import AUTHOR, MAIN, second_answer
 
@@ -161,7 +161,7 @@ def write_comparisons(columns: Mapping[str, np.ndarray], path: str) -> None:
     """Write columns of COMPARISONS, as `join` gives them, to a parquet file; NONE is written as no value."""
     values = [f"nullif({column}, {NONE})" if column in NUMBERS else f"{name(column)}::varchar" for column in columns]
     picked = ", ".join(f"{value} as {name(column)}" for value, column in zip(values, columns, strict=True))
-    connect().execute(f"copy (select {picked} from columns) to {text(path)} (format parquet, compression zstd)")
+    write_parquet(columns, path, f"select {picked} from columns")
 
 
 def planted_success(experiment: str, condition: str, judge: str, model_b: str, success: float) -> dict:

@@ -5,7 +5,7 @@ Human scores are a column of the ratings, or in separate files, joined by model,
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from recuse.base.database import Connection, connect, create_table, files, text
+from recuse.base.database import Connection, connect, create_table, files, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
@@ -89,14 +89,14 @@ def import_ratings(
     raise_first_fault(connection, "typed", CHECKS, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
     key = _create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
-    connection.execute(f"""
-        copy (select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
-                     dataset, prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
-                     dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("typed", kept)}
-              from (select *, {whole("rating_number", step)}::integer as rating_step,
-                           {in_steps("gt_number", step)} as gt_step from typed) as typed
-              left join human_scores using ({", ".join(key)}))
-        to {text(outputs["ratings"])} (format parquet, compression zstd)""")
+    rows = f"""
+        select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
+               dataset, prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
+               dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("typed", kept)}
+        from (select *, {whole("rating_number", step)}::integer as rating_step,
+                     {in_steps("gt_number", step)} as gt_step from typed) as typed
+        left join human_scores using ({", ".join(key)})"""
+    write_rows(connection, rows, outputs["ratings"])
     if raters:
         _write_raters(connection, outputs["raters"], key=key, step=step)
     rows = [*counts_of(connection, outputs["ratings"]), *_counts_of_scores(connection, key, raters=raters)]
@@ -252,13 +252,13 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
 def _write_raters(connection: Connection, path: str, *, key: Sequence[str], step: float) -> None:
     """Write single raters' scores of rated completions (parquet), in whole steps, for `recuse.data.raters`."""
     dataset = "dataset" if "dataset" in key else "min(dataset) as dataset"
-    connection.execute(f"""
-        copy (select model_name as model, dimension, dataset, prompt_id, rater,
-                     {whole("score", step)}::integer as rating
-              from (select scores.* exclude (dataset), rated.dataset
-                    from (select *, row_number() over () as place from scored where score is not null) as scores
-                    join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
-              order by place) to {text(path)} (format parquet, compression zstd)""")
+    rows = f"""
+        select model_name as model, dimension, dataset, prompt_id, rater, {whole("score", step)}::integer as rating
+        from (select scores.* exclude (dataset), rated.dataset
+              from (select *, row_number() over () as place from scored where score is not null) as scores
+              join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
+        order by place"""
+    write_rows(connection, rows, path)
 
 
 def counts_of(connection: Connection, table: str) -> Iterator[dict]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.database import Connection, connect, name, text
+from recuse.base.database import Connection, connect, name, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
@@ -42,10 +42,10 @@ def import_verdicts(
         "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
         for column in (*VERDICT_COLUMNS, FAILURE)
     )
-    connection.execute(f"""
-        copy (select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
-              left join labels using (item, model_a, model_b))
-        to {text(outputs["verdicts"])} (format parquet, compression zstd)""")
+    rows = f"""
+        select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
+        left join labels using (item, model_a, model_b)"""
+    write_rows(connection, rows, outputs["verdicts"])
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))
 
 

@@ -2,16 +2,31 @@
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
 import atexit
+import sys
 from pathlib import Path
+
+sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
+
+from recuse.base.errors import ConfigError
+from recuse.config.load import check_structure
+
+if set("{}") & set(workflow.basedir):
+    raise WorkflowError(f"{workflow.basedir}: braces mean a wildcard to Snakemake; rename the folder")
+HERE = ["config.yaml"] if Path("config.yaml").exists() else []
+try:
+    for path in (*HERE, *workflow.overwrite_configfiles):
+        check_structure(path)
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
 
 
 # The project's own config.yaml, then that of the working directory if it is another, then `--configfile`.
 configfile: f"{workflow.basedir}/config.yaml"
 
 
-if Path("config.yaml").exists():
+for path in HERE:
 
-    configfile: "config.yaml"
+    configfile: path
 
 
 include: "workflow/rules/common.smk"

@@ -121,9 +121,30 @@ def test_bytes_of_a_configuration(path, content):
         start(path)
 
 
+# Each line is eight times the one before.
+LAUGHS = "\n".join(["x0: &x0 [a]", *(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 8)}]" for n in range(1, 11)), ""])
+MERGED = "\n".join(["y0: &y0 {a: 1}", *(f"y{n}: &y{n} {{<<: [{', '.join([f'*y{n - 1}'] * 8)}]}}" for n in range(1, 11))])
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        LAUGHS,
+        MERGED,
+        f"{LAUGHS}studies: {{m: *x9}}",
+        "a: " + "[" * 100_000 + "]" * 100_000,
+        "a: " + "{b: " * 100_000,
+        "a:\n  " + "- " * 100_000,
+        "a: &a {b: {c: *a}}",
+        "seed: 0x" + "f" * 5000,
+        "seed: 1\nseed: 2",
+        "studies: {m: {title: t, files: a.csv, title: u, scales: {A: [0, 1]}}}",
+        'studies: {m: {title: t, files: a.csv, scales: {A: [0, 1], "A": [0, 2]}}}',
+        "confidence: .9999999999999999",
+        "confidence: 0.0000000000000001",
+        "memory_limit: 99999999999999TB",
+        "memory_limit: " + "9" * 400 + "GB",
+        "line_limit: 0.000001KB",
         "title: !!python/object/apply:os.system ['touch owned']",
         "title: !!python/name:os.system",
         "seed: 2024-13-45",
@@ -160,6 +181,19 @@ def test_bytes_of_a_configuration(path, content):
 def test_invalid_values_are_refused(path, text):
     """Tags that name code, values that YAML cannot make, names that lead to other folders, text that no file can contain."""
     path.write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=f"^(config: |{path}: not YAML )"):
+    with pytest.raises(ConfigError, match=rf"^(config: |{path}: not YAML |{path}, line \d+: )") as refused:
         load(str(path))
+    assert len(str(refused.value)) < 1000
     assert os.listdir() == ["own.yaml"]
+
+
+def test_both_lines_of_a_key_are_named(path):
+    path.write_text("studies:\n  m:\n    title: t\n    files: a.csv\n    title: u\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"own\.yaml, line 5: title: already in line 3; keep one of the two"):
+        load(str(path))
+
+
+def test_an_anchor_may_be_used_often_and_a_key_in_several_mappings(path):
+    scales = "a.csv, scales: {A: [0, 4]}"
+    path.write_text(f"studies:\n  m: &m {{title: t, files: {scales}}}\n  n: *m\n  o: {{<<: *m, title: o}}\n", "utf-8")
+    assert [load(str(path))["studies"][name]["title"] for name in "mno"] == ["t", "t", "o"]

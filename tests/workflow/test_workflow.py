@@ -15,7 +15,8 @@ import pytest
 
 from recuse.base.tables import read_table
 from report_pages import Elements
-from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, copy_project, products, snakemake
+from snakemake_forks import forked
+from workflow_runs import BOTH, FIGURES, OF_THE_PAPER, OVERLAY, PARTS, ROOT, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
 
@@ -118,6 +119,31 @@ def assert_like_mine(project, folder):
     assert result.returncode == 0, result.stdout + result.stderr
     theirs = (project / "results" / "mine" / "estimates" / "main.csv").read_text("utf-8")
     assert (folder / HERE).read_text("utf-8") == theirs.replace("mine,", "here,")
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "named.yaml"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1\nseed: 2\n", "line 2: seed: already in line 1; keep one of the two"),
+        ("\n".join(["0: &0 [a]", *(f"{n}: &{n} [{', '.join([f'*{n - 1}'] * 8)}]" for n in range(1, 9))]), "more than 100,000"),
+    ],
+)
+def test_hostile_configuration_stops_before_snakemake_uses_it(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text, "utf-8")
+    configs = ["--configfile", name] if name != "config.yaml" else []
+    result = forked(["-n", "-s", str(ROOT / "Snakefile"), *configs], cwd=tmp_path, env=dict(os.environ), timeout=60)
+    assert result.returncode != 0
+    assert f"{name}, line " in result.stderr
+    assert message in result.stderr
+
+
+def test_braces_in_the_path_of_the_checkout_are_refused(tmp_path):
+    folder = tmp_path / "a {b}"
+    folder.mkdir()
+    result = snakemake(copy_project(folder), "-n")
+    assert result.returncode != 0
+    assert "a {b}: braces mean a wildcard to Snakemake; rename the folder" in result.stderr
 
 
 def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):

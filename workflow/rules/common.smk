@@ -1,10 +1,7 @@
 # Shared by the rules: the checked configuration, and functions for a study's files and settings.
 import os
 import re
-import sys
 from functools import cache, partial
-
-sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
 
 from recuse.base.errors import ConfigError
 from recuse.base.rules import asks, code_of

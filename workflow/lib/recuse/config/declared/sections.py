@@ -108,6 +108,8 @@ RENAMED = {  # former name of a key -> its name
     "conclusions": "robustness_checks",
 }
 DEEPEST = 20  # levels of keys: an alias of YAML may contain itself
+MOST_DIGITS = 300  # of a whole number: Python writes none of 4300, and no floating-point number has more than 309
+LONGEST = 200  # characters of a value in a message
 # Pydantic's type of an error -> what the value should, with the bounds by their names; for other types, pydantic's message.
 SHOULD = {
     "string_type": "be text",
@@ -133,7 +135,9 @@ def validated(section: type[Section], settings: Mapping, *, name: str = "config"
     """Return `settings` as a section; ConfigError, with the name of the file and the key, if they do not fit it."""
     for where, value in _values_in(settings, name):
         if isinstance(value, str) and UNWRITABLE.search(value):
-            raise ConfigError(f"{name}: {where}found {value!a}, with a character that cannot be written; leave it out")
+            raise ConfigError(f"{name}: {where}found {_shown(value)}, with a character that cannot be written; leave it out")
+        if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+            raise ConfigError(f"{name}: {where}found a whole number of more than {MOST_DIGITS} digits; write a smaller one")
     try:
         return section.model_validate(settings)
     except ValidationError as error:
@@ -181,8 +185,14 @@ def _in_words(fault: Mapping, section: type[Section]) -> str:
     else:
         kind = "string_too_short" if bounds.get("min_length") == 1 else kind
         should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
-        message = f"{'names ' if of_key else ''}should {should}, found {value!r}"
+        message = f"{'names ' if of_key else ''}should {should}, found {_shown(value)}"
     return "".join(f"{key}: " for key in path) + message + (f" ({description})" if description else "")
+
+
+def _shown(value: object) -> str:
+    """A value as in Python, in ASCII where it cannot be written, and only its beginning if it is long."""
+    text = ascii(value) if isinstance(value, str) and UNWRITABLE.search(value) else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str]]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from recuse.base.database import bytes_of
 from recuse.base.errors import ConfigError, check_known
 from recuse.config.declared.inference import Inference, SpecSettings, Subset, check_inference, check_redefined
 from recuse.config.declared.sections import Key, Name, Names, Section, Share, Some, optional, required, validated
@@ -14,6 +15,25 @@ from recuse.data.registry import HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
 Dimension = Annotated[str, Field(pattern="^[^/{}]+$")]
+LEAST, MOST = "1KB", "1000TB"
+NEAREST = 1e-6  # to 0 or 1
+
+
+def _possible_level(level: float) -> float:
+    if not NEAREST <= level <= 1 - NEAREST:
+        raise ValueError(f"found {level!r}, of which no interval can be computed; write a level such as 0.95")
+    return level
+
+
+def _possible_size(size: str) -> str:
+    if not bytes_of(LEAST) <= bytes_of(size) <= bytes_of(MOST):
+        raise ValueError(f"found {size[:40]}; write a size from {LEAST} to {MOST}")
+    return size
+
+
+SIZE = r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$"
+Level = Annotated[Share, AfterValidator(_possible_level)]
+Size = Annotated[str, Field(pattern=SIZE), AfterValidator(_possible_size)]
 
 
 def _within_repository(path: str) -> str:
@@ -66,14 +86,17 @@ class Settings(Section):
         "URL or folder from which published files are fetched, laid out <owner>/<repository>/<commit>/<path>. The environment "
         "variable RECUSE_MIRROR overrides it."
     )
-    memory_limit: str = required(
+    memory_limit: Size = required(
         "Memory that DuckDB may use in a job, such as 4GB or 512MB; what exceeds it is spilled to files beside the job's log. "
         "The job itself needs some 200 MB more, up to 1 GB if it fits dozens of slices or models with a bootstrap. On a "
-        "cluster, DuckDB uses at most 60 % of what the job requests (`mem_mb`).",
-        pattern=r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$",
+        "cluster, DuckDB uses at most 60 % of what the job requests (`mem_mb`)."
     )
+    line_limit: Size = required(
+        "Longest line of a CSV file, unpacked; a longer one is refused. Reading takes up to 32 times as much memory."
+    )
+    download_limit: Size = required("Largest published file that is fetched.")
     seed: int = required("Seed of all simulation and resampling.", ge=0)
-    confidence: Share = required("Level of every interval; Play Favorites uses 0.90.")
+    confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
     models: dict[Name, Model] = required("Judges and models, by display name, in the order of the figures.", min_length=1)
     sources: dict[Name, Source] = optional("Published repositories; files must have their git blob ids.", default={})

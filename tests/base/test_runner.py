@@ -38,7 +38,7 @@ def job(tmp_path):
         wildcards=Wildcards(fromdict={"study": "twin"}),
         resources=ResourceList(fromdict={"mem_mb": 1000}),
         log=[str(tmp_path / "fit.log")],
-        config={"memory_limit": "1GB"},
+        config={"memory_limit": "1GB", "line_limit": "2MB"},
     )
 
 
@@ -119,3 +119,38 @@ def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job
         run(fit, job)
     assert (tmp_path / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
     assert capsys.readouterr().err == "error: a.csv, line 2: found 'x'\n"
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b"x"])
+def test_result_that_was_cut_off_is_named(job, tmp_path, monkeypatch, capsys, content):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "results" / "cells.parquet"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    job.input = InputFiles(fromdict={"cells": "results/cells.parquet", "code": []})
+    with pytest.raises(SystemExit):
+        run(lambda *, cells: connect().execute(f"from '{cells}'"), job)
+    message = capsys.readouterr().err
+    assert message.startswith("error: results/cells.parquet: ")
+    assert message.endswith("; delete it and run again, which makes it anew\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(13, "Permission denied", "a.csv"), "error: a.csv: Permission denied; allow access, or name another"),
+        (OSError(27, "File too large", "a.csv"), "error: a.csv: File too large; the system limits the size of files: raise"),
+        (KeyError("x" * 5000), "error: KeyError in runner.py, line "),
+    ],
+)
+def test_any_other_error_is_one_sentence_too(job, tmp_path, capsys, error, message):
+    def fit():
+        raise error
+
+    with pytest.raises(SystemExit):
+        run(fit, job)
+    text = capsys.readouterr().err
+    assert text.startswith(message)
+    assert text.count("\n") == 1
+    assert len(text) < 600
+    assert ("Traceback" in (tmp_path / "fit.log").read_text()) == isinstance(error, KeyError)

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from recuse.base.database import bounded
-from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, check_known, full_disk_named
+from recuse.base.database import bounded, bytes_of
+from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
 from recuse.data.registry import files_in, named_files, parts_of, raw_files
 
@@ -40,14 +40,21 @@ def command() -> NoReturn:
 
 
 def main() -> int:
-    """Run the command that the command line names; returns the exit status."""
+    """Run the command that the command line names; returns the exit status.
+
+    In Python's development mode (`python -X dev -m recuse`), a fault of this project prints its traceback.
+    """
     arguments = _parser().parse_args()
     try:
-        with full_disk_named(gettempdir()):
+        with in_one_sentence(gettempdir()):
             arguments.run(arguments)
     except RecuseError as error:
+        if isinstance(error, UnexpectedError) and sys.flags.dev_mode:
+            raise
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130  # as a shell reports it
     return 0
 
 
@@ -259,11 +266,12 @@ def _paths(settings: Mapping) -> list[str]:
 
 @contextmanager
 def in_folder(inputs: Inputs) -> Iterator[str]:
-    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and config's `memory_limit`."""
+    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the limits of config."""
     settings = inputs.settings.get("import", {})
     named = [*(file.path for file in inputs.files), *_paths(settings.get("references", {}))]
     files = [*filter(None, [inputs.settings.get("raters")]), *(path for name in named for path in files_in(name))]
-    with TemporaryDirectory() as place, bounded(inputs.config["memory_limit"], f"{place}/work", files=files) as folder:
+    limit, longest_line = inputs.config["memory_limit"], int(bytes_of(inputs.config["line_limit"]))
+    with TemporaryDirectory() as place, bounded(limit, f"{place}/work", files=files, longest_line=longest_line) as folder:
         yield folder
 
 

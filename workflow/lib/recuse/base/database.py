@@ -28,6 +28,7 @@ SETTINGS = {
     "TimeZone": "UTC",  # times are the same text on every machine
 }
 CHANGEABLE = ("perfect_ht_threshold", "parquet_metadata_cache")  # settings that a query may change: they alter only its speed
+LONGEST_LINE = 2_000_000  # bytes, DuckDB's own bound
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
 
@@ -37,8 +38,11 @@ class _Database:
     allowed: the files, and the folders with all files in them, that it may open beside its own temporary ones; None: any.
     """
 
-    def __init__(self, allowed: "tuple[list[str], list[str]] | None" = None, **bounds: str) -> None:
+    def __init__(
+        self, longest_line: int = LONGEST_LINE, allowed: "tuple[list[str], list[str]] | None" = None, **bounds: str
+    ) -> None:
         self.settings, self.allowed, self.connection = SETTINGS | bounds, allowed, None
+        self.longest_line = longest_line
 
     def cursor(self) -> Connection:
         if self.connection is None:
@@ -67,6 +71,11 @@ def connect() -> Connection:
     return _databases[-1].cursor()
 
 
+def longest_line() -> int:
+    """Bytes of the longest line that a CSV file may have."""
+    return _databases[-1].longest_line
+
+
 @contextmanager
 def bounded(
     limit: str,
@@ -75,12 +84,14 @@ def bounded(
     files: Iterable[str] | None = None,
     outputs: Iterable[str] = (),
     of_job: int | None = None,
+    longest_line: int = LONGEST_LINE,
 ) -> Iterator[str]:
     """Limit DuckDB's memory to `limit`, such as 4GB, and the files that it may open; give `folder`, removed afterwards.
 
     It writes to `folder` what exceeds its memory. files: all that it may open beside those in `folder` and `outputs`, with
     what is written beside these on the way; None: any. of_job: megabytes that the job asks for, of which DuckDB gets at most
-    its SHARE, as a cluster kills a job that takes more. Raises ConfigError if the limit is too low.
+    its SHARE, as a cluster kills a job that takes more. longest_line: bytes that a line of a CSV file may have. Raises
+    ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
     if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
@@ -88,10 +99,10 @@ def bounded(
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder) as place:
         allowed = None if files is None else _allowed(files, list(outputs), place)
-        _databases.append(_Database(allowed, memory_limit=bound, temp_directory=place))
+        _databases.append(_Database(longest_line, allowed, memory_limit=bound, temp_directory=place))
         try:
             yield place
-        except _out_of_memory() as error:
+        except error_of_duckdb("OutOfMemoryException") as error:
             problem = str(error).splitlines()[0]  # without DuckDB's advice, which does not apply here
             if "offload" in problem:
                 raise DiskError(
@@ -110,10 +121,10 @@ def _allowed(files: Iterable[str], outputs: Sequence[str], folder: str) -> tuple
     return tuple([os.path.abspath(form(_local(path))) for path in paths for form in (str, _pattern)] for paths in places)
 
 
-def _out_of_memory() -> type[Exception] | tuple[()]:
+def error_of_duckdb(kind: str = "Error") -> type[Exception] | tuple[()]:
     """The exception of DuckDB, if that has been loaded."""
     duckdb = sys.modules.get("duckdb")
-    return duckdb.OutOfMemoryException if duckdb else ()
+    return getattr(duckdb, kind) if duckdb else ()
 
 
 def bytes_of(limit: str) -> float:

@@ -1,12 +1,14 @@
 """The errors of this project: each says what was found, where, and what to write instead."""
 
 import difflib
-import errno
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
+from traceback import walk_tb
+
+LONGEST = 300  # characters of another's message
 
 
 class RecuseError(Exception):
@@ -30,7 +32,11 @@ class DesignError(RecuseError):
 
 
 class DiskError(RecuseError):
-    """A disk is full; names the place."""
+    """The system refuses a file, most often because a disk is full; names the place."""
+
+
+class UnexpectedError(RecuseError):
+    """Any other error, which is a fault of this project; its cause has the traceback."""
 
 
 def check_known(where: str, names: Iterable[str], known: Collection[str], place: str) -> None:
@@ -47,27 +53,50 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"
 
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
-FULL_IN_WORDS = ("No space left on device", "Disk quota exceeded")
+FULL = ("No space left on device", "Disk quota exceeded")
+REMEDIES = {  # what the system says, also within a message of DuckDB -> what to do
+    **dict.fromkeys(FULL, "make room there{}, and run again"),
+    "File too large": "the system limits the size of files: raise that (`ulimit -f`), and run again",
+    "Too many open files": "the system limits the number of open files: raise that (`ulimit -n`), and run again",
+    "Permission denied": "allow access, or name another place",
+}
 
 
 @contextmanager
-def full_disk_named(*folders: str | Path) -> Iterator[None]:
-    """Turn any error about a full disk into DiskError, with its file, or, if it names none, with these `folders`."""
+def in_one_sentence(*folders: str | Path) -> Iterator[None]:
+    """Turn every error that is none of this project's into one: DiskError, if it is the system's, else UnexpectedError.
+
+    An error of the system that names no file names these `folders`.
+    """
     try:
         yield
-    except BaseException as error:  # also of DuckDB, which is not imported for it
-        if not says_full(error):
-            raise
-        quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
-        file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
-        place = file or " or ".join(map(str, folders))
-        other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
-        raise DiskError(f"{place}: no space left on the disk; make room there{other}, and run again") from error
+    except RecuseError:
+        raise
+    except Exception as error:  # also of DuckDB, which is not imported for it
+        raise _of_system(error, folders) or _unexpected(error) from error
 
 
-def says_full(error: BaseException) -> bool:
-    """Whether an error other than the project's own is about a full disk."""
+def _of_system(error: Exception, folders: Iterable[str | Path]) -> DiskError | None:
+    """An error of the system, or of DuckDB or another library that quotes one; else None."""
+    problem = next((problem for problem in REMEDIES if problem in str(error)), None)
     if isinstance(error, OSError):
-        return error.errno in FULL
-    return not isinstance(error, RecuseError) and any(words in str(error) for words in FULL_IN_WORDS)
+        problem = error.strerror or str(error)
+    elif problem is None:
+        return None
+    quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
+    file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
+    place = str(file or " or ".join(map(str, folders)))
+    other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
+    remedy = REMEDIES.get(problem, "see whether this file can be read and written").format(other)
+    return DiskError(f"{place}: {'no space left on the disk' if problem in FULL else problem}; {remedy}")
+
+
+def _unexpected(error: Exception) -> UnexpectedError:
+    """An error that names what happened, and where in the code of this project."""
+    lines = [(code.f_code.co_filename, line) for code, line in walk_tb(error.__traceback__)]
+    ours = [f"{Path(file).name}, line {line}" for file, line in lines if "recuse" in Path(file).parts] or ["?"]
+    words = " ".join(str(error).split())[:LONGEST]
+    return UnexpectedError(
+        f"{type(error).__name__} in {ours[-1]}: {words}; this is a fault of recuse, which should have taken the input or said "
+        "what is wrong with it: please report it"
+    )

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_st
 from pathlib import Path
 from typing import TypeVar
 
-from recuse.base.errors import RecuseError, full_disk_named, says_full
+from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
 
 Item = TypeVar("Item")
 EVERY = 5.0  # seconds between two lines, and before the first
@@ -67,25 +67,22 @@ def duration(seconds: float) -> str:
 def logged(path: str) -> Iterator[None]:
     """Redirect stdout and stderr to the log at `path`.
 
-    One of the project's own errors, or a full disk (on which the log may have no room), is written as its message alone, in the
-    log and on the terminal, and ends the process with status 1. Any other exception is a bug: its traceback goes to the log.
+    An error (see recuse.base.errors.in_one_sentence) is written as one sentence, in the log and on the terminal, and ends the
+    process with status 1. If it is a fault of this project, its traceback goes to the log.
     """
     terminal = sys.stderr
     try:
         with (
-            full_disk_named(Path(path).parent),
+            in_one_sentence(Path(path).parent),
             open(path, "w", encoding="utf-8", buffering=1) as log,
             redirect_stdout(log),
             redirect_stderr(log),
         ):
-            try:
-                yield
-            except BaseException as error:
-                if not isinstance(error, RecuseError) and not says_full(error):
-                    traceback.print_exc(file=log)
-                raise
+            yield
     except RecuseError as error:
         print(f"error: {error}", file=terminal)
-        with suppress(OSError), open(path, "a", encoding="utf-8") as log:
+        with suppress(OSError), open(path, "a", encoding="utf-8") as log:  # which may have no room
+            if isinstance(error, UnexpectedError):
+                traceback.print_exception(error.__cause__, file=log)
             print(f"error: {error}", file=log)
         sys.exit(1)

@@ -1,11 +1,16 @@
 """A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
-from recuse.base.database import bounded
+from recuse.base.database import bounded, bytes_of, error_of_duckdb
+from recuse.base.errors import DataError
 from recuse.base.log import logged
+
+RESULTS = "results"  # the folder of what jobs write
 
 
 def run(function: Callable[..., None], snakemake: Any) -> None:
@@ -17,10 +22,28 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
     `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the rule's. Raises TypeError if a
     parameter is none of the rule's names, or several.
     """
-    log, limit, of_job = snakemake.log[0], snakemake.config["memory_limit"], snakemake.resources.get("mem_mb")
+    log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     files, outputs = _flat(_inputs(snakemake)), _flat(_paths(snakemake.output))
-    with logged(log), bounded(limit, f"{log}.spill", files=files, outputs=outputs, of_job=of_job):
+    limits = {"limit": config["memory_limit"], "longest_line": int(bytes_of(config["line_limit"])), "of_job": of_job}
+    with logged(log), bounded(**limits, folder=f"{log}.spill", files=files, outputs=outputs), _intact(files):
         function(**arguments(function, snakemake))
+
+
+@contextmanager
+def _intact(inputs: Sequence[str]) -> Iterator[None]:
+    """Raise DataError about an input of 0 bytes from an earlier job, and about one that DuckDB cannot read."""
+    results = [path for path in inputs if Path(path).parts[0] == RESULTS]
+    remedy = "delete it and run again, which makes it anew"
+    for path in results:
+        if Path(path).is_file() and Path(path).stat().st_size == 0:
+            raise DataError(f"{path}: found 0 bytes where an earlier job wrote a file; {remedy}")
+    try:
+        yield
+    except error_of_duckdb() as error:
+        path = next((path for path in results if path in str(error)), None)
+        if path is None:
+            raise
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]}); {remedy}") from error
 
 
 def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:

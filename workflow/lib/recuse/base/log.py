@@ -55,6 +55,12 @@ def steps(
                 bar.update(min(size(item), total - bar.n) if total else size(item))  # the last may be less
 
 
+def warn(message: str) -> None:
+    """Print a warning to the log and to the terminal that started the process."""
+    for stream in {sys.stderr, sys.__stderr__} - {None}:
+        print(f"warning: {message}", file=stream)
+
+
 def duration(seconds: float) -> str:
     """A time to wait: `40 s`, `12 min`, `3 h`."""
     for unit, length in (("h", 3600), ("min", 60)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
 from recuse.base.words import counted, enumerated
-from recuse.data.files import place_of
+from recuse.data.files import as_number, place_of
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values in a line for config
@@ -41,7 +41,7 @@ DECLARED_SCALE = Check(
 )
 IS_LENGTH = Check(
     "pred_length",
-    f"pred_length is not null and coalesce(not try_cast(pred_length as double) {LENGTHS}, true)",
+    f"pred_length is not null and coalesce(not {as_number('pred_length')} {LENGTHS}, true)",
     "which is not a length",
     "'write a number of tokens, 0 or more, or leave it empty if missing'",
 )

@@ -1,24 +1,26 @@
 """Raw files as they come: their columns, their rows as text, and the place of a row in its file."""
 
 import csv
-import gzip
+import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from os.path import exists, isfile
 from pathlib import Path
-from typing import IO
 
 from recuse.base.database import Connection, files, name, reader, text
 from recuse.base.errors import DataError
+from recuse.data.intact import check_pages, lines_of, opened
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
-CSV = {"encoding": "utf-8-sig", "newline": ""}
+NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
+BLANKS = " \t\n\r\v\f"
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
@@ -42,11 +44,13 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
         raise DataError(f"{path}: found a folder or a pipe; write a CSV or parquet file, which can be read more than once")
     if path.endswith(".parquet"):
         with reading(path):
+            check_pages(path)
             return list(connection.execute(f"select * from {files([path])} limit 0").fetchnumpy())
+    lines_of(path)  # reads it whole
     try:
-        with _open(path, "rt", **CSV) as file:
+        with _opened(path) as file:
             header = next(csv.reader(file), [])
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         problem = "it is UTF-16" if isinstance(error, UnicodeDecodeError) and is_utf16(path) else error
         raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
     if not header:
@@ -141,6 +145,20 @@ def missing_as_null(column: str, words: Sequence[str]) -> str:
     return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
 
 
+def as_number(column: str) -> str:
+    """SQL for a text as a number, NULL if it is none: digits, a point, a sign and an exponent, or inf, with blanks around."""
+    # DuckDB takes more: 1_0 as 10, +-1 as -1, and words. What has none of their letters needs no second look, which is slow.
+    ordinary = f"({column} between '.' and ':' and not contains({column}, '_'))"
+    blanks = f"[{BLANKS}]*"
+    is_one = f"{ordinary} or regexp_full_match({column}, {text(blanks + NUMBER + blanks)}, 'i')"
+    return f"case when {is_one} then try_cast({column} as double) end"
+
+
+def is_number(word: object) -> bool:
+    """Whether a word of the configuration is a finite number, as `as_number` defines it."""
+    return bool(re.fullmatch(NUMBER, str(word).strip(BLANKS).lower())) and math.isfinite(float(word))
+
+
 def place_in(path: str, columns: Collection[str]) -> str:
     """SQL for file and record of a row of a file with these columns; of an imported table, those of the user's file."""
     if set(SOURCE) <= set(columns) and path.endswith(".parquet"):
@@ -155,24 +173,24 @@ def place_of(path: str, record: int) -> str:
         return f"{path}, {UNITS.get(suffix, 'row')} {record}"
     csv.field_size_limit(LONGEST_FIELD)
     line, passed = 0, -1  # the header is record 0
-    with _open(path, "rt", **CSV) as file:
-        reader = csv.reader(file)
-        for row in reader:
+    with _opened(path) as file:
+        rows = csv.reader(file)
+        for row in rows:
             passed += bool(row)  # blank lines are no records
             if row and passed == record:
                 return f"{path}, line {line + 1}"
-            line = reader.line_num
+            line = rows.line_num
     return f"{path}, row {record}"
 
 
 def is_utf16(path: str) -> bool:
     """Whether the first bytes of a file (plain or gzip) are the mark of UTF-16. Raises what reading raises."""
-    with _open(path, "rb") as file:
+    with opened(path) as file:
         return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-def _open(path: str, mode: str, **options: str) -> IO:
-    return (gzip.open if path.endswith(".gz") else open)(path, mode, **options)
+def _opened(path: str) -> TextIOWrapper:
+    return TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
 
 
 def _wrong_in_table(path: str, complaint: str) -> str:

@@ -8,7 +8,8 @@ from recuse.base.database import Connection, connect, create_table, files, text,
 from recuse.base.errors import DataError
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
-from recuse.data.files import check_columns, columns_of, read_as_texts, reading, texts_of
+from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
+from recuse.data.lines import check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")
@@ -50,6 +51,7 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
         count = _create_typed(connection, path, columns, registry.sql_name("name", "model"))
     if count == 0:
         raise DataError(f"{path}: the file holds no rows; it needs one row per rater and completion")
+    check_lines(connection, path, count, {*REQUIRED, "team"} - {"prompt_id"})
     raise_first_fault(connection, "typed", CHECKS)
     twice = first_twice(connection, "typed", KEY)
     if twice is not None:
@@ -89,7 +91,7 @@ def _create_typed(connection: Connection, path: str, columns: Sequence[str], nam
              datasets as (select distinct dataset, dataset as rated_dataset from rated),
              texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation})
         select texts.*, {name_of_model} as model_name, scale_low, scale_high, rated_dataset,
-               try_cast(rating as double) as rating_number,
+               {as_number("rating")} as rating_number,
                (select string_agg(dimension, ', ' order by dimension) from scales) as all_dimensions,
                (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
         from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""

@@ -13,7 +13,8 @@ from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
-from recuse.data.files import RatingsFile, checked_columns, place_of, reading, select_rows
+from recuse.data.files import OPTIONAL, REQUIRED, RatingsFile, as_number, checked_columns, place_of, reading, select_rows
+from recuse.data.lines import check_lines
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import (
     COUNTED,
@@ -28,6 +29,7 @@ from recuse.data.shards import (
     write_sorted,
 )
 
+ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id"}  # a prompt may be its own id
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
@@ -195,6 +197,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, t
             count = write_rows(connection, f"select {columns} from ({faults_of})", path, compression="uncompressed")
         if count == 0 and not file.path.endswith(".parquet"):  # of parts, some may have no rows
             raise DataError(f"{file.path}: the file holds no rows; it needs one row per judge, model and prompt")
+        check_lines(connection, file.path, count, ON_ONE_LINE)
         if connection.execute(f"select count(fault) from {files([path])}").fetchone()[0]:
             faulty.append(rows)
     if faulty:
@@ -233,8 +236,8 @@ def _open(source: StudyFiles) -> tuple[Connection, list[str], dict[str, tuple[in
     typed = f"""
         select rows.*, {registry.sql_name("judges.name", "judge")} as judge_name,
                {registry.sql_name("models.name", "model")} as model_name, scales.low as scale_low, scales.high as scale_high,
-               {"datasets.task_type" if source.task_types else "''"} as task_type, try_cast(rating as double) as rating_number,
-               try_cast(gt as double) + 0 as gt_number, try_cast(pred_length as double) as length
+               {"datasets.task_type" if source.task_types else "''"} as task_type, {as_number("rating")} as rating_number,
+               {as_number("gt")} + 0 as gt_number, {as_number("pred_length")} as length
         from ({{}}) as rows
         left join registry as judges on rows.judge = judges.id
         left join registry as models on rows.model = models.id
@@ -247,7 +250,7 @@ def _highest(connection: Connection, files: Sequence[RatingsFile], rows: Sequenc
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
     for file, sql in zip(files, rows, strict=True):
-        scores = f"select record, greatest(try_cast(rating as double), try_cast(gt as double)) as x from ({sql})"
+        scores = f"select record, greatest({as_number('rating')}, {as_number('gt')}) as x from ({sql})"
         query = f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where isfinite(x)"
         with reading(file.path):
             highest, record = connection.execute(query, [dimension]).fetchone()

@@ -12,6 +12,7 @@ from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, P
 from recuse.data.faults import Check, first_twice, raise_first_fault
 from recuse.data.files import (
     SOURCE,
+    as_number,
     check_columns,
     columns_of,
     header_of,
@@ -21,6 +22,7 @@ from recuse.data.files import (
     reading,
     texts_of,
 )
+from recuse.data.lines import check_lines
 from recuse.data.registry import HUMAN
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 
@@ -132,14 +134,15 @@ def normalise(
     for number, (path, rows) in enumerate(FORMATS[format](connection, files)):
         typed = f"""
             select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment),
-                   try_cast(length_a as double) as words_a, try_cast(length_b as double) as words_b,
-                   try_cast(coalesce(vote, '1') as double) as vote_number
+                   {as_number("length_a")} as words_a, {as_number("length_b")} as words_b,
+                   {as_number("coalesce(vote, '1')")} as vote_number
             from ({rows})"""
         verb = "insert into typed by name" if number else "create temp table typed as"
         with reading(path):
             count = connection.execute(f"{verb} {typed}").fetchone()[0]
         if count == 0:
             raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
+        check_lines(connection, path, count, {*COMPARISONS} - {"item"})
     raise_first_fault(connection, "typed", CHECKS)
     create_verdicts(connection)
     check_names(connection)

@@ -10,6 +10,7 @@ import numpy as np
 from recuse.base.database import Connection, text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
+from recuse.data.files import as_number
 from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, required, rows_of
 
 # A name and a prompt template, or a name alone.
@@ -25,11 +26,11 @@ def ratings_of_mt_bench(connection: Connection, path: str, settings: Mapping, sc
     """
     used = ("question_id", "model", "judge", "score", "turn")
     checks = [required(field, "MT-Bench single judgments") for field in used[:-1]]
-    no_number = "score is not null and try_cast(score as double) is null"
+    no_number = f"score is not null and {as_number('score')} is null"
     checks.append(Check("score", no_number, "which is not a number", "'write a number, or -1 if the judge gave none'"))
     texts = create_objects(connection, path, used, checks, table="objects")
-    failure = """case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
-                      when coalesce(try_cast(score as double), -1) = -1 then 'no score in the judgment (-1)' end"""
+    failure = f"""case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
+                      when coalesce({as_number("score")}, -1) = -1 then 'no score in the judgment (-1)' end"""
     columns = {
         "judge": MT_BENCH_JUDGE,
         "model": "model",
@@ -76,7 +77,7 @@ ALPACA_EVAL = ("instruction", "output_1", "output_2", "generator_1", "generator_
 SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
 NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"  # -1 is from its own store of annotations
-PREFERENCE = "try_cast(preference as double)"
+PREFERENCE = as_number("preference")
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
 

@@ -10,7 +10,7 @@ from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
-from recuse.data.files import SOURCE, header_of, place_of, reading
+from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import (
@@ -25,6 +25,7 @@ from recuse.data.imports.rows import (
     value_checks,
     whole,
 )
+from recuse.data.lines import check_lines
 from recuse.data.registry import HUMAN, RATED, Registry
 
 CHECKS = (
@@ -81,7 +82,7 @@ def import_ratings(
     connection.execute(f"""
         create temp view typed as
         select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
-               {OF_SCALE}, try_cast(rating as double) as rating_number, try_cast(gt as double) as gt_number
+               {OF_SCALE}, {as_number("rating")} as rating_number, {as_number("gt")} as gt_number
         from imported
         left join registry as judges on imported.judge = judges.id
         left join registry as models on imported.model = models.id
@@ -91,7 +92,7 @@ def import_ratings(
     key = _create_human_scores(connection, references, settings.get("references", {}), scales=[*scales], raters=raters)
     rows = f"""
         select judge_name as judge, model_name as model, coalesce({in_steps("score", step)}, gt_step) as gt,
-               dataset, prompt_id, rating_step as rating, try_cast(pred_length as double) as pred_length,
+               dataset, prompt_id, rating_step as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("typed", kept)}
         from (select *, {whole("rating_number", step)}::integer as rating_step,
                      {in_steps("gt_number", step)} as gt_step from typed) as typed
@@ -161,20 +162,21 @@ def _create_human_scores(
         connection.execute(f"create temp table scored ({others}, {names}, score double)")
         connection.execute(f"create temp table human_scores ({names}, score double)")
         return KEY
-    scores = value_checks("rating", stepped=raters, under="`missing:` of `references:`")
-    checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *scores)
+    values = value_checks("rating", stepped=raters, under="`missing:` of `references:`")
+    checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
     for place, path in enumerate(paths):
-        rows, columns = _scores_in(connection, path, references, scales)
+        rows, columns, scores = _scores_in(connection, path, references, scales)
         named |= columns
         by_dataset.setdefault("dataset" in columns, path)
         verb = "insert into scored by name" if place else "create temp table scored as"
         with reading(path):
-            connection.execute(f"""
+            (count,) = connection.execute(f"""
                 {verb} select texts.*, coalesce(registry.name, model) as model_name, {OF_SCALE},
-                              try_cast(rating as double) as rating_number, rating_number as score
-                from ({rows}) as texts left join registry on model = id left join declared using (dimension)""")
+                              {as_number("rating")} as rating_number, rating_number as score
+                from ({rows}) as texts left join registry on model = id left join declared using (dimension)""").fetchone()
+        check_lines(connection, path, count // len(scores), {*columns.values(), *scores} - {columns["prompt_id"]})
     raise_first_fault(connection, "scored", checks, named=named)
     if len(by_dataset) > 1:
         place = header_of(by_dataset[False])
@@ -195,8 +197,10 @@ def _create_human_scores(
     return key
 
 
-def _scores_in(connection: Connection, path: str, references: Mapping, scales: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """SQL for the scores in a file as texts, a row for each, and the file's names of its columns."""
+def _scores_in(
+    connection: Connection, path: str, references: Mapping, scales: Sequence[str]
+) -> tuple[str, dict[str, str], list[str]]:
+    """SQL for the scores in a file as texts, a row for each, the file's names of its columns, and its columns of scores."""
     file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
     single = {key: value for key, value in named.items() if isinstance(value, str)}
     several = () if "rating" in single else named.get("rating", ())
@@ -217,7 +221,7 @@ def _scores_in(connection: Connection, path: str, references: Mapping, scales: S
             texts["rater"] = text(column)
         picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
         parts.append(f"select file, record, {picked} from {file.source}")
-    return " union all ".join(parts), columns | {"rating": ", ".join(scores)}
+    return " union all ".join(parts), columns | {"rating": ", ".join(scores)}, scores
 
 
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:

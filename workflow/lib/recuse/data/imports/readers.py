@@ -17,6 +17,7 @@ from recuse.data.imports.formats import (
     verdicts_of_mt_bench,
 )
 from recuse.data.imports.rows import ALL, RATING_COLUMNS, VERDICT_COLUMNS, Rows, Table, failure_of, first_keys, rows_of
+from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name
 
 # Key of `columns:` in config -> column of the table, by which a file may also call it.
@@ -44,9 +45,10 @@ def create_imported(
     for place, path in enumerate(paths):
         rows = READERS[kind][name](connection, path, settings, scales)
         with reading(path):
-            connection.execute(f"create temp table rows_{place} as {rows.sql}")
-        if connection.execute(f"select count(*) from rows_{place}").fetchone() == (0,) and not path.endswith(".parquet"):
+            (count,) = connection.execute(f"create temp table rows_{place} as {rows.sql}").fetchone()
+        if count == 0 and not path.endswith(".parquet"):
             raise DataError(f"{path}: the file holds no rows; it needs one for each judgment")
+        check_lines(connection, path, count, rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")

@@ -4,7 +4,6 @@ Values are in the units of the files; this module also checks them and turns the
 """
 
 import json
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +19,10 @@ from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import (
     MISSING,
     SOURCE,
+    as_number,
     columns_of,
     header_of,
+    is_number,
     is_utf16,
     missing_as_null,
     read_as_texts,
@@ -57,6 +58,11 @@ class Rows:
     sql: str
     named: Mapping[str, str]
     kept: Sequence[str]
+
+    @property
+    def on_one_line(self) -> set[str]:
+        """The file's columns of names and numbers; a prompt or question may be its own id."""
+        return {in_file for column, in_file in self.named.items() if column not in ("prompt_id", "item")}
 
 
 def rows_of(
@@ -252,19 +258,11 @@ def failure_of(value: str, given_up: Sequence[str]) -> str:
     """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`; else NULL."""
     shown = f"'value ''' || trim({value}) || ''''"
     words = ", ".join(text(str(word).strip().lower()) for word in given_up)
-    numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if _is_finite(word))
+    numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
     conditions = [f"lower(trim({value})) in ({words})"] if words else []
-    conditions += [f"try_cast({value} as double) in ({numbers})"] if numbers else []
+    conditions += [f"{as_number(value)} in ({numbers})"] if numbers else []
     listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
     return f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
-
-
-def _is_finite(word: object) -> bool:
-    """Whether a word is a number, which a file may spell in another way; nan and inf are words."""
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False
 
 
 def create_scales(connection: Connection, scales: Mapping, settings: Mapping) -> None:

@@ -10,6 +10,7 @@ from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported, winner
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
+from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED
 
 COLUMNS = ("item", "model_a", "model_b", "human")
@@ -63,7 +64,9 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
         texts["human"] = winner(texts["human"], texts)
         picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
         with reading(path):
-            connection.execute(f"create or replace temp table labelled as select file, record, {picked} from {file.source}")
+            query = f"create or replace temp table labelled as select file, record, {picked} from {file.source}"
+            (count,) = connection.execute(query).fetchone()
+        check_lines(connection, path, count, {*columns.values()} - {columns["item"]})
         raise_first_fault(connection, "labelled", CHECKS, named=columns)
         connection.execute(f"insert into votes select {', '.join(COLUMNS)} from labelled")
     connection.execute(f"""

@@ -38,6 +38,12 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
+# Snakemake compares times and, of small files, contents. Digests among the params see every change of a file from outside.
+for step in workflow.rules:
+    if step.output:
+        step.set_params(contents=contents_read_by(step))
+
+
 # A run ends by printing the paths of its reports; what is registered last is printed first.
 onsuccess:
     pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}

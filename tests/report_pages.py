@@ -1,16 +1,19 @@
 """A small study with everything a report shows, including names that look like markup, and its page."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 from conftest import ROOT
+from recuse.base.records import PROJECT
 from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.model.estimable import missing
 from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
+DIGEST = "0123456789abcdef" * 4
 LABEL = "a <b>study</b> of ratings_ with `markup`"
 CONCLUSIONS = ("study", "slice", "quantity", "term", "check", "first", "conclusion", "verdict")  # columns that are read
 CAPTION = """Self-bias of {{ snakemake.params.subject.label }},
@@ -109,7 +112,8 @@ def write_page(folder: Path) -> Path:
     """Write the tables, the figures and the page of a small study into `folder`; its path."""
     tables, figures = write_tables(folder), write_figures(folder)
     (folder / "caption.rst").write_text(CAPTION, "utf-8")
-    (folder / "ratings of <b>mine &.csv").write_text("judge,model\n", "utf-8")
+    record = {"rule": "ratings", "contents": {PROJECT: "0", "ratings of <b>mine &.csv": DIGEST}}
+    (folder / "made.json").write_text(json.dumps({**record, "inputs": {}, "outputs": {}, "params": {}}), "utf-8")
     about = {"caption": str(folder / "caption.rst"), "tables": [], "params": {"subject": ABOUT["subject"]}}
     paths = {
         kind: [str(folder / f"{name}.csv") for name in tables if name.startswith(kind)] for kind in ("tables", "estimates")
@@ -117,7 +121,7 @@ def write_page(folder: Path) -> Path:
     inputs = {
         "figures": [str(folder / "figures" / f"{name}.svg") for name in figures],
         "pages": [],
-        "raw": [str(folder / "ratings of <b>mine &.csv")],
+        "made": [str(folder / "made.json")],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
     html = report(

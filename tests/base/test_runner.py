@@ -1,5 +1,7 @@
 """A rule's script as a plain function: its arguments, and where its messages go."""
 
+import json
+from hashlib import sha256
 from types import SimpleNamespace
 
 import duckdb
@@ -8,8 +10,10 @@ import pytest
 from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
 
 from recuse.base.database import connect, files, write_parquet, write_rows
+from recuse.base.digests import ABSENT
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.records import contents_of
 from recuse.base.runner import arguments, run
 
 REFUSED = (
@@ -26,19 +30,34 @@ REFUSED = (
     "set enable_external_access = true",
     "set allowed_directories = ['/']",
 )
+CONTENTS = {"1.parquet": ABSENT, "cells.parquet": sha256(b"cells").hexdigest(), "fit.py": ABSENT}
+
+
+def named_files(kind, named):
+    """All paths in one list, some of them with a name, as Snakemake has them."""
+    paths = kind()
+    for name, value in named.items():
+        start = len(paths)
+        paths.extend([value] if isinstance(value, str) else value)
+        paths._set_name(name, start, end=None if isinstance(value, str) else len(paths))
+    return paths
 
 
 @pytest.fixture
-def job(tmp_path):
+def job(tmp_path, monkeypatch):
     """What Snakemake passes to a script."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "cells.parquet").write_bytes(b"cells")
     return SimpleNamespace(
-        input=InputFiles(fromdict={"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "code": ["fit.py"]}),
-        output=OutputFiles(fromdict={"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
-        params=Params(fromdict={"seed": None, "specs": {"main": {}}}),
+        input=named_files(InputFiles, {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": [], "code": ["fit.py"]}),
+        output=named_files(OutputFiles, {"remarks": str(tmp_path / "remarks.csv"), "estimates": ["main.csv", "gam.csv"]}),
+        params=Params(fromdict={"seed": None, "specs": {"main": {}}, "contents": CONTENTS}),
+        rule="fit",
         wildcards=Wildcards(fromdict={"study": "twin"}),
         resources=ResourceList(fromdict={"mem_mb": 1000}),
-        log=[str(tmp_path / "fit.log")],
-        config={"memory_limit": "1GB", "line_limit": "2MB"},
+        log=[str(tmp_path / "logs" / "fit.log")],
+        config={"memory_limit": "1GB", "line_limit": "2MB", "studies": {"twin": {}}, "comparisons": {}},
     )
 
 
@@ -57,7 +76,7 @@ def test_arguments_by_name_keep_lists_of_files(job):
     }
 
 
-def test_all_inputs_outputs_and_params_without_the_code(job):
+def test_all_inputs_outputs_and_params_without_code_and_contents(job):
     def fit(*, inputs, outputs, params, config):
         pass
 
@@ -89,10 +108,10 @@ def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):
         (tmp_path / remarks).write_text(f"{limit} {folder}")
 
     run(fit, job)
-    assert (tmp_path / "fit.log").read_text() == "2 specs\n"
-    assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/fit.log.spill"  # 0.6 of 1000 MB
+    assert (tmp_path / "logs" / "fit.log").read_text() == "2 specs\n"
+    assert (tmp_path / "remarks.csv").read_text() == f"572.2 MiB {tmp_path}/logs/fit.log.spill"  # 0.6 of 1000 MB
     assert capsys.readouterr().out == ""
-    assert not (tmp_path / "fit.log.spill").exists()
+    assert not (tmp_path / "logs" / "fit.log.spill").exists()
 
 
 def test_database_opens_no_file_but_the_rules(job, tmp_path):
@@ -107,8 +126,13 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     job.input = InputFiles(fromdict={"cells": str(tmp_path / "cells.parquet")})
     for name in ("cells.parquet", "other.parquet"):
         write_parquet({"a": np.arange(2)}, str(tmp_path / name))
+    job.params.contents = contents_of(job.input, job.config)
     run(fit, job)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet", "fit.log", "other.parquet", "remarks.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        "cells.parquet",
+        "other.parquet",
+        "remarks.csv",
+    ]
 
 
 def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job, tmp_path, capsys):
@@ -117,22 +141,24 @@ def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job
 
     with pytest.raises(SystemExit):
         run(fit, job)
-    assert (tmp_path / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
+    assert (tmp_path / "logs" / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
     assert capsys.readouterr().err == "error: a.csv, line 2: found 'x'\n"
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b"x"])
-def test_result_that_was_cut_off_is_named(job, tmp_path, monkeypatch, capsys, content):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "results" / "cells.parquet"
-    path.parent.mkdir()
-    path.write_bytes(content)
-    job.input = InputFiles(fromdict={"cells": "results/cells.parquet", "code": []})
+@pytest.mark.parametrize("content", [b"", b"PAR1 and no more", b"cell_"])
+def test_result_that_is_not_what_its_job_wrote_is_named(job, tmp_path, capsys, content):
+    path = "results/twin/cells.parquet"
+    (tmp_path / "results/twin/made").mkdir(parents=True)
+    (tmp_path / path).write_bytes(b"cells")
+    record = {"rule": "cells", "contents": {}, "inputs": {}, "outputs": {path: CONTENTS["cells.parquet"]}, "params": {}}
+    (tmp_path / "results/twin/made/cells.json").write_text(json.dumps(record))
+    job.input, job.params.contents = named_files(InputFiles, {"cells": path}), {}
+    run(lambda *, cells: None, job)
+    (tmp_path / path).write_bytes(content)
     with pytest.raises(SystemExit):
-        run(lambda *, cells: connect().execute(f"from '{cells}'"), job)
-    message = capsys.readouterr().err
-    assert message.startswith("error: results/cells.parquet: ")
-    assert message.endswith("; delete it and run again, which makes it anew\n")
+        run(lambda *, cells: None, job)
+    message = f"error: {path}: not what the rule cells wrote; delete it, and run again\n"
+    assert capsys.readouterr().err == message
 
 
 @pytest.mark.parametrize(
@@ -153,4 +179,28 @@ def test_any_other_error_is_one_sentence_too(job, tmp_path, capsys, error, messa
     assert text.startswith(message)
     assert text.count("\n") == 1
     assert len(text) < 600
-    assert ("Traceback" in (tmp_path / "fit.log").read_text()) == isinstance(error, KeyError)
+    assert ("Traceback" in (tmp_path / "logs" / "fit.log").read_text()) == isinstance(error, KeyError)
+
+
+def test_record_of_what_a_job_read_and_wrote(job, tmp_path):
+    def fit(*, remarks):
+        (tmp_path / remarks).write_text("none")
+
+    run(fit, job)
+    record = json.loads((tmp_path / "made" / "fit.json").read_text())
+    assert record.pop("params").keys() == {"seed", "specs"}
+    digest = sha256(b"none").hexdigest()
+    outputs = {job.output.remarks: digest, "main.csv": ABSENT, "gam.csv": ABSENT}
+    assert record == {"rule": "fit", "contents": CONTENTS, "inputs": {}, "outputs": outputs}
+    assert [path.name for path in (tmp_path / "made").iterdir()] == ["fit.json"]
+
+
+def test_file_that_changes_before_or_during_a_job_is_an_error_without_a_record(job, tmp_path, capsys):
+    def fit(*, cells):
+        (tmp_path / cells).write_bytes(b"other")
+
+    for when in ("while it was read", "after this run was planned"):
+        with pytest.raises(SystemExit):
+            run(fit, job)
+        assert capsys.readouterr().err == f"error: cells.parquet: changed {when}; run again\n"
+    assert not (tmp_path / "made").exists()

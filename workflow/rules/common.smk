@@ -3,7 +3,8 @@ import os
 import re
 from functools import cache, partial
 
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, RecuseError
+from recuse.base.records import contents_of
 from recuse.base.rules import asks, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
@@ -22,6 +23,18 @@ def answer(function, *names):
 def of_study(function, *further):
     """An input or a param: the result of `function` for a job's study and `further` wildcards."""
     return lambda wildcards: answer(function, wildcards.study, *(wildcards[name] for name in further))
+
+
+def contents_read_by(step):
+    """A param: the contents of the files from outside that a job of a rule reads."""
+
+    def contents(wildcards):
+        try:
+            return contents_of(step.expand_input(wildcards)[0], config, always=config["hash_always"])
+        except RecuseError as error:
+            raise WorkflowError(str(error)) from None
+
+    return contents
 
 
 WORKFLOW = os.path.relpath(f"{workflow.basedir}/workflow")

@@ -66,6 +66,7 @@ rule import_verdicts:
     output:
         **tables("imported"),
         verdicts="results/{study}/raw/verdicts.parquet",
+        made="results/{study}/made/import.json",
     log:
         "results/{study}/logs/import.log",
     benchmark:
@@ -93,6 +94,7 @@ rule comparisons:
     output:
         **tables("completeness"),
         comparisons="results/{study}/comparisons.parquet",
+        made="results/{study}/made/comparisons.json",
     log:
         "results/{study}/logs/comparisons.log",
     benchmark:

@@ -81,6 +81,7 @@ rule import_ratings:
     output:
         ratings="results/{study}/raw/ratings.parquet",
         imported="results/{study}/tables/imported.csv",
+        made="results/{study}/made/import.json",
     log:
         "results/{study}/logs/import.log",
     benchmark:
@@ -108,6 +109,7 @@ use rule import_ratings as import_ratings_and_raters with:
         ratings="results/{study}/raw/ratings.parquet",
         raters="results/{study}/raw/raters.parquet",
         imported="results/{study}/tables/imported.csv",
+        made="results/{study}/made/import.json",
     wildcard_constraints:
         study=rated(studies.import_of, studies.has_raters),
 
@@ -119,6 +121,7 @@ rule ratings:
     output:
         **tables("completeness"),
         ratings="results/{study}/ratings.parquet",
+        made="results/{study}/made/ratings.json",
     log:
         "results/{study}/logs/ratings.log",
     benchmark:
@@ -182,6 +185,7 @@ rule check_part:
     output:
         checked=temp("results/{study}/checked/{part}.rows.parquet"),
         summary=temp("results/{study}/checked/{part}.summary.parquet"),
+        made="results/{study}/made/check_part_{part}.json",
     log:
         "results/{study}/logs/check_part_{part}.log",
     benchmark:

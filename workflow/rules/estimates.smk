@@ -92,6 +92,7 @@ rule agreement:
     output:
         **tables("agreement"),
         raters="results/{study}/raters.parquet",
+        made="results/{study}/made/agreement.json",
     log:
         "results/{study}/logs/agreement.log",
     benchmark:

@@ -74,7 +74,7 @@ rule page:
         tables=of_study(lambda config, study: list(tables_of(config, study).values())),
         estimates=of_study(estimates_of),
         pages=of_study(pages_of),
-        raw=of_study(studies.files_of_user),
+        made=of_study(studies.records_of_data),
         template=f"{WORKFLOW}/report/report.html.j2",
         parts=expand(f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")),
         captions=lambda wildcards: [figure["caption"] for figure in captions(wildcards).values()],

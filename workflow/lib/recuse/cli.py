@@ -1,6 +1,7 @@
-"""The library from the command line, without Snakemake: `recuse fit` and `recuse check`, or `python -m recuse <command>`.
+"""The library from the command line: `recuse fit`, `recuse check` and `recuse verify`, or `python -m recuse <command>`.
 
-Both read files of ratings, or of judgments that config imports, by the steps of the workflow: numbers and errors are the same.
+The first two read files of ratings, or of judgments that config imports, by the steps of the workflow, without Snakemake:
+numbers and errors are the same.
 Slow imports, numpy above all, are in the functions: `command` sets the number of threads before.
 """
 
@@ -59,7 +60,7 @@ def main() -> int:
 
 
 def _parser() -> ArgumentParser:
-    description = "The library from the command line, without Snakemake: `python -m recuse <command>`."
+    description = "The library from the command line: `python -m recuse <command>`."
     parser = ArgumentParser(prog="recuse", description=description)
     commands = parser.add_subparsers(required=True, metavar="command")
     words = "Check raw files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
@@ -74,7 +75,28 @@ def _parser() -> ArgumentParser:
     fit.add_argument("--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1")
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
     check.add_argument("--output", help="CSV file to write the findings to, one per row")
+    words = "Read every file again and say which results are not those of their data, settings and code, or were changed."
+    verify = commands.add_parser("verify", help="say whether results belong together", description=words)
+    verify.add_argument("studies", nargs="+", metavar="study", help="study whose results are in results/<study>")
+    verify.add_argument(
+        "--config", action="append", default=[], help="file that `--configfile` named for the run; once for each"
+    )
+    verify.set_defaults(run=run_verify)
     return parser
+
+
+def run_verify(arguments: Namespace) -> None:
+    """Write what does not belong together; DataError, after all is written, if anything does not."""
+    from recuse.base.verify import verify
+
+    wrong = []
+    for study in arguments.studies:
+        number, faults = verify(study, arguments.config)
+        lines = [f"{fault.path}: {fault.problem}" for fault in faults] or [f"{study}: all {number} results belong together"]
+        write_page("".join(f"{line}\n" for line in lines))
+        wrong += [study] if faults else []
+    if wrong:
+        raise DataError(f"{', '.join(wrong)}: run the workflow again, or delete what is of no use")
 
 
 def run_fit(arguments: Namespace) -> None:

@@ -237,15 +237,18 @@ def plants_published_attacks(config: Mapping, study: str) -> bool:
     return "votes" in settings_of(config, study)["simulate"]
 
 
-def files_of_user(config: Mapping, study: str) -> list[str]:
-    """The user's files that a study reads."""
+def records_of_data(config: Mapping, study: str) -> list[str]:
+    """The records of the jobs that read the user's files."""
+    jobs: list[str] = []
     if import_of(config, study):
-        return imported_files(config, study) + reference_files(config, study)
-    if "files" not in settings_of(config, study):
-        return []
-    if study in config["comparisons"]:
-        return verdict_files(config, study)
-    return raw_paths(config, study) + raters_of(config, study)
+        jobs = ["import"]
+    elif "files" in settings_of(config, study) and study in config["comparisons"]:
+        jobs = ["comparisons"]
+    elif "files" in settings_of(config, study):
+        parts = len(parts_of(config, study))
+        jobs = [f"check_part_{part}" for part in range(1, parts + 1)] or ["ratings"]
+        jobs += ["agreement"] if raters_of(config, study) else []
+    return [f"results/{study}/made/{job}.json" for job in jobs]
 
 
 def origin_of(config: Mapping, study: str) -> dict[str, object]:

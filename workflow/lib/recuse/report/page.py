@@ -1,6 +1,5 @@
 """The report of a study: one HTML file that needs nothing else, from the answer to the sources of the data."""
 
-import hashlib
 import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +7,7 @@ from importlib.metadata import version
 from os.path import relpath
 from pathlib import Path
 
+from recuse.base.records import PROJECT, read_record
 from recuse.base.tables import read_table
 from recuse.base.words import BADGES, WORDS_ALONE, counted, setting_in_words
 from recuse.inference.robustness import without_human_scores
@@ -36,8 +36,9 @@ def report(
     """Render the report of a study.
 
     about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and the
-    `params` that the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, `raw` files of the user,
-    and the `template`. context: wildcards and config, for captions. page: path of the report, which links are relative to.
+    `params` that the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, the `template`, and
+    records (`made`) of the jobs that read the user's files. context: wildcards and config, for captions. page: path of the
+    report, which links are relative to.
     """
     folder = Path(page).parent
     paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
@@ -72,7 +73,7 @@ def report(
         files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
         pages=[relpath(path, folder) for path in inputs["pages"]],
         planted=setting_in_words(about["origin"].get("simulate")),
-        users=files_of_the_user(inputs["raw"]),
+        users=files_of_the_user(inputs["made"]),
         versions=versions(),
     )
 
@@ -83,12 +84,9 @@ def versions() -> list[tuple[str, str]]:
 
 
 def files_of_the_user(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Path, as in config, and SHA-256 of each file."""
-    digests = []
-    for path in paths:
-        with open(path, "rb") as file:
-            digests.append((setting_in_words(path), hashlib.file_digest(file, "sha256").hexdigest()))
-    return digests
+    """Path, as in config, and SHA-256 of each file that the jobs with these records read."""
+    contents = [read_record(path)["contents"] for path in paths]
+    return [(setting_in_words(file), digest) for files in contents for file, digest in files.items() if file != PROJECT]
 
 
 def _with_checks_of(conclusions: Sequence[Row], figure: Mapping) -> Mapping:

@@ -95,6 +95,10 @@ class Settings(Section):
         "Longest line of a CSV file, unpacked; a longer one is refused. Reading takes up to 32 times as much memory."
     )
     download_limit: Size = required("Largest published file that is fetched.")
+    hash_always: bool = required(
+        "Whether each run reads every file again to see whether it has changed. If false, a run reads those whose size, inode "
+        "or times are not as they were. Write true if your file system does not keep the time of an inode's last change."
+    )
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")

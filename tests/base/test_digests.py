@@ -1,0 +1,140 @@
+"""A file that changed is read again, however it was replaced; one that did not is not."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from recuse.base import digests
+from recuse.base.digests import ABSENT, MEMORY, digests_of, sha256_of
+from recuse.base.errors import DataError
+
+BEFORE, AFTER = b"rating\n8\n", b"rating\n2\n"  # of one length
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A file, in the working directory, whose digest is remembered."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(digests, "SETTLED", 0)
+    path = tmp_path / "judged.csv"
+    path.write_bytes(BEFORE)
+    digests_of([str(path)])
+    return path
+
+
+def _in_place(path, new):
+    times = os.stat(path)
+    path.write_bytes(AFTER)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def _moved(path, new):
+    os.replace(new, path)
+
+
+def _moved_over_a_link(path, new):
+    target = path.with_name("another")
+    os.link(new, target)
+    path.unlink()
+    path.symlink_to(target)
+
+
+def _unzipped(path, new):
+    with zipfile.ZipFile(path.with_suffix(".zip"), "w") as archive:
+        archive.write(new, path.name)
+    subprocess.run(["python3", "-m", "zipfile", "-e", path.with_suffix(".zip"), path.parent], check=True)
+
+
+def _command(*words):
+    return lambda path, new: subprocess.run([*words, new, path], check=True)
+
+
+def _from_tar(path, new):
+    os.replace(new, new.with_name("other"))
+    (folder := path.parent / "folder").mkdir()
+    shutil.copy2(new.with_name("other"), folder / path.name)
+    subprocess.run(f"tar -C folder -cf - {path.name} | tar -xf -", shell=True, check=True, cwd=path.parent)
+
+
+REPLACED = {
+    "written in place, with its times put back": _in_place,
+    "mv": _moved,
+    "a link to another file": _moved_over_a_link,
+    "cp -p": _command("cp", "-p"),
+    "install -p": _command("install", "-p"),
+    "rsync -t": _command("rsync", "-t", "--ignore-times"),
+    "tar x": _from_tar,
+    "unzip": _unzipped,
+}
+
+
+@pytest.mark.parametrize("how", REPLACED)
+def test_replaced_file_of_the_same_size_and_time_is_read_again(file, how):
+    if how.startswith("rsync") and not shutil.which("rsync"):
+        pytest.skip("rsync is not installed")
+    new = file.with_name("new")
+    new.write_bytes(AFTER)
+    times = os.stat(file)
+    os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))
+    REPLACED[how](file, new)
+    assert file.read_bytes() == AFTER
+    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+
+
+def test_file_that_did_not_change_is_not_read_again_unless_always(file, monkeypatch):
+    monkeypatch.setattr(digests, "sha256_of", lambda path: "read")
+    assert digests_of([str(file)]) == {str(file): json.loads(Path(MEMORY).read_text())[str(file)][0]}
+    assert digests_of([str(file)], always=True) == {str(file): "read"}
+
+
+def test_file_that_changed_a_moment_ago_is_not_remembered(file, monkeypatch):
+    monkeypatch.setattr(digests, "SETTLED", 60)
+    Path(MEMORY).unlink()
+    digests_of([str(file)])
+    assert not Path(MEMORY).exists()
+
+
+@pytest.mark.parametrize("memory", ["", "{", "[]", '{"a": 1}', "\x00" * 9, '{"a": []}', gzip.compress(b"{}").decode("latin-1")])
+def test_damaged_memory_is_no_memory(file, memory):
+    Path(MEMORY).write_text(memory, "latin-1")
+    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+
+
+def test_memory_that_cannot_be_written_is_not_needed(file):
+    shutil.rmtree(Path(MEMORY).parent)
+    Path(MEMORY).parent.write_text("a file")
+    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+
+
+def test_absent_and_unreadable_files(file):
+    assert digests_of(["none.csv", f"{file}/none.csv"]) == {"none.csv": ABSENT, f"{file}/none.csv": ABSENT}
+    file.with_name("folder").mkdir()
+    with pytest.raises(DataError, match="folder: cannot be read: Is a directory"):
+        digests_of([str(file.with_name("folder"))])
+
+
+def test_name_that_is_not_text_is_remembered(file):
+    name = os.fsdecode(b"judg\xe9s.csv")
+    shutil.copy(file, file.parent / name)
+    assert digests_of([name]) == digests_of([name]) == {name: sha256_of(file)}
+
+
+def test_two_processes_that_remember_at_once_leave_a_whole_memory(file):
+    code = (
+        "from recuse.base import digests as d\nd.SETTLED = 0\nfor i in range(99): d.digests_of([f'{i % 9}.csv'], always=True)"
+    )
+    for number in range(20):
+        file.with_name(f"{number}.csv").write_text(str(number))
+    environment = os.environ | {"PYTHONPATH": str(Path(digests.__file__).parents[2])}
+    workers = [subprocess.Popen(["python3", "-c", code], env=environment) for _ in range(3)]
+    while any(worker.poll() is None for worker in workers):
+        json.loads(Path(MEMORY).read_text("utf-8"))
+        time.sleep(0.01)
+    assert [worker.returncode for worker in workers] == [0, 0, 0]

@@ -1,0 +1,104 @@
+"""What each job read and wrote, in `results/<study>/made/<job>.json`.
+
+A record holds the job's rule and SHA-256 digests: of the files from outside that it read (`contents`, by which it is decided
+whether to do it again), of the results that it read (`inputs`) and wrote (`outputs`), and of its params.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from recuse.base.digests import digests_of
+from recuse.base.errors import DataError
+from recuse.base.outputs import write_text
+from recuse.base.rules import WORKFLOW
+
+PROJECT = "recuse"  # among the contents: the project's own files
+
+
+def is_result(path: str, config: Mapping) -> bool:
+    """Whether a path is that of a result of this workflow, and not of a file from outside."""
+    parts = Path(os.path.normpath(path)).parts
+    names = (*config["studies"], *config["comparisons"], "montecarlo")
+    return len(parts) > 2 and parts[0] == "results" and parts[1] in names
+
+
+def contents_of(paths: Iterable[str], config: Mapping, *, always: bool = False) -> dict[str, str]:
+    """Path -> SHA-256 of each file from outside, with one digest, under PROJECT, for all of the project's own.
+
+    always: read every file, even if it has not changed since the last time.
+    """
+    outside = sorted({path for path in map(str, paths) if not is_result(path, config)})
+    project = os.path.relpath(WORKFLOW) + os.sep
+    digests = digests_of(outside, always=always)
+    shipped = [(path.removeprefix(project), digests.pop(path)) for path in outside if path.startswith(project)]
+    return {PROJECT: _digest(shipped), **digests} if shipped else digests
+
+
+def record_of(log: str) -> Path:
+    """Path of the record of the job with this log: `results/<study>/made/fit.json` for `results/<study>/logs/fit.log`."""
+    return Path(log).parent.with_name("made") / Path(log).with_suffix(".json").name
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """A job's record. Raises DataError if it is none."""
+    try:
+        record = json.loads(Path(path).read_text("utf-8"))
+        if {"rule", "contents", "inputs", "outputs", "params"} <= record.keys():
+            return record
+    except (ValueError, AttributeError):
+        pass
+    raise DataError(f"{path}: found no record of a job; delete it, and run again")
+
+
+@contextmanager
+def recorded(job: Any) -> Iterator[None]:
+    """Write the record of a job once it is done. job: Snakemake's object of a script.
+
+    Raises DataError if a file from outside is not, or is no longer, what it was when the run was planned, or a result not what
+    its job wrote; nothing is recorded.
+    """
+    planned = job.params["contents"]
+    _check_contents(planned, contents_of(job.input, job.config), "after this run was planned")
+    inputs = digests_of(sorted({file for file in job.input if is_result(file, job.config)}))
+    _check_results(inputs)
+    yield
+    _check_contents(planned, contents_of(job.input, job.config), "while it was read")
+    path = record_of(job.log[0])
+    outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
+    record = {"rule": job.rule, "contents": planned, "inputs": inputs, "outputs": outputs, "params": params_of(job.params)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def params_of(params: Any) -> dict[str, str]:
+    """Name -> digest of each param of a job but its contents."""
+    return {name: _digest(value) for name, value in params.items() if name != "contents"}
+
+
+def _check_contents(planned: Mapping[str, str], now: Mapping[str, str], when: str) -> None:
+    for path in sorted(planned.keys() | now.keys()):
+        if planned.get(path) != now.get(path):
+            file = "a file of recuse itself" if path == PROJECT else path
+            raise DataError(f"{file}: changed {when}; run again")
+
+
+def _check_results(digests: Mapping[str, str]) -> None:
+    """Raise DataError about a result that was cut off or edited. digests: of results, by path."""
+    folders = {Path(*Path(path).parts[:2], "made") for path in digests}
+    records = []
+    for path in (path for folder in sorted(folders) for path in sorted(folder.glob("*.json"))):
+        with suppress(FileNotFoundError):  # of a job that is about to run
+            records.append(read_record(path))
+    for path, digest in digests.items():
+        wrote = {record["outputs"][path]: record["rule"] for record in records if path in record["outputs"]}
+        if wrote and digest not in wrote:
+            raise DataError(f"{path}: not what the rule {min(wrote.values())} wrote; delete it, and run again")
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode("utf-8", "surrogateescape")).hexdigest()

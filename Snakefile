@@ -38,6 +38,10 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
 
 
+if workflow.is_main_process:
+    bring_to_now("results")
+
+
 # Snakemake compares times and, of small files, contents. Digests among the params see every change of a file from outside.
 for step in workflow.rules:
     if step.output:

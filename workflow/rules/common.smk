@@ -5,7 +5,7 @@ from functools import cache, partial
 
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.records import contents_of
-from recuse.base.rules import asks, code_of
+from recuse.base.rules import asks, bring_to_now, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
 from recuse.config.studies import DATA, with_placeholders

@@ -1,0 +1,233 @@
+"""Random changes of files, times, names and settings between the runs of a tiny study, each run compared with one from nothing.
+
+`python tests/changed_inputs.py SEED STEPS` takes a walk of so many steps, and stops where a result is not that of a new run.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from snakemake_forks import forked
+from workflow_runs import copy_project, products
+
+TABLES = ("mean_scores", "correlations", "agreement", "imported", "completeness")
+RESULTS = ["results/tiny/raters.parquet", *(f"results/tiny/tables/{name}.csv" for name in TABLES)]
+JUDGED, HUMAN, CONFIG = "judged.csv", "human.csv", "tiny.yaml"
+CODE = (
+    "workflow/lib/recuse/data/describe.py",
+    "workflow/lib/recuse/data/raters.py",
+    "workflow/lib/recuse/data/imports/rows.py",
+)
+PAST, FUTURE = (1e9, 1.7e9), (1.9e9, 2.1e9)
+SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]), ("title", "a"), ("title", "b"))
+
+
+def rows(kind: str, variant: int) -> str:
+    """A file of ratings or of human scores; its variants have the same size."""
+    draw, models = random.Random(f"{kind} {variant}"), ("gpt-4.1", "claude-4", "other")
+    if kind == JUDGED:
+        lines = [f"{j},{m},{i},{draw.randint(1, 9)}" for i in range(9) for j in models for m in models]
+        return "\n".join(["judge,model,prompt,rating", *lines, ""])
+    lines = [f"{m},{i},{draw.randint(1, 9)},{draw.randint(1, 9)}" for i in range(9) for m in models]
+    return "\n".join(["model,prompt,first,second", *lines, ""])
+
+
+class Walk:
+    """A tiny study that changes from run to run."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.draw, self.folder, self.fresh = random.Random(seed), folder / "walk", folder / "fresh"
+        self.code = dict.fromkeys(CODE, 0)
+        self.files = {JUDGED: (JUDGED, 0), HUMAN: (HUMAN, 0)}  # what a file is for -> its name and variant
+        self.settings = {"confidence": 0.9, "scales": [1, 10], "title": "a"}
+        self.runs_from_nothing: dict[str, dict[str, bytes]] = {}
+        for each in (self.folder, self.fresh):
+            each.mkdir()
+            copy_project(each)
+        self.sources = {path: (self.folder / path).read_text("utf-8") for path in CODE}
+        self.write_all(self.folder)
+
+    def write_all(self, folder: Path) -> None:
+        """Write the present files, settings and code into a folder."""
+        for kind, (name, variant) in self.files.items():
+            (folder / name).write_text(rows(kind, variant), "utf-8")
+        for path, version in self.code.items():
+            (folder / path).write_text(self.sources[path] + f"# {version}\n", "utf-8")
+        self.write_settings(folder)
+
+    def write_settings(self, folder: Path) -> None:
+        """Write the configuration."""
+        references = {"files": self.files[HUMAN][0], "columns": {"rating": ["first", "second"]}}
+        tiny = {
+            "title": self.settings["title"],
+            "import": {"files": self.files[JUDGED][0], "references": references},
+            "scales": {"quality": self.settings["scales"]},
+            "families": {"GPT": ["gpt-4.1"], "Claude": ["claude-4"], "Other": ["other"]},
+        }
+        config = {"confidence": self.settings["confidence"], "studies": {"tiny": tiny}}
+        (folder / CONFIG).write_text(yaml.safe_dump(config), "utf-8")
+
+    def change(self) -> str:
+        """Change something, at random; returns what."""
+        kinds = (
+            self.replace,
+            self.replace,
+            self.swap,
+            self.rename,
+            self.set,
+            self.edit_code,
+            self.touch,
+            self.remove,
+            self.forget,
+        )
+        return self.draw.choice(kinds)()
+
+    def replace(self) -> str:
+        """Other rows in a file, of the same size and often of the same or another time, by one of several ways."""
+        kind = self.draw.choice([JUDGED, HUMAN])
+        name, variant = self.files[kind]
+        self.files[kind] = (name, (variant + self.draw.randint(1, 2)) % 3)
+        path, new = self.folder / name, self.folder / "new"
+        before = path.stat()
+        new.write_text(rows(kind, self.files[kind][1]), "utf-8")
+        time = self.draw.choice([before.st_mtime, *PAST, None])
+        way = self.draw.choice(["in place", "mv", "cp -p", "link"])
+        if time is not None:
+            os.utime(new, (time, time))
+        if way == "in place":
+            path.write_bytes(new.read_bytes())
+            os.utime(path, (before.st_atime, before.st_mtime) if time is None else (time, time))
+        elif way == "mv":
+            new.replace(path)
+        elif way == "cp -p":
+            subprocess.run(["cp", "-p", new, path], check=True)
+        else:
+            target = self.folder / f"target {self.draw.random()}"
+            new.replace(target)
+            path.unlink()
+            path.symlink_to(target)
+        new.unlink(missing_ok=True)
+        return f"{name} replaced ({way}, time {time})"
+
+    def swap(self) -> str:
+        """The file takes the place of another, which is kept, and both keep their times."""
+        kind = self.draw.choice([JUDGED, HUMAN])
+        name, variant = self.files[kind]
+        other, path = self.folder / f"other {kind}", self.folder / name
+        if not other.exists():
+            other.write_text(rows(kind, (variant + 1) % 3), "utf-8")
+            return f"another {kind} written"
+        path.rename(self.folder / "aside")
+        other.rename(path)
+        (self.folder / "aside").rename(other)
+        text = path.read_text("utf-8")
+        self.files[kind] = (name, next(number for number in range(3) if rows(kind, number) == text))
+        return f"{name} swapped"
+
+    def rename(self) -> str:
+        """Another name of a file, in the configuration too; its times stay."""
+        kind = self.draw.choice([JUDGED, HUMAN])
+        name, variant = self.files[kind]
+        new = f"{self.draw.randint(1, 2)} {kind}"
+        (self.folder / name).rename(self.folder / new)
+        self.files[kind] = (new, variant)
+        self.write_settings(self.folder)
+        return f"{name} renamed {new}"
+
+    def set(self) -> str:
+        """Another setting."""
+        key, value = self.draw.choice(SETTINGS)
+        self.settings[key] = value
+        self.write_settings(self.folder)
+        return f"{key}: {value}"
+
+    def edit_code(self) -> str:
+        """Another version of a module, of any time."""
+        path = self.draw.choice(CODE)
+        self.code[path] = self.draw.randint(0, 2)
+        (self.folder / path).write_text(self.sources[path] + f"# {self.code[path]}\n", "utf-8")
+        time = self.draw.choice(PAST)
+        os.utime(self.folder / path, (time, time))
+        return f"{path} edited"
+
+    def touch(self) -> str:
+        """Another time of a file of data or of code, or of a result, for which it may be to come."""
+        if self.draw.random() < 0.3:
+            path, time = (
+                self.folder / self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]),
+                self.draw.choice(PAST),
+            )
+        else:
+            path, time = self.draw.choice(self.results()), self.draw.choice(PAST + FUTURE)
+        os.utime(path, (time, time))
+        return f"{path.relative_to(self.folder)} touched ({time})"
+
+    def results(self) -> list[Path]:
+        """The files of the study, logs too."""
+        return [path for path in sorted((self.folder / "results" / "tiny").rglob("*")) if path.is_file()]
+
+    def remove(self) -> str:
+        """A result goes."""
+        path = self.draw.choice(self.results())
+        path.unlink()
+        return f"{path.relative_to(self.folder)} removed"
+
+    def forget(self) -> str:
+        """The memory of digests goes or is damaged."""
+        memory = self.folder / ".snakemake" / "digests.json"
+        if self.draw.random() < 0.5:
+            memory.unlink(missing_ok=True)
+            return "memory removed"
+        memory.write_text(self.draw.choice(["", "{}", "{", '{"a": [1]}']), "utf-8")
+        return "memory damaged"
+
+    def run(self, folder: Path, *targets: str) -> None:
+        """Build the targets; AssertionError if that fails."""
+        arguments = ["--nocolor", "--cores", "1", *targets, "--configfile", CONFIG]
+        result = forked(arguments, cwd=folder, env=dict(os.environ), timeout=300, scripts=True)
+        assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
+
+    def step(self) -> str:
+        """Some changes, at times a run of a part, and a run; AssertionError if results are not those of a run from nothing."""
+        changes = [self.change() for _ in range(self.draw.randint(1, 3))]
+        if self.draw.random() < 0.3:
+            part = self.draw.choice(["results/tiny/raw/ratings.parquet", "results/tiny/cells.parquet", RESULTS[0]])
+            self.run(self.folder, part)
+            changes += [f"run of {part}", self.touch()]
+        self.run(self.folder, *RESULTS)
+        results, expected = products(self.folder), self.expected()
+        absent = [path for path in RESULTS if path.removeprefix("results/") not in results]  # others need not be made again
+        wrong = absent + [path for path in results if results[path] != expected.get(path)]
+        assert wrong == [], (changes, wrong)
+        return "; ".join(changes)
+
+    def expected(self) -> dict[str, bytes]:
+        """The results of a run from nothing with the present files, settings and code."""
+        state = repr((self.files, self.settings, self.code))
+        if state not in self.runs_from_nothing:
+            for path in (*self.fresh.glob("*.csv"), self.fresh / "results", self.fresh / ".snakemake"):
+                (partial(shutil.rmtree, ignore_errors=True) if path.suffix != ".csv" else Path.unlink)(path)
+            self.write_all(self.fresh)
+            self.run(self.fresh, *RESULTS)
+            self.runs_from_nothing[state] = products(self.fresh)
+        return self.runs_from_nothing[state]
+
+
+def walk(seed: int, steps: int, folder: Path) -> None:
+    """Take a walk; AssertionError at the first wrong result."""
+    walker = Walk(seed, folder)
+    walker.run(walker.folder, *RESULTS)
+    for number in range(steps):
+        print(number, walker.step(), flush=True)
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as name:
+        walk(int(sys.argv[1]), int(sys.argv[2]), Path(name))

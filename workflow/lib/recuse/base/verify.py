@@ -75,7 +75,7 @@ def faults(jobs: Mapping[Path, Any]) -> Iterator[Fault]:
         yield from (Fault(output, "is not there") for output in outputs if output not in present and output not in temporary)
         name = f"{present[0]} and {len(present) - 1} more" if present[1:] else "".join(present)
         if present and path not in records:
-            yield Fault(name, f"has no record ({path}) of what it was made from")
+            yield Fault(name, f"has no record ({path})")
         elif present:
             record = records[path]
             changed = (output for output in present if now[output] != record["outputs"].get(output))

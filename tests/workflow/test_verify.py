@@ -1,0 +1,114 @@
+"""`recuse verify`: it finds whatever does not belong to the other results, and nothing else."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from workflow_runs import OVERLAY
+
+pytestmark = pytest.mark.workflow
+CONFIG = "tests/smoke/config.yaml"
+
+
+def verified(folder, *arguments):
+    """Exit status, lines of the standard output, and the standard error, of `recuse verify`."""
+    command = [sys.executable, "-P", "-m", "recuse", "verify", *arguments, "--config", CONFIG]
+    environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout.splitlines(), result.stderr
+
+
+@pytest.fixture
+def changed(project):
+    """Files that a test may change; they are put back afterwards."""
+    kept = {}
+
+    def change(name, content=None):
+        path = project / name
+        kept[path] = path.read_bytes() if path.exists() else None
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        return path
+
+    yield change
+    for path, content in kept.items():
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+
+
+def test_results_as_built_belong_together_without_snakemakes_own_records_too(project):
+    status, lines, errors = verified(project, "mine", "smoke")
+    assert (status, errors) == (0, "")
+    assert [line.split()[0] for line in lines] == ["mine:", "smoke:"]
+    assert all(line.endswith("results belong together") for line in lines)
+    aside = shutil.move(project / ".snakemake", project / "aside")
+    assert verified(project, "mine")[:2] == (0, lines[:1])
+    shutil.rmtree(project / ".snakemake")
+    shutil.move(aside, project / ".snakemake")
+
+
+def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
+    table = "results/mine/tables/power.csv"
+    times = os.stat(project / table)
+    path = changed(table, (project / table).read_bytes().replace(b"1", b"2", 1))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    changed("results/mine/tables/foreign.csv", b"a\n")
+    changed("results/mine/cells.parquet")
+    changed("results/mine/made/describe.json")
+    status, lines, errors = verified(project, "mine")
+    assert status == 1
+    assert sorted(lines) == [
+        "results/mine/cells.parquet: is not there",
+        "results/mine/tables/foreign.csv: is written by no rule of this study",
+        "results/mine/tables/mean_scores.csv and 1 more: has no record (results/mine/made/describe.json)",
+        "results/mine/tables/power.csv: is not what the rule leaderboard wrote",
+    ]
+    assert errors == "error: mine: run the workflow again, or delete what is of no use\n"
+
+
+def test_results_made_from_an_edited_table(project, changed):
+    record = json.loads((project / "results/mine/made/conclusions.json").read_text())
+    record["inputs"]["results/mine/tables/power.csv"] = "0" * 64
+    changed("results/mine/made/conclusions.json", json.dumps(record).encode())
+    assert verified(project, "mine")[1] == [
+        "results/mine/tables/conclusions.csv and 1 more: was made from another results/mine/tables/power.csv"
+    ]
+
+
+def test_other_data_code_and_settings(project, changed, edit, overlay):
+    changed("tests/smoke/ratings.csv", (project / "tests/smoke/ratings.csv").read_bytes().replace(b"1", b"2", 1))
+    edit("workflow/lib/recuse/data/describe.py", "# new\n")
+    overlay("inference: {assignments: 99}\n")
+    status, lines, _ = verified(project, "mine", "--config", OVERLAY)
+    assert status == 1
+    assert [line.replace("results/mine/", "") for line in lines] == [
+        "tables/mean_scores.csv and 1 more: was made by another version of recuse",
+        "tables/idiosyncrasy.csv and 2 more: was made with another setting (settings)",
+        "ratings.parquet and 2 more: was made from another tests/smoke/ratings.csv",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none"], "results/none: found no such folder in "),
+        (["slurm"], "No rule to produce slurm"),
+        (["mine", "--config", "none.yaml"], "none.yaml"),
+        (["mine", "--config", OVERLAY], "config: inference: unknown"),
+    ],
+)
+def test_what_cannot_be_verified_is_one_sentence(project, overlay, arguments, words):
+    (project / "results" / "slurm").mkdir(exist_ok=True)
+    overlay("inference: {unknown: 1}\n")
+    status, lines, errors = verified(project, *arguments)
+    assert (status, lines) == (1, [])
+    assert words in errors
+    assert errors.startswith("error: ")
+    assert "Traceback" not in errors
+    (project / "results" / "slurm").rmdir()

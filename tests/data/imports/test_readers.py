@@ -88,6 +88,28 @@ def test_ratings_among_verdicts_are_named(tmp_path):
 SINGLE, PAIR, ALPACA, ARENA = "mt_bench_single.jsonl", "mt_bench_pair.jsonl", "alpaca_eval.json", "arena_hard_v2.jsonl"
 
 
+# Where each format has keys that are read: a piece of a fixture -> what it becomes, and the message.
+TWICE = {
+    SINGLE: ('"score": ', '"score": 1, "score": ', "line 1, column key: found 'score'"),
+    PAIR: ('"g1_winner": ', '"g1_winner": "tie", "g1_winner": ', "line 1, column key: found 'g1_winner'"),
+    ALPACA: ('"preference": ', '"preference": 1, "preference": ', "entry 1, column key: found 'preference'"),
+    ARENA: ('"score": ', '"score": "A=B", "score": ', "line 1, column key: found 'score'"),
+    "inspect.json": ('"epoch": ', '"epoch": 2, "epoch": ', "entry 1, column key: found 'epoch'"),
+    "inspect_rubric.json": ('"value": ', '"value": 1, "value": ', "entry 1, column key: found 'value'"),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_key_that_an_object_has_twice_is_named(tmp_path, name):
+    """DuckDB takes the first, Python the last."""
+    piece, pieces, message = TWICE[name]
+    text = (FORMATS / name).read_text("utf-8").replace(piece, pieces, 1)
+    kind = "ratings" if name == SINGLE or name.startswith("inspect") else "verdicts"
+    settings = {"judge": "judge", "step": 0.5} if name.startswith("inspect") else {}
+    error = complaint(tmp_path, text, name, settings, kind=kind)
+    assert error.startswith(f"{name}, {message}, which an object has twice; keep one")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

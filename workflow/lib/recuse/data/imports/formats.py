@@ -2,16 +2,27 @@
 
 import json
 import random
+import zlib
 from collections.abc import Mapping, Sequence
-from zipfile import is_zipfile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
 from recuse.base.database import Connection, text
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import as_number
-from recuse.data.imports.rows import RATING_COLUMNS, VERDICT_COLUMNS, Rows, case_of, create_objects, required, rows_of
+from recuse.data.files import as_number, reading
+from recuse.data.imports.rows import (
+    RATING_COLUMNS,
+    VERDICT_COLUMNS,
+    Rows,
+    case_of,
+    create_objects,
+    raise_keys_twice,
+    required,
+    rows_of,
+)
+from recuse.data.intact import AGAIN
 
 # A name and a prompt template, or a name alone.
 MT_BENCH_JUDGE = "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
@@ -94,6 +105,7 @@ def verdicts_of_alpaca_eval(connection: Connection, path: str, settings: Mapping
     remedy = "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or 0 for a tie, null for none"
     checks.append(Check("preference", none, "which is not a preference", text(remedy)))
     texts = create_objects(connection, path, ALPACA_EVAL, checks, table="objects")
+    raise_keys_twice(connection, "(select file, record, json_keys(json, '/referenced_models') as keys from objects)")
     # The output that the judge was shown first. Source: alpaca_eval, processors.RandomSwitchTwoColumnsProcessor.
     rows = connection.execute("select distinct instruction from objects order by instruction").fetchall()
     seeds = {instruction: f"is_switched_outputs{instruction}{SEED}" for (instruction,) in rows}
@@ -154,6 +166,7 @@ def verdicts_of_arena_hard(connection: Connection, path: str, settings: Mapping,
     remedy = "write the model that all others were compared with under `import` in config, such as `baseline: gpt-4-0314`"
     raise_first_fault(connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))])
     connection.execute(GAMES)
+    raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
     remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
     no_label = f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}"
     raise_first_fault(connection, "games", [Check("score", no_label, "which is not a verdict", remedy)])
@@ -238,9 +251,16 @@ def ratings_of_inspect(connection: Connection, path: str, settings: Mapping, sca
         create_objects(connection, path, ["eval"], [required("eval", "an Inspect log")], table="log")
     if connection.execute("select json_type(json, '/samples') from log").fetchone() != ("ARRAY",):
         raise DataError(f"{path}: the log holds no samples; import one that was written with them, by `log_samples`")
+    (samples,) = connection.execute("select json_array_length(json, '/samples')::bigint from log").fetchone()
+    of_samples = "".join(f", '/samples/{number}', '/samples/{number}/scores'" for number in range(samples))
+    keys = f"select file, unnest(json_keys(json, ['/eval', '/eval/dataset'{of_samples}])) as keys from log"
+    raise_keys_twice(connection, f"(select file, greatest((row_number() over () - 1) // 2, 1) as record, keys from ({keys}))")
     connection.execute(SAMPLES)
     connection.execute("drop table log")
-    connection.execute(SCORES)
+    of_scores = "select file, record, unnest(json_extract(scores, '$.*')) as score from samples"
+    raise_keys_twice(connection, f"(select file, record, json_keys(score) as keys from ({of_scores}))")
+    with reading(path):  # a value with a key twice
+        connection.execute(SCORES)
     raise_first_fault(connection, "scores", INSPECT_CHECKS)
     dimension = f"coalesce(key, {text(scales[0]) if len(scales) == 1 else 'scorer'})"
     judge = _judge(connection, path, settings["judge"], dimension)
@@ -291,4 +311,7 @@ def _converted(path: str) -> str:
         ) from error
     if not is_zipfile(path):
         raise DataError(f"{path}: found no packed log (it is not a zip archive); write the log again")
-    return read_eval_log(path).model_dump_json()
+    try:
+        return read_eval_log(path).model_dump_json()
+    except (BadZipFile, zlib.error, EOFError, LookupError, ValueError) as error:
+        raise DataError(f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}") from error

@@ -136,10 +136,18 @@ def create_objects(
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
     no_object, remedy = "json_type(json) <> 'OBJECT'", "'write one object, in braces, for each judgment'"
     raise_first_fault(connection, table, [Check("json", no_object, "which is not a JSON object", remedy)])
+    raise_keys_twice(connection, f"(select file, record, json_keys(json) as keys from {table})")
     if checks:
         raise_first_fault(connection, table, checks)
     keys = connection.execute(f"select distinct unnest(json_keys(json)) as key from {table} order by key").fetchall()
     return {key: _text_at(key) for (key,) in keys}
+
+
+def raise_keys_twice(connection: Connection, rows: str) -> None:
+    """Raise DataError about the first of `rows` (SQL: file, record, keys of an object) that has one of its keys twice."""
+    twice = "list_filter(keys, lambda key, place: list_position(keys, key) < place)[1]"
+    check = Check("key", "key is not null", "which an object has twice", "'keep one of the two'")
+    raise_first_fault(connection, f"(select file, record, {twice} as key from {rows})", [check])
 
 
 def _text_at(key: str) -> str:

@@ -178,7 +178,7 @@ def test_cache_that_cannot_be_replaced_leaves_no_destination(serve, get, tmp_pat
             raise PermissionError(13, "Permission denied", str(target))
         replace(source, target)
 
-    monkeypatch.setattr("recuse.data.fetch.os.replace", refuse)
+    monkeypatch.setattr("recuse.base.outputs.os.replace", refuse)
     with pytest.raises(FetchError, match="found Permission denied at "):
         get(serve(good).mirror)
     assert files(tmp_path) == []

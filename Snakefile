@@ -2,10 +2,15 @@
 #   raw -> ratings -> cells -> estimates, tables -> figures        (one folder per study under results/)
 
 import atexit
+import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, f"{workflow.basedir}/workflow/lib")
+# Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs.
+LIBRARY = f"{workflow.basedir}/workflow/lib"
+sys.path[:] = [LIBRARY, *(path for path in sys.path if path not in (workflow.basedir, os.getcwd()))]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONSAFEPATH"] = "1"
 
 from recuse.base.errors import ConfigError
 from recuse.config.load import check_structure

@@ -1,4 +1,4 @@
-"""The library from the command line: `recuse fit`, `recuse check` and `recuse verify`, or `python -m recuse <command>`.
+"""The library from the command line: `recuse fit`, `recuse check` and `recuse verify`, or `python -P -m recuse <command>`.
 
 The first two read files of ratings, or of judgments that config imports, by the steps of the workflow, without Snakemake:
 numbers and errors are the same.
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def _parser() -> ArgumentParser:
-    description = "The library from the command line: `python -m recuse <command>`."
+    description = "The library from the command line: `python -P -m recuse <command>`."
     parser = ArgumentParser(prog="recuse", description=description)
     commands = parser.add_subparsers(required=True, metavar="command")
     words = "Check raw files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."

@@ -165,7 +165,6 @@ FAULTS = {
     "found twice": [*ROWS, ROWS[5]],
     "found twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
     "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
-    "found twice, in two datasets": [*ROWS, swapped(ROWS[5], dataset="other")],
     "too few fields": [*ROWS[:7], "gpt-4o,gpt-4o", *ROWS[8:]],
     "no rows": [],
 }

@@ -3,11 +3,12 @@
 The page is text, 80 columns wide: the verdict, warnings and notes, and a line for each judge.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from textwrap import fill
 
 from recuse.base.words import enumerated, percent
+from recuse.check.agreement import agreement
 from recuse.check.contents import (
     contents,
     human_scores,
@@ -48,7 +49,7 @@ BY_JUDGE = (
 SHOWN: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
     "detectable": "{:.3f}".format,
-    "reliability": "{:.2f}".format,
+    **dict.fromkeys(("agreement", "reliability"), "{:.2f}".format),
 }
 
 
@@ -68,6 +69,7 @@ def check_study(
     as_one = facts.as_one(alike)
     return ordered(
         chain(
+            agreement(facts),
             verdict(facts, terms, reliability, of_judges),
             spelt_twice(facts, alike),
             families_of_none(facts),
@@ -91,18 +93,17 @@ def check_study(
 def page_of(study: str, findings: Sequence[Finding]) -> str:
     """Lay out the findings of a study, in their order."""
     verdicts = [finding for finding in findings if finding.topic == "verdict"]
-    rest = [finding for finding in findings if finding.topic != "verdict"]
+    rest = [finding for finding in findings if finding.topic != "verdict" and not finding.is_first]
     lines = [f"{study}: what these ratings support", ""]
+    for group in _grouped(finding for finding in findings if finding.is_first):
+        lines += [*_entry("  ", group), ""]
     lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
     lines += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
     lines += ["", _wrapped(ESTIMANDS, "  ", "  ")]
     for title, level in (("Warnings, most important first", WARNING), ("Notes", NOTE)):
-        groups: dict[tuple[str, str], list[Finding]] = {}  # by topic and advice
-        for finding in rest:
-            if finding.level == level:
-                groups.setdefault((finding.topic, finding.advice), []).append(finding)
+        groups = _grouped(finding for finding in rest if finding.level == level)
         lines += ["", title] if groups else []
-        for number, group in enumerate(groups.values(), 1):
+        for number, group in enumerate(groups, 1):
             lines += _entry(f"{number:>3}. ", group)
     lines += ["", "Contents"]
     for topic in ("contents", "range", "names", "families"):
@@ -111,6 +112,14 @@ def page_of(study: str, findings: Sequence[Finding]) -> str:
             if finding.topic == topic and finding.level == FINE and (topic != "families" or finding.value):
                 lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
     return "\n".join([*lines, "", *_by_judge(rest)]) + "\n"
+
+
+def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings of one topic and advice together, in the order of the first of each."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.topic, finding.advice), []).append(finding)
+    return [*groups.values()]
 
 
 def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:

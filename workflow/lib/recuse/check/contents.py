@@ -167,7 +167,10 @@ def contents(facts: Facts) -> Iterator[Finding]:
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
         yield Finding("contents", f"{factor}s", f"{counted(len(names), factor)}: {enumerated(names, most=12)}", len(names))
-    yield Finding("contents", "prompts", counted(facts.prompts, "prompt"), facts.prompts)
+    words = (
+        f"; {counted(facts.shared, 'id is', 'ids are')} in several datasets, in each of another prompt" if facts.shared else ""
+    )
+    yield Finding("contents", "prompts", counted(facts.prompts, "prompt") + words, facts.prompts)
 
 
 class Use(NamedTuple):

@@ -20,6 +20,7 @@ class Facts:
     study: Study
     completeness: Mapping[str, np.ndarray]  # dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
     prompts: int  # with a complete row
+    shared: int  # ids of prompts that occur in several datasets
     with_length: int  # rows
     whole: int  # completions (dimension, prompt, model) that every judge with a complete row in the dimension rated
     completions: int
@@ -103,7 +104,9 @@ def facts_of(
     columns |= {name: np.array([int(row[name]) for row in table]) for name in COUNTS}
     query = f"select max(prompt) + 1, count(length) from {files(study.ratings)}"
     prompts, with_length = map(int, connect().execute(query).fetchone())
-    return Facts(study, columns, prompts, with_length, *_completions(study), imports or {}, named or {})
+    ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
+    (shared,) = connect().execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)").fetchone()
+    return Facts(study, columns, prompts, shared, with_length, *_completions(study), imports or {}, named or {})
 
 
 def _completions(study: Study) -> tuple[int, int]:
@@ -119,7 +122,18 @@ def _completions(study: Study) -> tuple[int, int]:
 
 STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first, like TOPICS
 TOPICS = [
-    *("verdict", "spelling", "left out", "range", "one value", "prompts", "estimable", "human scores", "own ratings missing"),
+    *(
+        "agreement",
+        "verdict",
+        "spelling",
+        "left out",
+        "range",
+        "one value",
+        "prompts",
+        "estimable",
+        "human scores",
+        "own ratings missing",
+    ),
     *("no human score", "reliability", "ordinary preference", "ceiling", "floor", "scale use", "missing", "detectable"),
     *("families", "names", "lengths", "contents"),
 ]
@@ -143,6 +157,11 @@ class Finding:
         return "" if self.level == FINE else self.remedy
 
     @property
+    def is_first(self) -> bool:
+        """Whether all else is of no use if it is right: that ratings and scores may not belong together."""
+        return self.topic == "agreement" and self.level == WARNING
+
+    @property
     def row(self) -> dict:
         """The columns of the table except the study."""
         columns = {name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")}
@@ -150,9 +169,9 @@ class Finding:
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings: the verdict first, then by level, topic and weight; ties keep their order."""
+    """Sort findings: warnings that data may be wrong, the verdict, then by level, topic and weight; ties keep their order."""
     by_topic = sorted(findings, key=lambda finding: (TOPICS.index(finding.topic), -finding.weight))
-    return sorted(by_topic, key=lambda finding: (finding.topic != "verdict", LEVELS.index(finding.level)))
+    return sorted(by_topic, key=lambda finding: (not finding.is_first, finding.topic != "verdict", LEVELS.index(finding.level)))
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

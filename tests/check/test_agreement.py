@@ -1,0 +1,183 @@
+"""What correlations show before all else: reversed scales, scores in the wrong rows, swapped columns; and few false alarms."""
+
+import math
+
+import duckdb
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from rated_tables import FIVE, findings_of, rated, study_of_rows
+from recuse.base.database import connect
+from recuse.check.agreement import FALSE_ALARM, HUMANS, OTHERS, agreement, correlated, correlations
+from recuse.check.check import page_of
+from recuse.check.facts import FINE, NOTE, WARNING, facts_of
+from recuse.data.cells import levels_of
+from recuse.model.least_squares import quantile
+
+SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
+
+
+def noisy(judges=FIVE, models=FIVE, *, share, seed=1, prompts=40):
+    """Rows of judges without bias: a rating is the human score with probability `share`, else any."""
+    drawn = np.random.default_rng(seed)
+
+    def rating(judge, model, score, noise):
+        return score if drawn.random() < share else int(drawn.integers(1, 6))
+
+    return rated(judges, models, prompts=prompts, seed=seed, rating=rating, lengths=False)
+
+
+ROWS = noisy(share=0.6)
+
+
+def reversed_for(judges, rows=ROWS):
+    return [row | {"rating": 6 - row["rating"]} if row["judge"] in judges else row for row in rows]
+
+
+def moved(column, by, rows=ROWS, *, where=lambda row: True):
+    """Rows with a column shifted down among some of them."""
+    chosen = [row for row in rows if where(row)]
+    values = iter([row[column] for row in (*chosen[-by:], *chosen[:-by])])
+    return [row | {column: next(values)} if where(row) else row for row in rows]
+
+
+def without_scores(rows):
+    return [row | {"gt": ""} for row in rows]
+
+
+def by_model(rows):
+    return sorted(rows, key=lambda row: row["model"])
+
+
+def swapped(rows):
+    return [row | {"judge": row["model"], "model": row["judge"]} for row in rows]
+
+
+PANEL = "Tone: the judges' mean rating of an answer and its human score correlate at −0."
+LONG = [row | {"pred_length": 10 + sum(map(ord, row["model"] + row["prompt_id"]))} for row in ROWS]
+WRONG = {
+    "all scales reversed": (reversed_for(FIVE), PANEL, "a scale may be reversed (11 - x)"),
+    "a scale reversed": (reversed_for([GPT4]), f"Tone: {GPT4}'s ratings and the human scores correlate at −0.", "reversed"),
+    "a scale reversed, no human scores": (
+        without_scores(reversed_for([GPT4])),
+        f"Tone: {GPT4}'s ratings and the other judges' ratings of the same answers correlate at −0.",
+        "a scale may be reversed",
+    ),
+    "scores of the next model": (moved("gt", 5), PANEL, "shifted by a row"),
+    "scores of the next prompt": (moved("gt", 5, by_model(ROWS)), "Tone: the judges' mean rating of", "shifted by a row"),
+    "ratings of the next prompt": (
+        moved("rating", 1, by_model(noisy(share=0.6, prompts=150)), where=lambda row: row["judge"] == GPT4),
+        f"Tone: {GPT4}'s ratings and the human scores correlate at",
+        "in the rows of their answers",
+    ),
+    "scores of the next row": (moved("gt", 1), "84 % of the answers have different human scores", "shifted by a row"),
+    "judge and model swapped": (
+        swapped(ROWS),
+        "the human score of an answer differs between judges in 100 %",
+        "swap the columns",
+    ),
+    "swapped, no human scores": (
+        without_scores(swapped(LONG)),
+        "the length of an answer differs between judges in 100 %",
+        "swap the columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_said_first(tmp_path, wrong):
+    rows, words, advice = WRONG[wrong]
+    findings, _ = findings_of(tmp_path, rows)
+    first = findings[0]
+    assert (first.topic, first.level) == ("agreement", WARNING)
+    assert first.words.startswith(words)
+    assert advice in first.advice
+    shown = " ".join(page_of("mine", findings).split())
+    assert shown.startswith(f"mine: what these ratings support {first.words.replace(chr(160), ' ')}")
+
+
+def test_right_ratings_are_not_accused(tmp_path):
+    for number, rows in enumerate([ROWS, LONG, without_scores(ROWS), without_scores(swapped(ROWS))]):
+        (tmp_path / str(number)).mkdir()
+        findings, _ = findings_of(tmp_path / str(number), rows)
+        assert findings[0].topic == "verdict"
+        assert {each.level for each in findings if each.topic == "agreement"} == {FINE}
+
+
+def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
+    """A warning if the other judges agree with the humans; among judges that hardly do, a note."""
+    rows = noisy(share=0.6, prompts=100)
+    drawn = np.random.default_rng(2)
+    for row in rows:
+        row["rating"] = int(drawn.integers(1, 6)) if row["judge"] == GPT4 else row["rating"]
+    findings, _ = findings_of(tmp_path, rows)
+    assert (findings[0].topic, findings[0].subject, findings[0].level) == ("agreement", f"{GPT4}, Tone", WARNING)
+    assert "those of the other judges at 0.57" in findings[0].words
+    findings, _ = findings_of(tmp_path, noisy(FIVE[:2], share=0.0, prompts=500))
+    assert {each.level for each in findings if each.topic == "agreement"} == {WARNING, FINE}  # their mean, then each
+    findings, _ = findings_of(tmp_path, without_scores(noisy(FIVE[:2], share=0.0, prompts=500)))
+    assert {each.level for each in findings if each.topic == "agreement"} == {NOTE}
+
+
+@pytest.mark.parametrize("models", [FIVE, FIVE[:1]])
+def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
+    """Within judge, model and prompt; within judge and model if each prompt has one model."""
+    facts = facts_of(study_of_rows(tmp_path, noisy(models=models, share=0.3)), f"{tmp_path}/completeness.csv")
+    connection = connect()
+    connection.execute(f"create temp table sampled as from '{facts.study.ratings[0]}'")
+    result = {row[:2]: row for row in correlations(facts, connection, levels_of(facts.study.ratings[0]))}
+    frame = duckdb.sql(f"select judge, model, prompt, rating_unit, gt_unit from '{facts.study.ratings[0]}'").df()
+    frame = frame.astype({"judge": str, "model": str})
+    for column in ("rating_unit", "gt_unit"):
+        frame[column] -= frame.groupby(["judge", "model"])[column].transform("mean")
+        if len(models) > 1:
+            frame[column] -= frame.groupby(["judge", "prompt"])[column].transform("mean")
+    wide = frame.pivot(index=["prompt", "model"], columns="judge", values="rating_unit")
+    score = frame[frame["judge"] == GPT4].set_index(["prompt", "model"])["gt_unit"].loc[wide.index]
+    pairs = {(HUMANS, ""): (wide.mean(axis=1), score)}
+    for judge in FIVE:
+        pairs |= {(HUMANS, judge): (wide[judge], score), (OTHERS, judge): (wide[judge], wide.drop(columns=judge).mean(axis=1))}
+    assert pairs.keys() == result.keys()
+    for key, (x, y) in pairs.items():
+        row, prompts = result[key], 40
+        r = (x * y).sum() / math.sqrt((x * x).sum() * (y * y).sum())
+        assert row.value == pytest.approx(r, abs=1e-12)
+        assert (row.answers, row.prompts) == (40 * len(models), prompts)
+        left_out = [np.corrcoef(x.drop(index=p, level=0), y.drop(index=p, level=0))[0, 1] for p in range(prompts)]
+        error = math.sqrt((prompts - 1) / prompts * ((np.arctanh(left_out) - np.arctanh(r)) ** 2).sum())  # by the jackknife
+        half = student.ppf(1 - FALSE_ALARM / (5 if row.judge else 1), prompts - 1) * error
+        assert np.arctanh(row.high) - np.arctanh(r) == pytest.approx(half, rel=0.12)
+        assert np.arctanh(r) - np.arctanh(row.low) == pytest.approx(half, rel=0.12)
+
+
+@pytest.mark.parametrize("models", [1, 5])
+def test_false_alarms_are_as_rare_as_promised(models):
+    """30 prompts, correlation 0.2 = the limit for the mean of all judges: 1 %, and up to 2.5 % in so small a sample."""
+    drawn, alarms, studies = np.random.default_rng(1), 0, 2000
+    for _ in range(studies):
+        score, noise = drawn.normal(size=(2, 30, models)) + drawn.normal(size=(2, 30, 1))
+        x, y = (each - each.mean(axis=0) for each in (np.round(0.2 * score + math.sqrt(0.96) * noise), score))
+        value, error = correlated(np.stack([(x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]))
+        alarms += math.tanh(math.atanh(value) + quantile(1 - 2 * FALSE_ALARM, 29) * error) < 0.2
+    assert alarms / studies < 0.025
+
+
+def test_noisy_judges_in_small_studies_are_not_accused(tmp_path):
+    """Five judges that correlate at 0.2 with the human scores of 30 prompts: none of 20 such studies has a warning."""
+    for seed in range(20):
+        study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
+        findings = list(agreement(facts_of(study, f"{tmp_path}/completeness.csv")))
+        assert {each.level for each in findings} <= {FINE, NOTE}
+        assert len(findings) == 6
+
+
+def test_ratings_without_variation_have_no_correlation(tmp_path):
+    rows = [row | {"rating": 3} if row["judge"] == GPT4 else row for row in ROWS]
+    findings, _ = findings_of(tmp_path, rows)
+    subjects = {each.subject for each in findings if each.topic == "agreement"}
+    assert subjects == {"Tone", *(f"{judge}, Tone" for judge in FIVE if judge != GPT4)}
+    findings, _ = findings_of(tmp_path, [row | {"gt": 3, "rating": 3} for row in ROWS])
+    assert "agreement" not in {each.topic for each in findings}
+    findings, _ = findings_of(tmp_path, [row for row in ROWS if row["prompt_id"] == "p0"])
+    assert "agreement" not in {each.topic for each in findings}

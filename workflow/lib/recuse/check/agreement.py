@@ -1,0 +1,198 @@
+"""Whether ratings go with the human scores, or with other judges' ratings of the same answers: if not, data may be wrong.
+
+A reversed scale, scores in the wrong rows and swapped columns leave every value valid; correlations show them.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.base.database import Connection, connect, files
+from recuse.base.words import counted, level, number, percent
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
+from recuse.data.cells import Levels, levels_of
+from recuse.model.least_squares import quantile
+
+FALSE_ALARM = 0.01  # probability of any, among all judges and dimensions, if each true correlation is at its limit below
+WEAK_PANEL, WEAK_JUDGE = 0.2, 0.1  # correlations of several judges' mean, and of one: an interval below them is near 0
+UNLIKE = 1 / 3  # of the mean correlation of the other judges: an interval below it is unlike theirs
+MOST_PROMPTS = 500  # that are read, evenly spaced: of more, correlations are hardly known better
+NEAR = 1e-9  # scores no farther apart are equal
+FEWEST = 10  # sets of answers to one prompt that one judge rated, for a sign of swapped columns
+PANEL = -1  # in place of a judge's code
+HUMANS, OTHERS = "the human scores", "the other judges' ratings of the same answers"
+HIGH_IS_GOOD = "check that a high number means good in both: a scale may be reversed (11 - x)"
+WRONG_ROWS = (
+    "check that each human score is in the row of its answer: scores may be shifted by a row or joined by the wrong ids, or "
+    "the columns of judge and model may be swapped"
+)
+
+
+class Correlation(NamedTuple):
+    """A correlation of ratings with `against` by `correlations`, and its interval."""
+
+    against: str  # HUMANS or OTHERS
+    judge: str  # empty: the mean rating of an answer by all judges
+    dimension: str
+    value: float
+    low: float
+    high: float
+    answers: int
+    prompts: int
+    confidence: float  # of the interval
+
+
+def agreement(facts: Facts) -> Iterator[Finding]:
+    """Report for each judge and dimension how ratings correlate with human scores or, without these, with the other judges.
+
+    A warning where the interval is below 0, for the mean of all judges below WEAK_PANEL (WEAK_JUDGE if there is one), for one
+    of several below UNLIKE of the others' mean correlation; a note where it is below WEAK_JUDGE. A small sample has a wide one.
+    """
+    levels, connection = levels_of(facts.study.ratings[0]), connect()
+    columns = "prompt, group_code, gt, length, rating_unit, gt_unit"
+    every = -(-facts.prompts // MOST_PROMPTS)
+    rows = f"select {columns} from {files(facts.study.ratings)} where prompt % {every} = 0"
+    connection.execute(f"create temp table sampled as {rows}")
+    yield from scores_of_answers(facts, connection, levels)
+    computed = correlations(facts, connection, levels)
+    of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
+    among = {dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)] for dimension in levels.dimension}
+    for dimension, row in of_panel.items():
+        yield _of_panel(row, facts.names("judge"), among[dimension])
+    against = HUMANS if of_panel else OTHERS
+    rows = [row for row in computed if row.judge and row.against == against]
+    for row in rows if len(facts.names("judge")) > 1 else ():
+        others = [other.value for other in rows if other.dimension == row.dimension and other.judge != row.judge]
+        yield _of_judge(row, others, of_panel.get(row.dimension))
+
+
+def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -> Finding:
+    """The finding about the mean of all judges; among: correlations of each judge with the mean of the others."""
+    who, limit = ("the judges' mean rating", WEAK_PANEL) if len(judges) > 1 else (f"{judges[0]}'s rating", WEAK_JUDGE)
+    words = f"{row.dimension}: {who} of an answer and its human score {_words_of(row)}"
+    words += f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average" if among else ""
+    remedy = f"{WRONG_ROWS}; if all is right, human scores say little about these ratings: read B and C"
+    if row.high < 0:
+        remedy = f"{HIGH_IS_GOOD}; else {WRONG_ROWS}"
+    return Finding("agreement", row.dimension, words, row.value, WARNING if row.high < limit else FINE, remedy, 2 - row.value)
+
+
+def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:
+    """The finding about one judge, unless that about all explains it; others: correlations of the other judges."""
+    mean = float(np.mean(others)) if others else 0.0
+    words = f"{row.dimension}: {row.judge}'s ratings and {row.against} {_words_of(row)}"
+    words += f"; those of the other judges at {number(mean, 2)} on average" if others else ""
+    grade, remedy = FINE, "check that its ratings are in the rows of their answers; if so, they say little about the answers"
+    if row.high < 0:
+        grade = WARNING if panel is None or panel.high >= 0 else FINE
+        remedy = (
+            f"{HIGH_IS_GOOD}, how the judge's answers were parsed, and whether its ratings are in the rows of their answers"
+        )
+    elif panel is None or panel.high >= WEAK_PANEL:
+        grade = WARNING if row.high < UNLIKE * mean else NOTE if row.high < WEAK_JUDGE else FINE
+    return Finding("agreement", f"{row.judge}, {row.dimension}", words, row.value, grade, remedy, -row.value)
+
+
+def _words_of(row: Correlation) -> str:
+    ends = f"{level(round(row.confidence, 4))} interval {number(row.low, 2)} to {number(row.high, 2)}"
+    return f"correlate at {number(row.value, 2)} ({ends}; {counted(row.answers, 'answer')} to {counted(row.prompts, 'prompt')})"
+
+
+def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
+    """Compute the correlations of judges, and of their mean rating, by dimension, from the table `sampled` of ratings.
+
+    r = Sxy / sqrt(Sxx Syy), with the sums over deviations from the means of judge, model, dimension and dataset and then, if
+    judges rate several models on a prompt, from those of the prompt: hard prompts and good models do not make scores in the
+    wrong rows look right. The standard error is clustered by prompt; the interval is by Fisher's z and t with P - 1 degrees of
+    freedom, at 1 - 2 FALSE_ALARM / k for k correlations of judges, or of their mean, with the same.
+    """
+    judge, dimension, answer = levels.sql_place("judge"), levels.sql_place("dimension"), levels.sql_without("judge")
+    scored, sums = facts.cells.has_reference, "count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy"
+    several = f"select count(*) >= 2 * count(distinct (prompt, {judge}, {dimension})) from sampled"
+    within = "avg({}) over (partition by prompt, judge, dimension)" if connection.execute(several).fetchone()[0] else "0"
+    with_humans = f"""
+        select '{HUMANS}' as against, judge, dimension, prompt, x, y from deviations
+        union all select '{HUMANS}', {PANEL}, dimension, prompt, total / judges, y from answers
+        union all """
+    table = connection.execute(f"""
+        with means as (
+                 select group_code, avg(rating_unit) as mean_rating, avg(gt_unit) as mean_score from sampled group by all),
+             of_group as (
+                 select prompt, {answer} as answer, {judge} as judge, {dimension} as dimension, rating_unit - mean_rating as x,
+                        gt_unit - mean_score as y
+                 from sampled join means using (group_code)),
+             deviations as (select * replace (x - {within.format("x")} as x, y - {within.format("y")} as y) from of_group),
+             answers as (
+                 select prompt, answer, dimension, sum(x) as total, count(*) as judges, avg(y) as y
+                 from deviations group by all),
+             pairs as ({with_humans if scored else ""}
+                 select $${OTHERS}$$ as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
+                 from deviations join answers using (prompt, answer) where judges > 1)
+        select against, dimension, judge, prompt, {sums} from pairs group by all order by all""").fetchnumpy()
+    key = np.stack([np.unique(table[name], return_inverse=True)[1] for name in ("against", "dimension", "judge")], axis=1)
+    begins = np.flatnonzero(np.r_[True, (np.diff(key, axis=0) != 0).any(axis=1), True][: len(key)])
+    moments = np.stack([np.asarray(table[name], dtype=float) for name in ("xx", "yy", "xy")])
+    of_group = {}
+    for first, last in zip(begins, [*begins[1:], len(key)], strict=True):
+        fitted = correlated(moments[:, first:last])
+        if fitted is not None:
+            who, judge_code = str(table["against"][first]), int(table["judge"][first])
+            of_group[who, judge_code, int(table["dimension"][first])] = (
+                *fitted,
+                int(table["n"][first:last].sum()),
+                last - first,
+            )
+    kinds = [(who, judge_code == PANEL) for who, judge_code, _ in of_group]
+    result = []
+    for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
+        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL))
+        half = quantile(confidence, prompts - 1) * error
+        low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
+        name = "" if judge_code == PANEL else levels.judge[judge_code]
+        result.append(Correlation(who, name, levels.dimension[place], value, low, high, answers, int(prompts), confidence))
+    return result
+
+
+def correlated(moments: np.ndarray) -> tuple[float, float] | None:
+    """Correlation, and the standard error of its Fisher's z, from sums of x^2, y^2 and x y by prompt, (3, prompts).
+
+    None if x or y does not vary, or with fewer than two prompts.
+    """
+    (xx, yy, xy), prompts = moments.sum(axis=1), moments.shape[1]
+    if prompts < 2 or min(xx, yy) < NEAR:
+        return None
+    value = float(np.clip(xy / math.sqrt(xx * yy), NEAR - 1, 1 - NEAR))
+    influence = moments[2] / math.sqrt(xx * yy) - value / 2 * (moments[0] / xx + moments[1] / yy)
+    error = math.sqrt(prompts / (prompts - 1) * float(influence @ influence))
+    return value, error / (1 - value**2)
+
+
+def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
+    """Report human scores that differ between judges' rows of one answer, and what shows that judge and model are swapped.
+
+    Score and length are an answer's: they differ between models, not between judges. Where they differ between judges, but not
+    between models, the columns are swapped. They are read from the table `sampled` of ratings.
+    """
+    columns: Mapping[str, str] = {"gt": "human score"} if facts.cells.has_reference else {}
+    columns = {**columns, **({"length": "length"} if facts.with_length == facts.rows else {})}
+    for column, what in columns.items():
+        differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"
+        query = f"select count(*) over (), {differ} from sampled group by prompt, {{}} having count(*) > 1 limit 1"
+        (answers, by_judge), (sets, by_model) = (
+            connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0) for axis in ("judge", "model")
+        )
+        if by_judge and not by_model and sets >= FEWEST:
+            words = (
+                f"the {what} of an answer differs between judges in {percent(by_judge / answers)} of the answers, but never "
+            )
+            words += (
+                f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are judge and model swapped?"
+            )
+            advice = "swap the columns of judge and model, in the files or under `columns:`"
+            yield Finding("agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0)
+        elif by_judge and column == "gt":
+            words = f"{percent(by_judge / answers)} of the answers have different human scores in the rows of different judges"
+            advice = "write the same score in all rows of an answer; a column may be shifted by a row, or a dimension missing"
+            yield Finding("agreement", "human scores", words, by_judge / answers, WARNING, advice, 3.0)

@@ -20,13 +20,9 @@ from workflow_runs import copy_project, products
 TABLES = ("mean_scores", "correlations", "agreement", "imported", "completeness")
 RESULTS = ["results/tiny/raters.parquet", *(f"results/tiny/tables/{name}.csv" for name in TABLES)]
 JUDGED, HUMAN, CONFIG = "judged.csv", "human.csv", "tiny.yaml"
-CODE = (
-    "workflow/lib/recuse/data/describe.py",
-    "workflow/lib/recuse/data/raters.py",
-    "workflow/lib/recuse/data/imports/rows.py",
-)
+CODE = [f"workflow/lib/recuse/data/{name}.py" for name in ("describe", "imports/rows")]
 PAST, FUTURE = (1e9, 1.7e9), (1.9e9, 2.1e9)
-SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]), ("title", "a"), ("title", "b"))
+SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]))
 
 
 def rows(kind: str, variant: int) -> str:
@@ -46,7 +42,7 @@ class Walk:
         self.draw, self.folder, self.fresh = random.Random(seed), folder / "walk", folder / "fresh"
         self.code = dict.fromkeys(CODE, 0)
         self.files = {JUDGED: (JUDGED, 0), HUMAN: (HUMAN, 0)}  # what a file is for -> its name and variant
-        self.settings = {"confidence": 0.9, "scales": [1, 10], "title": "a"}
+        self.settings = {"confidence": 0.9, "scales": [1, 10]}
         self.runs_from_nothing: dict[str, dict[str, bytes]] = {}
         for each in (self.folder, self.fresh):
             each.mkdir()
@@ -66,7 +62,7 @@ class Walk:
         """Write the configuration."""
         references = {"files": self.files[HUMAN][0], "columns": {"rating": ["first", "second"]}}
         tiny = {
-            "title": self.settings["title"],
+            "title": "a tiny study",
             "import": {"files": self.files[JUDGED][0], "references": references},
             "scales": {"quality": self.settings["scales"]},
             "families": {"GPT": ["gpt-4.1"], "Claude": ["claude-4"], "Other": ["other"]},
@@ -132,10 +128,10 @@ class Walk:
         return f"{name} swapped"
 
     def rename(self) -> str:
-        """Another name of a file, in the configuration too; its times stay."""
+        """Another name of a file, in the configuration too, or the first again; its times stay."""
         kind = self.draw.choice([JUDGED, HUMAN])
         name, variant = self.files[kind]
-        new = f"{self.draw.randint(1, 2)} {kind}"
+        new = kind if name != kind else f"another {kind}"
         (self.folder / name).rename(self.folder / new)
         self.files[kind] = (new, variant)
         self.write_settings(self.folder)
@@ -151,7 +147,7 @@ class Walk:
     def edit_code(self) -> str:
         """Another version of a module, of any time."""
         path = self.draw.choice(CODE)
-        self.code[path] = self.draw.randint(0, 2)
+        self.code[path] = self.draw.randint(0, 1)
         (self.folder / path).write_text(self.sources[path] + f"# {self.code[path]}\n", "utf-8")
         time = self.draw.choice(PAST)
         os.utime(self.folder / path, (time, time))

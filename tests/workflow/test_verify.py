@@ -16,7 +16,7 @@ CONFIG = "tests/smoke/config.yaml"
 
 def verified(folder, *arguments):
     """Exit status, lines of the standard output, and the standard error, of `recuse verify`."""
-    command = [sys.executable, "-P", "-m", "recuse", "verify", *arguments, "--config", CONFIG]
+    command = [sys.executable, "-P", "-m", "recuse", "verify", "--config", CONFIG, *arguments]
     environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
     result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return result.returncode, result.stdout.splitlines(), result.stderr
@@ -90,7 +90,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     assert [line.replace("results/mine/", "") for line in lines] == [
         "tables/mean_scores.csv and 1 more: was made by another version of recuse",
         "tables/idiosyncrasy.csv and 2 more: was made with another setting (settings)",
-        "ratings.parquet and 2 more: was made from another tests/smoke/ratings.csv",
+        "tables/completeness.csv and 1 more: was made from another tests/smoke/ratings.csv",
     ]
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -35,6 +36,8 @@ from file_server import (
 )
 from recuse.base.errors import ConfigError, FetchError
 from recuse.data.fetch import cache_folder, git_blob_id, mirror_location
+
+LIBRARY = str(Path(__file__).parents[2] / "workflow" / "lib")
 
 
 @pytest.mark.parametrize(
@@ -224,9 +227,8 @@ try:
 except FetchError:
     sys.exit(3)
 """
-    library = str(Path(__file__).parents[2] / "workflow" / "lib")
     started = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": library}, timeout=10)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": LIBRARY}, timeout=10)
     assert done.returncode == 3
     assert not server.closing.is_set()
     assert time.monotonic() - started < 2.5
@@ -365,6 +367,83 @@ def test_endless_body_is_hung_up_on(serve, fails):
     message = fails(serve(endless).mirror, deadline=0.15, attempts=1)
     assert ", found an answer still incomplete after 0.15 s;" in message
     assert ended.wait(1.0)
+
+
+HEADERS = [
+    b"Content-Length: \xb2\xb3",
+    b"Content-Length: " + b"9" * 400,
+    b"Content-Length: -1",
+    b"Content-Encoding: gzip, br, zstd",
+    b"Transfer-Encoding: chunked\r\n\r\n-5\r\nabcde",
+    b"Set-Cookie: \xff=\xff; expires=x",
+    *(
+        b"Location: " + place
+        for place in (b"http://[", b"http://\xff/", b"\xe9", b"http://" + b"x" * 300, b"http://.example./")
+    ),
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_that_no_library_expects(serve, fails, header):
+    status = b"302 Found" if header.startswith(b"Location") else b"200 OK"
+    server = serve(lambda handler: handler.wfile.write(b"HTTP/1.1 %s\r\n%s\r\n\r\nx" % (status, header)))
+    assert len(fails(server.mirror, timeout=(1.0, 1.0))) < 1500
+
+
+def test_random_changes_of_an_answer(serve, fails):
+    """A hundred answers with up to four bytes or runs of bytes changed: each fails in words and leaves nothing."""
+    random_numbers = random.Random(16)
+    lines = (b"HTTP/1.1 200 OK", b"Content-Length: 8", b"Content-Encoding: gzip", b"Transfer-Encoding: chunked", b"", b"5")
+
+    def changed(handler):
+        answer = bytearray(b"\r\n".join([*lines, b"abcde", b"0", b"", b""]))
+        for _ in range(random_numbers.randint(1, 4)):
+            place, length = random_numbers.randrange(len(answer)), random_numbers.randrange(3)
+            answer[place : place + random_numbers.randrange(9)] = random_numbers.randbytes(length)
+        handler.wfile.write(answer)
+
+    server = serve(changed)
+    for _ in range(100):
+        fails(server.mirror, timeout=(1.0, 0.3), attempts=1)
+
+
+@pytest.mark.parametrize("length", [None, 10**9])
+def test_endless_download_is_bounded(serve, fails, length):
+    server = serve(body(bytes(3_000_000), length))
+    message = fails(server.mirror, largest=100_000)
+    assert "found more than 100,000 bytes, the `download_limit:` in config" in message
+    assert len(server.requested) == 1
+
+
+def test_large_file_of_a_folder_is_bounded(fails, tmp_path):
+    fill(tmp_path / "mirror", CONTENT)
+    assert "more than 1,000 bytes" in fails(tmp_path / "mirror", largest=1000)
+
+
+def test_what_a_killed_process_left_is_removed(serve, get, tmp_path):
+    cache = tmp_path / "cache"
+    mirror = serve(drip(b"HTTP/1.1 200 OK\r\n\r\n")).mirror
+    program = f"""
+from pathlib import Path
+from recuse.data.fetch import fetch
+fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{mirror}",
+      cache=Path("{cache}"), destination=Path("file"))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"PYTHONPATH": LIBRARY})
+    try:
+        parts = []
+        while not parts and process.poll() is None:
+            parts = list(cache.glob(".*.part"))
+            time.sleep(0.01)
+        server = serve(good)
+        get(server.mirror, name="first.csv")  # while that process still runs
+        assert list(cache.glob(".*.part")) == parts != []
+    finally:
+        process.kill()
+        process.wait()
+    (cache / BLOB).unlink()
+    get(server.mirror, name="second.csv")
+    assert files(cache) == [BLOB]
 
 
 def test_connection_refused(fails):

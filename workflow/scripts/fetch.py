@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from recuse.base.database import bytes_of
 from recuse.base.runner import run
 from recuse.data.fetch import cache_folder, fetch, mirror_location
 
@@ -14,9 +15,10 @@ AT_ONCE = 8  # small files: most of the time is spent waiting
 
 def fetch_files(*, source: Mapping[str, str], files: Sequence[tuple[str, str]], raw: Sequence[str], config: Mapping) -> None:
     places = {"mirror": mirror_location(config["mirror"], os.environ), "cache": cache_folder(os.environ)}
+    largest = int(bytes_of(config["download_limit"]))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [
-            pool.submit(fetch, path=path, blob=blob, destination=Path(destination), **source, **places)
+            pool.submit(fetch, path=path, blob=blob, destination=Path(destination), largest=largest, **source, **places)
             for (path, blob), destination in zip(files, raw, strict=True)
         ]
         try:

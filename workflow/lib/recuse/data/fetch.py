@@ -2,12 +2,14 @@
 
 import hashlib
 import http.client
+import os
 import re
 import shutil
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from platform import node
 from threading import Thread
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
@@ -46,12 +48,14 @@ def fetch(
     deadline: float = 300.0,
     attempts: int = 4,
     wait: float = 1.0,
+    largest: int = 200_000_000,
 ) -> None:
     """Put the file `path` of `repository` at `commit` at `destination`, if its git blob id is `blob`.
 
     It comes from `cache`/`blob` if that is undamaged, else from `mirror`, an http(s) or file URL or a folder, laid out
     <repository>/<commit>/<path>. `timeout`: seconds to connect, seconds of silence; `deadline`: seconds for a whole attempt;
-    `wait`: seconds before the second of `attempts`, doubled for each further one; only transient failures are attempted again.
+    `wait`: seconds before the second of `attempts`, doubled for each further one; only transient failures are attempted again;
+    `largest`: bytes of the largest file that is taken.
     Raises FetchError, and then leaves nothing at `destination` and nothing unverified in the cache.
     """
     import tenacity
@@ -76,7 +80,7 @@ def fetch(
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
         if not _take_from_cache(cached, destination, blob):
-            retrying(_obtain, place, cached, destination, blob, timeout=timeout, deadline=deadline)
+            retrying(_obtain, place, cached, destination, blob, timeout=timeout, deadline=deadline, largest=largest)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
         tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
@@ -143,24 +147,57 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
 
 
 def _obtain(
-    place: str | Path, cached: Path, destination: Path, blob: str, *, timeout: tuple[float, float], deadline: float
+    place: str | Path,
+    cached: Path,
+    destination: Path,
+    blob: str,
+    *,
+    timeout: tuple[float, float],
+    deadline: float,
+    largest: int,
 ) -> None:
     cached.parent.mkdir(parents=True, exist_ok=True)
-    # Not tempfile: its files are readable by their owner only, and a cache may be shared.
-    download = cached.with_name(f".{uuid4().hex}.part")
+    download = _new_beside(cached)
     with replacing(destination) as copy, replacing(cached, str(download)):
         if isinstance(place, Path):
             if not place.is_file():
                 raise _Failure("a folder" if place.is_dir() else "no such file", transient=False)
+            _check_size(place.stat().st_size, largest)
             shutil.copyfile(place, download)
         else:
-            _download(place, download, timeout, deadline)
+            _download(place, download, timeout, deadline, largest)
         _verify(download, blob, transient=isinstance(place, str))
         shutil.copyfile(download, copy)
 
 
-def _download(url: str, target: Path, timeout: tuple[float, float], deadline: float) -> None:
-    """Write the body at `url` to the new file `target`, within `deadline` seconds.
+def _new_beside(path: Path) -> Path:
+    """A name beside `path` that no other process has; what processes that were killed left under theirs is removed."""
+    # Not tempfile: its files are readable by their owner only, and a cache may be shared, also between machines.
+    machine = f".{node()}."
+    for part in path.parent.glob(f"{machine}*.part"):
+        pid, _, _ = part.name.removeprefix(machine).partition(".")
+        if pid.isdecimal() and not _runs(int(pid)):
+            part.unlink(missing_ok=True)
+    return path.with_name(f"{machine}{os.getpid()}.{uuid4().hex}.part")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)  # which only asks
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+def _check_size(size: int, largest: int) -> None:
+    if size > largest:
+        raise _Failure(f"more than {largest:,} bytes, the `download_limit:` in config", transient=False)
+
+
+def _download(url: str, target: Path, timeout: tuple[float, float], deadline: float, largest: int) -> None:
+    """Write the body at `url`, at most `largest` bytes, to the new file `target`, within `deadline` seconds.
 
     The timeouts of a socket start again with every byte, so only a second thread ends the wait for a server that sends one
     byte at a time. As a daemon it does not outlive the process.
@@ -176,10 +213,13 @@ def _download(url: str, target: Path, timeout: tuple[float, float], deadline: fl
                 status = response.status_code
                 if status != 200:
                     raise _Failure(f"{status} {response.reason}", transient=status == 429 or status >= 500)
-                size = response.headers.get("Content-Length", "")
+                declared = response.headers.get("Content-Length", "")
+                size = int(declared) if re.fullmatch("[0-9]{1,18}", declared) else 0
+                _check_size(size, largest)
                 chunks = response.iter_content(chunk_size=1 << 14)
-                for chunk in steps(chunks, "fetching", unit="bytes", total=int(size) if size.isdigit() else 0, size=len):
+                for chunk in steps(chunks, "fetching", unit="bytes", total=size, size=len):
                     file.write(chunk)
+                    _check_size(file.tell(), largest)
             outcome.set_result(None)
         except BaseException as error:  # `result` raises it
             outcome.set_exception(error)
@@ -193,6 +233,8 @@ def _download(url: str, target: Path, timeout: tuple[float, float], deadline: fl
             broken = (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError)
             transient = isinstance(error, (requests.ConnectionError, requests.Timeout, *broken))
             raise _Failure(_problem_of(error, timeout), transient=transient) from error
+        except (ValueError, LookupError, http.client.HTTPException) as error:  # of headers that no library expects
+            raise _Failure(f"an answer that is not HTTP ({error})", transient=False) from error
         except TimeoutError as error:
             raise _Failure(f"an answer still incomplete after {deadline:g} s", transient=True) from error
 

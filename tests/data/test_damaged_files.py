@@ -4,10 +4,12 @@ RECUSE_FLIPS sets how many bits are flipped in each kind of file.
 """
 
 import gzip
+import hashlib
 import json
 import math
 import os
 import random
+import re
 from pathlib import Path
 
 import duckdb
@@ -15,11 +17,17 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.database import connect
-from recuse.base.errors import DataError
+from recuse.base.errors import ConfigError, DataError
+from recuse.config import studies
+from recuse.config.load import PROJECT, checked
 from recuse.data.files import RatingsFile, as_number, is_number
+from recuse.data.imports.declared import check_declared
 from recuse.data.imports.ratings import import_ratings
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.imports.verdicts import import_verdicts
+from recuse.data.raters import check_raters
+from recuse.data.ratings import StudyFiles, check_files, normalise
 from recuse.data.registry import Registry
+from recuse.pairwise import table
 
 # By pyarrow 26: two row groups, pages not compressed, with checksums (`write_page_checksum=True`).
 CHECKSUMS = Path(__file__).with_name("checksums.parquet")
@@ -198,3 +206,106 @@ def test_digits_with_an_underscore_are_no_number(tmp_path, name, column):
         content = None
     content = (tmp_path / "made.parquet").read_bytes() if content is None else content.encode()
     assert f"column {column}: found '0_3', which is not a number" in complaint(tmp_path, name, content)
+
+
+def declared(path, content, **values):
+    return {str(path): {"sha256": hashlib.sha256(content).hexdigest(), "rows": len(ROWS)} | values}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
+    content, path = CONTENTS[name], tmp_path / name
+    path.write_bytes(content)
+    right = declared(f"{tmp_path}/./{name}", content)
+    check_declared([str(path), "unnamed.csv"], right)
+    right[next(iter(right))]["sha256"] = right[next(iter(right))]["sha256"].upper()
+    check_declared([str(path)], right)
+    with pytest.raises(DataError, match=rf"{name}: it holds 80 rows, but config declares 81; restore that file, or correct"):
+        check_declared([str(path)], declared(path, content, rows=81))
+    draw = random.Random(name)
+    for _ in range(100):  # of any format
+        damaged = bytearray(content)
+        damaged[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        both = (
+            f"its SHA-256 is {hashlib.sha256(damaged).hexdigest()}, but config declares {hashlib.sha256(content).hexdigest()}"
+        )
+        with pytest.raises(DataError, match=both):
+            check_declared([str(path)], declared(path, content))
+
+
+def test_every_kind_of_file_is_compared_with_what_is_declared(tmp_path):
+    for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv"):
+        (tmp_path / name).write_text("a\n", "utf-8")
+    raw, human, verdicts, raters = (str(tmp_path / name) for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv"))
+    registry, outputs = (
+        Registry.from_config(CONFIG["models"]),
+        dict.fromkeys(("ratings", "imported", "verdicts"), f"{tmp_path}/x"),
+    )
+    source = StudyFiles([RatingsFile(raw)], {"A": [0, 4]}, {}, registry, {raw: {"rows": 1}})
+    of_import = {"settings": {}, "outputs": outputs}
+    of_ratings = of_import | {"scales": {"A": [0, 4]}, "models": {}}
+    for read in (
+        lambda: normalise("mine", source, ratings=f"{tmp_path}/r", completeness=f"{tmp_path}/c"),
+        lambda: check_files(source, checked=f"{tmp_path}/r", summary=f"{tmp_path}/s"),
+        lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={raw: {"rows": 1}}),
+        lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={human: {"rows": 1}}),
+        lambda: import_verdicts("mine", [raw], [human], **of_import, declared={human: {"rows": 1}}),
+        lambda: table.normalise("mine", [verdicts], comparisons="x", completeness="x", declared={verdicts: {"rows": 1}}),
+        lambda: check_raters(raters, registry, ratings=[], output="x", declared={raters: {"rows": 1}}),
+    ):
+        with pytest.raises(
+            DataError, match=r"\.csv: it holds 0 rows, but config declares 1; restore that file, or correct `verify"
+        ):
+            read()
+
+
+def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("raw.csv", "human.csv", "raters.csv"):
+        (tmp_path / name).write_bytes(TABLE)
+    values = {"rows": 1}
+    study = {"title": "t", "scales": {"A": [0, 4]}}
+    comparisons = {"of verdicts": {"title": "t", "files": "raw.csv", "verify": {"raw.csv": values}}}
+    of_import = {"files": "raw.csv", "references": {"files": ["human.csv"]}}
+    ways = {
+        "canonical": study
+        | {"files": "raw.csv", "raters": "raters.csv", "verify": {"./raw.csv": values, "raters.csv": values}},
+        "imported": study | {"import": of_import, "verify": {"raw.csv": values, "human.csv": values}},
+        "other": study | {"files": {"A": "raw.csv"}, "verify": {"raw2.csv": values}},
+        "no": study | {"files": "raw.csv"},
+    }
+    config = {"studies": ways, "comparisons": comparisons}
+    for name in ("canonical", "imported", "of verdicts"):
+        assert studies.declared_of(config, name) == (ways | comparisons)[name]["verify"]
+    assert studies.declared_of(config, "no") == {}
+    with pytest.raises(
+        ConfigError, match=r"studies: other: verify: 'raw2.csv' is not one of the files of the study; did you mean"
+    ):
+        studies.declared_of(config, "other")
+    settled = studies.with_placeholders({"later": ways["other"] | {"simulate": {}}}, lambda path: False)
+    assert studies.declared_of({"studies": settled, "comparisons": {}}, "later") == {}
+    rules = "\n".join(path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk"))
+    readers = [
+        rule for rule in re.split(r"\n(?=rule )", rules) if re.search(r"raw=of_study\(studies\.(?!raw_of_shard|released)", rule)
+    ]
+    assert len(readers) == 6
+    assert all("declared=of_study(studies.declared_of)" in rule for rule in readers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"verify": {"raw.csv": {"sha256": "abc"}}}, "verify: raw.csv: sha256: should match"),
+        ({"verify": {"raw.csv": {"rows": -1}}}, "verify: raw.csv: rows: should be at least 0"),
+        ({"verify": {"raw.csv": {}}}, "verify: raw.csv: should not be empty"),
+        ({"verify": {"raw.csv": {"digest": "x"}}}, "verify: raw.csv: unknown key 'digest'"),
+    ],
+)
+def test_invalid_declaration_is_named(changes, message):
+    study = {"title": "t", "files": "raw.csv", "scales": {"A": [0, 4]}} | changes
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        checked(CONFIG | {"studies": {"mine": study}}, CONFIG)
+    simulated = {"title": "t", "simulate": {"prompts": 20}, "scales": {"A": [0, 4]}, "verify": {"raw.csv": {"rows": 1}}}
+    with pytest.raises(ConfigError, match="verify: needs `files` or `import`"):
+        checked(CONFIG | {"studies": {"mine": simulated}}, CONFIG)

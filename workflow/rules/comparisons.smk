@@ -81,6 +81,7 @@ rule import_verdicts:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         settings=lookup("comparisons/{study}/import", within=config),
+        declared=of_study(studies.declared_of),
     message:
         "Import the verdicts of {wildcards.study}."
     script:
@@ -110,6 +111,7 @@ rule comparisons:
     params:
         format=of_study(studies.verdict_format),
         both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
+        declared=of_study(studies.declared_of),
     message:
         "Check the verdicts of {wildcards.study}."
     script:

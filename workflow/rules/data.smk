@@ -98,6 +98,7 @@ rule import_ratings:
         settings=lookup("studies/{study}/import", within=config),
         scales=lookup("studies/{study}/scales", within=config),
         models=of_study(studies.models_of),
+        declared=of_study(studies.declared_of),
     message:
         "Import the ratings of {wildcards.study}."
     script:
@@ -138,6 +139,7 @@ rule ratings:
         **OF_RATINGS,
         dimensions=of_study(studies.raw_dimensions),
         imported=of_study(studies.is_imported),
+        declared=of_study(studies.declared_of),
     message:
         "Check and normalise the ratings of {wildcards.study}."
     script:
@@ -199,6 +201,7 @@ rule check_part:
     params:
         **OF_RATINGS,
         dimensions=of_study(studies.raw_dimensions, "part"),
+        declared=of_study(studies.declared_of),
     message:
         "Check part {wildcards.part} of the ratings of {wildcards.study}."
     script:

@@ -108,6 +108,7 @@ rule agreement:
     params:
         models=of_study(studies.models_of),
         imported=of_study(studies.is_imported),
+        declared=of_study(studies.declared_of),
     message:
         "Check the raters of {wildcards.study} and tabulate how well they agree."
     script:

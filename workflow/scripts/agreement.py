@@ -9,9 +9,17 @@ from recuse.data.registry import Registry
 
 
 def tabulate(
-    *, study: str, raw: Sequence[str], ratings: Sequence[str], models: Mapping, imported: bool, outputs: Mapping[str, str]
+    *,
+    study: str,
+    raw: Sequence[str],
+    ratings: Sequence[str],
+    models: Mapping,
+    imported: bool,
+    declared: Mapping,
+    outputs: Mapping[str, str],
 ) -> None:
-    check_raters(raw[0], Registry.from_config(models, imported=imported), ratings=ratings, output=outputs["raters"])
+    registry = Registry.from_config(models, imported=imported)
+    check_raters(raw[0], registry, ratings=ratings, output=outputs["raters"], declared=declared)
     write_table(outputs["agreement"], AGREEMENT, agreement(outputs["raters"]), study=study)
 
 

@@ -1,15 +1,13 @@
 """Check the verdicts of a study and write its canonical comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
 from recuse.pairwise.table import normalise
 
 
-def normalise_study(
-    *, study: str, raw: Sequence[str], format: str, both_orders: bool, comparisons: str, completeness: str
-) -> None:
-    normalise(study, raw, format=format, both_orders=both_orders, comparisons=comparisons, completeness=completeness)
+def normalise_study(*, study: str, raw: Sequence[str], params: Mapping, comparisons: str, completeness: str) -> None:
+    normalise(study, raw, **params, comparisons=comparisons, completeness=completeness)
 
 
 if __name__ == "__main__":

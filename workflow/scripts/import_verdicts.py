@@ -7,9 +7,9 @@ from recuse.data.imports.verdicts import import_verdicts
 
 
 def import_study(
-    *, study: str, raw: Sequence[str], references: Sequence[str], settings: Mapping, outputs: Mapping[str, str]
+    *, study: str, raw: Sequence[str], references: Sequence[str], params: Mapping, outputs: Mapping[str, str]
 ) -> None:
-    import_verdicts(study, raw, references, settings=settings, outputs=outputs)
+    import_verdicts(study, raw, references, **params, outputs=outputs)
 
 
 if __name__ == "__main__":

@@ -172,7 +172,8 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
     raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
-        check_raters(raw, inputs.source().registry, ratings=study.ratings, output=raters[0])
+        source = inputs.source()
+        check_raters(raw, source.registry, ratings=study.ratings, output=raters[0], declared=source.declared)
     alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")] if "source" in settings else []
     reliability = reliability_of(study, raters=raters, alphas=alphas, of_alpha=config["inference"]["raters"])
     power = {key: config["inference"]["power"][key] for key in ("self_bias", "power")}
@@ -205,6 +206,7 @@ class Inputs(NamedTuple):
             task_types=self.settings.get("task_types", {}),
             models=models_with(self.settings.get("families", {}), self.config["models"]),
             imported="import" in self.settings,
+            declared=self.settings.get("verify"),
         )
 
 
@@ -318,6 +320,7 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
             scales=inputs.settings["scales"],
             models=models_with(inputs.settings.get("families", {}), inputs.config["models"]),
             outputs=outputs,
+            declared=inputs.settings.get("verify"),
         )
     return inputs._replace(files=[RatingsFile(outputs["ratings"])])
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.rules import WORKFLOW, megabytes_of
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
@@ -31,7 +31,7 @@ def with_placeholders(studies: Mapping[str, Mapping], exists: Callable[[str], bo
         if study.keys() >= PLACEHOLDER:
             # If only some files exist, the others are missed when the study is built.
             missing = not any(exists(path) for path, _ in named_files(study["files"]))
-            dropped = {"files", "raters"} if missing else {"simulate"}  # a simulation makes its own raters
+            dropped = {"files", "raters", "verify"} if missing else {"simulate"}  # a simulation makes its own raters
             title = f"simulated placeholder for {title}" if missing else title
         settled[name] = {key: value for key, value in study.items() if key not in dropped} | {"title": title}
     return settled
@@ -249,6 +249,25 @@ def records_of_data(config: Mapping, study: str) -> list[str]:
         jobs = [f"check_part_{part}" for part in range(1, parts + 1)] or ["ratings"]
         jobs += ["agreement"] if raters_of(config, study) else []
     return [f"results/{study}/made/{job}.json" for job in jobs]
+
+
+def declared_of(config: Mapping, study: str) -> dict[str, Mapping]:
+    """The SHA-256 and rows that config declares of a user's files, by path; ConfigError about a path that is none of them."""
+    declared = settings_of(config, study).get("verify", {})
+    if not declared:
+        return {}
+    if import_of(config, study):
+        files = imported_files(config, study) + reference_files(config, study)
+    elif study in config["comparisons"]:
+        files = verdict_files(config, study)
+    else:
+        files = raw_paths(config, study) + raters_of(config, study)
+    paths = {os.path.normpath(path) for path in files}
+    for path in declared:
+        if os.path.normpath(path) not in paths:
+            unknown = f"'{path}' is not one of the files of the study{did_you_mean(path, paths)}"
+            raise _refused(config, study, "verify", unknown)
+    return dict(declared)
 
 
 def origin_of(config: Mapping, study: str) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Human raters: their file, checked row by row, and their agreement, Table 4 of Play Favorites (arXiv 2508.06709)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from recuse.base.errors import DataError
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
+from recuse.data.imports.declared import check_declared
 from recuse.data.lines import check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
@@ -32,7 +33,14 @@ STATISTICS = (  # of Table 4, in the order of a study's table
 )
 
 
-def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], output: str) -> None:
+def check_raters(
+    path: str,
+    registry: Registry,
+    *,
+    ratings: Sequence[str],
+    output: str,
+    declared: Mapping[str, Mapping] | None = None,
+) -> None:
     """Write the canonical raters of a study (parquet): model, dimension, dataset, prompt_id, team, rater (text), rating (raw).
 
     path: a CSV or parquet file with the columns model, dimension, dataset, prompt_id, rater and rating, one row for each rating
@@ -42,6 +50,7 @@ def check_raters(path: str, registry: Registry, *, ratings: Sequence[str], outpu
     Raises DataError naming file, line and column for a missing file or column, an empty file, an unknown id, dimension,
     dataset or team, a rating off the scale, a rater who rates a completion twice, and a file none of whose prompts is rated.
     """
+    check_declared([path], declared)
     connection = connect()
     columns = columns_of(connection, path, REQUIRED)
     check_columns(path, columns, REQUIRED, ["team"])

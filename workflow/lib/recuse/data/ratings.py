@@ -14,6 +14,7 @@ from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import OPTIONAL, REQUIRED, RatingsFile, as_number, checked_columns, place_of, reading, select_rows
+from recuse.data.imports.declared import check_declared
 from recuse.data.lines import check_lines
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import (
@@ -65,6 +66,7 @@ class StudyFiles:
     scales: Mapping[str, Sequence[int] | str]
     task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
+    declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.imports.declared
 
     @classmethod
     def from_config(
@@ -76,14 +78,15 @@ class StudyFiles:
         task_types: Mapping,
         models: Mapping,
         imported: bool = False,
+        declared: Mapping | None = None,
     ) -> "StudyFiles":
-        """Read config: the files `raw`, each with its dimension or None, and scales, task types and models.
+        """Read config: the files `raw`, each with its dimension or None, and scales, task types, models and `verify`.
 
         imported: whether the files are what an import wrote.
         """
         files = [RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)]
         types = {dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets}
-        return cls(files, scales, types, Registry.from_config(models, imported=imported))
+        return cls(files, scales, types, Registry.from_config(models, imported=imported), declared)
 
 
 def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
@@ -187,6 +190,7 @@ def _write(source: StudyFiles, checked: Sequence[str], plan: Plan, shard: int, *
 
 def _check_rows(source: StudyFiles, folder: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Copy the rows of each raw file to a file in `folder`; return these and the scales. DataError about the first fault."""
+    check_declared([file.path for file in source.files], source.declared)
     connection, typed, scales = _open(source)
     columns = """judge_name as judge, model_name as model, dimension, dataset, prompt_id,
                   try_cast(rating_number as integer) as rating, gt_number as gt, length, fault"""

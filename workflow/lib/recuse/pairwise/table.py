@@ -4,7 +4,7 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 """
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from recuse.base.database import Connection, connect, name, text, write_rows
 from recuse.base.errors import DataError
@@ -22,6 +22,7 @@ from recuse.data.files import (
     reading,
     texts_of,
 )
+from recuse.data.imports.declared import check_declared
 from recuse.data.lines import check_lines
 from recuse.data.registry import HUMAN
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
@@ -112,6 +113,7 @@ def normalise(
     *,
     format: str = "table",
     both_orders: bool = True,
+    declared: Mapping[str, Mapping] | None = None,
     comparisons: str,
     completeness: str,
 ) -> None:
@@ -130,6 +132,7 @@ def normalise(
     duplicate row, a human label or length that differs between rows about the same answers, and, with `both_orders`, a
     comparison in one order only.
     """
+    check_declared(files, declared)
     connection = connect()
     for number, (path, rows) in enumerate(FORMATS[format](connection, files)):
         typed = f"""

@@ -1,7 +1,7 @@
 """The settings of a study: ratings or verdicts, simulated, published, a user's own, or imported from another tool's files."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
@@ -88,6 +88,25 @@ class ColumnsOfReferences(SomeKeys):
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")
     human: Name = optional("Verdicts: a, b, tie or the model; one row for each human verdict.")
+
+
+class Declared(SomeKeys):
+    """What a file must be."""
+
+    sha256: Annotated[str, Field(pattern="^[0-9a-fA-F]{64}$")] = optional("SHA-256 of its bytes, as `sha256sum` prints it.")
+    rows: int = optional("Number of its rows, without the header; of JSON, of its objects.", ge=0)
+
+
+VERIFY = (
+    "With `files` or `import`: what some of the files must be, by path; another file is an error that names both. CSV and JSON "
+    "have no checksum of their own."
+)
+Verified = Annotated[dict[File, Declared], Field(min_length=1)]
+
+
+def _check_verified(keys: Collection[str]) -> None:
+    if "verify" in keys and not {"files", "import"} & {*keys}:
+        raise ValueError("verify: needs `files` or `import`; only a user's files are verified")
 
 
 class References(Section):
@@ -222,6 +241,7 @@ class Study(Section):
         "With `files`: the scores of the single human raters, a CSV or parquet file with columns model, dimension, dataset, "
         "prompt_id, rater, rating, and team (`raters` or `gold`) if a second team of experts rated a part."
     )
+    verify: Verified = optional(VERIFY)
     shards: int = optional(
         "Number of jobs over which a large study's checks and ratings are scattered, on a cluster or on more cores; results "
         "are the same. Default: one job.",
@@ -243,6 +263,7 @@ class Study(Section):
                 f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or `files` with `simulate`, "
                 "a placeholder for as long as there are no such files"
             )
+        _check_verified(keys)
         if "raters" in keys and "files" not in keys:
             raise ValueError("raters: needs `files`; a simulated study makes its own raters")
         if {"import", "shards"} <= keys:
@@ -365,6 +386,7 @@ class Comparisons(Section):
         "and, if known, human, length_a, length_b, condition, experiment, favoured, vote."
     )
     import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")
+    verify: Verified = optional(VERIFY)
     analyses: Some[Literal[*ANALYSES]] = optional(
         "What to compute from the verdicts: `verbosity` (with position and human agreement; the default), `cognitive_biases` "
         "(the six of CoBBLEr), `attacks` (success rates of perturbations)."
@@ -379,6 +401,7 @@ class Comparisons(Section):
     def _check(self) -> None:
         study = self.as_written()
         others = [key for key in ("files", "source", "simulate") if key in study]
+        _check_verified(study)
         if "import" in study and others:
             raise ValueError(f"found import with {others[0]}, which cannot be combined; keep one")
         if not KINDS.keys() & study.keys():

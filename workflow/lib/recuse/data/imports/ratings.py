@@ -11,6 +11,7 @@ from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
+from recuse.data.imports.declared import check_declared
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import (
@@ -63,6 +64,7 @@ def import_ratings(
     scales: Mapping,
     models: Mapping,
     outputs: Mapping[str, str],
+    declared: Mapping[str, Mapping] | None = None,
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the table of what was imported.
 
@@ -74,6 +76,7 @@ def import_ratings(
     human score, are printed, too. Raises DataError naming file, line and column for whatever is wrong in a file, and if no
     completion with a human score is rated.
     """
+    check_declared([*paths, *references], declared)
     connection, step, raters = connect(), settings.get("step", 1), "raters" in outputs
     registry = Registry.from_config(models, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())

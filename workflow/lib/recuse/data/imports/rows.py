@@ -118,6 +118,12 @@ def first_keys(connection: Connection, path: str) -> set[str]:
     return set(row[0]) if row else set()
 
 
+def count_objects(connection: Connection, path: str) -> int:
+    """The number of values in a JSON file: its lines, the entries of its list, or one; DataError as of `create_objects`."""
+    with _reading_json(path):
+        return connection.execute(f"select count(*) from {_objects(path)}").fetchone()[0]
+
+
 def create_objects(
     connection: Connection, path: str, fields: Sequence[str], checks: Sequence[Check], *, table: str
 ) -> dict[str, str]:

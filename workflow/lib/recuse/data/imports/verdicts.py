@@ -7,6 +7,7 @@ from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
+from recuse.data.imports.declared import check_declared
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported, winner
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
@@ -27,7 +28,13 @@ CHECKS = (
 
 
 def import_verdicts(
-    study: str, paths: Sequence[str], references: Sequence[str], *, settings: Mapping, outputs: Mapping[str, str]
+    study: str,
+    paths: Sequence[str],
+    references: Sequence[str],
+    *,
+    settings: Mapping,
+    outputs: Mapping[str, str],
+    declared: Mapping[str, Mapping] | None = None,
 ) -> None:
     """Write the raw verdicts of a study (parquet), and the table of what was imported (CSV).
 
@@ -36,6 +43,7 @@ def import_verdicts(
     `failure`, source_file, source_record, and every other column of the files, as text. Raises DataError naming file, line and
     column.
     """
+    check_declared([*paths, *references], declared)
     connection = connect()
     _, kept = create_imported(connection, paths, settings, COMPARED)
     _create_labels(connection, references, settings.get("references", {}))

@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+import matplotlib.style
 import pytest
 from matplotlib.text import Text
 
@@ -12,7 +13,7 @@ import recuse.plot.scores
 from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
-from recuse.plot.style import SMALL, Subject, language, read, text_width, wrap
+from recuse.plot.style import SMALL, Subject, language, read, save, text_width, wrap
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -28,6 +29,17 @@ def test_read_shows_what_no_drawing_can_hold_as_unknown(tmp_path):
     names = read(tmp_path / "t.csv")["judge"]
     assert names[0] == "evil\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}mini é"
     assert names.isna()[1]
+
+
+@pytest.mark.parametrize("style", ["dark_background", "ggplot", "classic", "_mpl-gallery"])
+def test_settings_of_a_user_change_no_byte_of_a_figure(tmp_path, style):
+    def drawn(name):
+        save(mean_scores(scores(), subject()), [tmp_path / name], title="t")
+        return (tmp_path / name).read_bytes()
+
+    expected = {name: drawn(name) for name in ("a.svg", "a.pdf", "a.png")}
+    with matplotlib.style.context(["default", style, {"savefig.bbox": "tight", "font.style": "italic"}]):
+        assert {name: drawn(name) for name in expected} == expected
 
 
 def test_a_family_has_one_colour_in_all_figures():

@@ -145,7 +145,7 @@ def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
         part.unlink()
     assert result.returncode == 1
     assert "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
-    assert not [path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted")]
+    assert not [path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")]
 
 
 def test_another_number_of_shards_takes_in_none_of_those_before(folder):

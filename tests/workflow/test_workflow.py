@@ -165,7 +165,7 @@ def test_folder_of_parts_gives_what_one_file_gives(project, tmp_path):
     study = "studies: {here: {title: t, files: my parts/, scales: {Tone: [1, 5], Usefulness: [1, 5]}}}\n"
     (tmp_path / "config.yaml").write_text(study, "utf-8")
     assert_like_mine(project, tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted")]
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")]
     duckdb.sql(f"copy ({rows} limit 0) to '{parts}/part 2.parquet'")
     again = from_folder(project, tmp_path, "-n")
     assert "part 2.parquet" in again.stdout

@@ -71,8 +71,9 @@ METADATA = {
 
 
 def language():
-    """Context, or decorator, in which every figure is drawn and saved."""
-    return matplotlib.rc_context(RC)
+    """Context, or decorator, in which figures are drawn and saved: RC and matplotlib's defaults, whatever a user has set."""
+    defaults = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}  # `save` chooses it
+    return matplotlib.rc_context(defaults | RC)
 
 
 @dataclass(frozen=True)

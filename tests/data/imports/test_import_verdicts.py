@@ -146,3 +146,24 @@ def test_what_the_next_step_finds_is_named_in_the_users_file(tmp_path):
     imported(tmp_path, tmp_path / "own.csv", {"columns": COLUMNS, "missing": ["timeout"]})
     with pytest.raises(DataError, match=r"own\.csv, line 3, column outcome: found 'draw', which is none of a, b, tie or error"):
         canonical(tmp_path)
+
+
+TWO = "judge,item,model_a,model_b,outcome,experiment\nj,1,x,y,a,first\nj,1,x,y,a,second\nj,2,x,y,a,second\n"
+
+
+def labelled(folder, human, *more):
+    """The human labels of TWO, with those of these texts."""
+    paths = [folder / f"{number}.csv" for number in range(len(more) + 1)]
+    for path, text in zip((folder / "two.csv", *paths), (TWO, human, *more), strict=True):
+        path.write_text(text, "utf-8")
+    imported(folder, folder / "two.csv", {}, references=paths, human={"columns": {}})
+    return [row[0] for row in rows_of(folder, "human")]
+
+
+def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
+    """If their file has the experiment; else they are on the same answers in each."""
+    human = "item,model_a,model_b,human,experiment\n1,x,y,a,first\n1,x,y,b,second\n1,y,x,a,second\n2,x,y,tie,first\n"
+    assert labelled(tmp_path, human) == ["a", "b", None]
+    assert labelled(tmp_path, "item,model_a,model_b,human\n1,x,y,b\n") == ["b", "b", None]
+    with pytest.raises(DataError, match=r"1\.csv, line 1, column experiment: missing, but .*0\.csv has it; write it in all"):
+        labelled(tmp_path, human, "item,model_a,model_b,human\n1,x,y,b\n")

@@ -88,6 +88,7 @@ class ColumnsOfReferences(SomeKeys):
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")
     human: Name = optional("Verdicts: a, b, tie or the model; one row for each human verdict.")
+    experiment: Name = optional("Verdicts: the experiment, as in the verdicts; required if two experiments share an item.")
 
 
 class Declared(SomeKeys):

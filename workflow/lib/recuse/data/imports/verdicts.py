@@ -46,29 +46,35 @@ def import_verdicts(
     check_declared([*paths, *references], declared)
     connection = connect()
     _, kept = create_imported(connection, paths, settings, COMPARED)
-    _create_labels(connection, references, settings.get("references", {}))
+    same = _create_labels(connection, references, settings.get("references", {}))
     columns = ", ".join(
         "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
         for column in (*VERDICT_COLUMNS, FAILURE)
     )
     rows = f"""
         select {columns}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("imported", kept)} from imported
-        left join labels using (item, model_a, model_b)"""
+        left join labels on {same}"""
     write_rows(connection, rows, outputs["verdicts"])
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection, outputs["verdicts"])))
 
 
-def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> None:
-    """Create the table `labels`: item, model_a, model_b, human (a, b or tie), each pair in both orders; empty without files.
+def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> str:
+    """Create the table `labels`: a pair's key and human (a, b or tie), each pair in both orders; empty without files.
 
+    Returns SQL for the match with a row of `imported`: by item, models and, if the files and the verdicts have it, experiment.
     paths: files of human verdicts, one per row. references: config's entry for them. The label of a pair is the sign of the
     sum of its votes. Raises DataError for a row that is not a verdict, and if no pair is one of `imported`.
     """
-    connection.execute("create temp table votes (item varchar, model_a varchar, model_b varchar, human varchar)")
+    names = ", ".join(f"{column} varchar" for column in (*COLUMNS, "experiment"))
+    connection.execute(f"create temp table votes ({names})")
+    by_experiment: dict[bool, str] = {}  # whether a file has experiments -> the first such file
     for path in paths:
         file, named = Table(connection, path, table="human_objects"), references.get("columns", {})
         columns = {column: file.needed(named, column) for column in COLUMNS}
-        texts = {column: file.name(name_in_file) for column, name_in_file in columns.items()}
+        experiment = file.column(named, "experiment")
+        by_experiment.setdefault(experiment is not None, path)
+        columns |= {"experiment": experiment} if experiment else {}
+        texts = {"experiment": "null"} | {column: file.name(name_in_file) for column, name_in_file in columns.items()}
         texts["human"] = winner(texts["human"], texts)
         picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
         with reading(path):
@@ -76,18 +82,25 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
             (count,) = connection.execute(query).fetchone()
         check_lines(connection, path, count, {*columns.values()} - {columns["item"]})
         raise_first_fault(connection, "labelled", CHECKS, named=columns)
-        connection.execute(f"insert into votes select {', '.join(COLUMNS)} from labelled")
+        connection.execute("insert into votes by name select * exclude (file, record) from labelled")
+    if len(by_experiment) > 1:
+        place = f"{header_of(by_experiment[False])}, column experiment"
+        raise DataError(f"{place}: missing, but {by_experiment[True]} has it; write it in all files, or in none")
+    several = True in by_experiment and connection.execute("select count(experiment) from imported").fetchone() != (0,)
+    key, of_experiment = (COLUMNS[:3], "") if not several else ((*COLUMNS[:3], "experiment"), ", experiment")
     connection.execute(f"""
         create temp table labels as
-        with both_orders as (select item, model_a, model_b, {VOTES} as vote from votes where human is not null
-                             union all select item, model_b, model_a, -({VOTES}) from votes where human is not null)
-        select item, model_a, model_b, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human
+        with both_orders as (select item, model_a, model_b{of_experiment}, {VOTES} as vote from votes where human is not null
+                             union all
+                             select item, model_b, model_a{of_experiment}, -({VOTES}) from votes where human is not null)
+        select {", ".join(key)}, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human
         from both_orders group by all order by all""")
-    joined = "select 1 from imported join labels using (item, model_a, model_b) limit 1"
-    if paths and connection.execute(joined).fetchone() is None:
-        pairs = (f"select {', '.join(COLUMNS[:3])} from {table} order by all limit 1" for table in ("votes", "imported"))
-        theirs, ours = (", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * 3)) for query in pairs)
+    same = " and ".join(f"labels.{column} is not distinct from imported.{column}" for column in key)
+    if paths and connection.execute(f"select 1 from imported join labels on {same} limit 1").fetchone() is None:
+        pairs = (f"select {', '.join(key)} from {table} order by all limit 1" for table in ("votes", "imported"))
+        theirs, ours = (", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * len(key))) for query in pairs)
         raise DataError(
             f"{header_of(paths[0])}: found no pair of models that was judged: its first item and models are {theirs}, those of "
             f"the verdicts {ours}; write the same names in both"
         )
+    return same

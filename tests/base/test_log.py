@@ -1,11 +1,13 @@
 """Long steps report their progress: in lines at intervals, and by a bar on a terminal."""
 
 import io
+import pickle
 import sys
 
 import pytest
 
-from recuse.base.log import EVERY, duration, logged, steps
+from recuse.base.errors import DataError
+from recuse.base.log import EVERY, duration, logged, steps, warn
 
 
 def lines(capsys, seconds, items, **settings):
@@ -80,3 +82,21 @@ def test_nothing_is_printed_to_a_closed_standard_error(monkeypatch, capsys):
     monkeypatch.setattr(sys, "__stderr__", None)
     assert list(steps(range(3), "bootstrap", unit="draws")) == [0, 1, 2]
     assert capsys.readouterr().out == ""
+
+
+def test_a_name_in_an_error_is_no_command_to_the_terminal_and_no_line_of_its_own(tmp_path, capsys):
+    with pytest.raises(SystemExit), logged(str(tmp_path / "job.log")):
+        raise DataError("found 'a\x1b[2J\nerror: b\u202e'", "second line")
+    message = "error: found 'a⟨U+001B⟩[2J⟨U+000A⟩error: b⟨U+202E⟩'\nsecond line\n"
+    assert capsys.readouterr().err == message
+    assert (tmp_path / "job.log").read_text("utf-8") == message
+
+
+def test_a_name_in_a_warning_is_no_command_to_the_terminal(capsys):
+    warn("a\x1b[2J\n.csv")
+    assert "warning: a⟨U+001B⟩[2J⟨U+000A⟩.csv\n" in capsys.readouterr().err
+
+
+def test_an_error_is_the_same_when_it_comes_from_another_process():
+    error = DataError("a\x07", "b")
+    assert str(pickle.loads(pickle.dumps(error))) == str(DataError(str(DataError("a\x07")), "b")) == "a⟨U+0007⟩\nb"

@@ -140,6 +140,12 @@ def test_rule_path_of_the_log_and_its_last_lines(summary, tmp_path):
     assert lines == ["Failed: ratings, log ratings.log", *(f"    line {i}" for i in range(10 - LINES, 9)), f"    {ERROR}"]
 
 
+def test_a_name_in_a_log_is_no_command_to_the_terminal(summary, tmp_path):
+    said = OF_ONE_MACHINE.format(folder=tmp_path)
+    (tmp_path / "ratings.log").write_text("judge a\x1b[2J\x07\n", "utf-8")
+    assert summary(said)[-1] == "    judge a⟨U+001B⟩[2J⟨U+0007⟩"
+
+
 def test_group_reports_the_failed_rule_once_for_all_attempts(summary, tmp_path):
     for number in (6, 7):
         blamed = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")

@@ -13,6 +13,7 @@ from recuse.base.words import (
     percent,
     signed,
     span,
+    visible,
     with_interval,
 )
 
@@ -67,3 +68,19 @@ def test_estimates_have_their_interval_or_else_their_p_value():
     assert with_interval(row, confidence=0.9, prefix="printed_") == "−0.030 [−0.050, −0.010]"
     assert with_interval(row | {"ci_low": None}, confidence=0.9) == "+0.031 (p 0.02)"
     assert with_interval(row | {"ci_low": None, "p_value": float("nan")}, confidence=0.9) == "+0.031"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", "a⟨U+202E⟩b"),
+        ("\x1b[31m\a\r\n\t", "⟨U+001B⟩[31m⟨U+0007⟩⟨U+000D⟩⟨U+000A⟩⟨U+0009⟩"),
+        ("x\u200by\ufeff\u2066\U000e0041", "x⟨U+200B⟩y⟨U+FEFF⟩⟨U+2066⟩⟨U+E0041⟩"),
+        ("gp\u200dt \u200c", "gp⟨U+200D⟩t ⟨U+200C⟩"),  # that join nothing
+        ("\udc80", "⟨U+DC80⟩"),
+        *[(text, text) for text in ("Café Cafe\u0301 90\xa0% −", "👩\u200d💻 ❤\ufe0f", "می\u200cخواهم שלום 数据")],
+    ],
+)
+def test_characters_that_are_not_seen_are_shown(text, shown):
+    assert visible(text) == visible(visible(text)) == shown
+    assert visible("a\n\r", but="\n") == "a\n⟨U+000D⟩"

@@ -124,6 +124,19 @@ def test_unknown_names_come_with_the_lines_that_add_them(run):
     assert run(rows, added=added)[0] == 0
 
 
+@pytest.mark.parametrize("name", ["GPT\u200b-4o", "\x1b[31mGPT-4o\x07", "GPT-4o\nerror: x", "gp\u2066t-4o 😀"])
+def test_an_unknown_name_is_no_command_to_the_terminal_and_its_line_is_read_back(run, name):
+    rows = [row | {"judge": name if row["judge"] == "GPT-4o" else row["judge"]} for row in rated()]
+    status, page, error = run(rows)
+    assert (status, page) == (1, "")
+    assert [letter for letter in error if not letter.isprintable() and letter != "\n"] == []
+    assert len(error.splitlines()) == 4
+    added = yaml.safe_load("\n".join(error.splitlines()[2:]))
+    assert name in {spelling for model, entry in added["models"].items() for spelling in (model, *entry.get("ids", ()))}
+    if not {"\x1b", "\n"} & set(name):  # which config and files refuse
+        assert run(rows, added=added)[0] == 0
+
+
 def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
     rows = rated()
     run(rows)

@@ -145,6 +145,8 @@ def test_any_dataset_without_declared_task_types(tmp_path):
             "gpt-5o,gpt-4o,4,cnn,p,4,9",
             "line 5, column judge: found 'gpt-5o', an id that config does not list",
         ),
+        ("gpt\u030a,gpt-4o,4,cnn,p,4,9", "found 'gpt\u030a', an id"),
+        ("gpe\u0301,gpt-4o,4,cnn,p,4,9", r"found 'gpe\u0301' \(not in Unicode's form NFC\), an id"),
         (
             "gpt-4o,gpt-5o,4,cnn,p,4,9",
             "line 5, column model: found 'gpt-5o', an id .* add this one .* `models:`",

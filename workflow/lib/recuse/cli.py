@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from recuse.base.database import bounded, bytes_of
 from recuse.base.errors import ConfigError, DataError, DesignError, RecuseError, UnexpectedError, check_known, in_one_sentence
 from recuse.base.tables import CHECK, ESTIMATES, read_table, write_table
+from recuse.base.words import visible
 from recuse.data.registry import files_in, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
@@ -126,9 +127,9 @@ def run_fit(arguments: Namespace) -> None:
     for row in estimated.not_estimable:
         term = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
         reason = row["reason"].removeprefix("not estimable: ")
-        print(": ".join(filter(None, (row["spec"], row["slice"], "not estimable", term, reason))), file=sys.stderr)
+        print(visible(": ".join(filter(None, (row["spec"], row["slice"], "not estimable", term, reason)))), file=sys.stderr)
     for row in estimated.remarks:
-        print(": ".join(filter(None, (row["spec"], row["slice"], row["remark"]))), file=sys.stderr)
+        print(visible(": ".join(filter(None, (row["spec"], row["slice"], row["remark"])))), file=sys.stderr)
 
 
 def run_check(arguments: Namespace) -> None:
@@ -168,7 +169,7 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
         names = unknown_names(inputs.source())
         if not names:
             raise
-        raise DataError(f"{error}\n{what_to_write(names, config['models'])}") from error
+        raise DataError(str(error), *what_to_write(names, config["models"])) from error
     raw = f"{folder}/{RATERS}" if tells_raters(settings.get("import", {})) else settings.get("raters")
     raters = [f"{folder}/raters.parquet"] if raw is not None else []
     if raters:
@@ -363,7 +364,7 @@ def write_page(page: str) -> None:
         _writing("the standard output", "send it to a file that can be written"),
         open(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as file,
     ):
-        file.write(page)
+        file.write(visible(page, but="\n"))
 
 
 @contextmanager

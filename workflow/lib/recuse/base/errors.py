@@ -8,11 +8,17 @@ from pathlib import Path
 from tempfile import gettempdir
 from traceback import walk_tb
 
+from recuse.base.words import visible
+
 LONGEST = 300  # characters of another's message
 
 
 class RecuseError(Exception):
-    """Base of every error that a user can correct."""
+    """Base of every error that a user can correct; its arguments are the lines of the message."""
+
+    def __str__(self) -> str:
+        """The message, with invisible characters shown, so that no name is a command to a terminal."""
+        return "\n".join(map(visible, self.args))
 
 
 class ConfigError(RecuseError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
+from recuse.base.words import visible
 
 Item = TypeVar("Item")
 EVERY = 5.0  # seconds between two lines, and before the first
@@ -58,7 +59,7 @@ def steps(
 def warn(message: str) -> None:
     """Print a warning to the log and to the terminal that started the process."""
     for stream in {sys.stderr, sys.__stderr__} - {None}:
-        print(f"warning: {message}", file=stream)
+        print(visible(f"warning: {message}"), file=stream)
 
 
 def duration(seconds: float) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from recuse.base.words import visible
+
 WORKFLOW = Path(__file__).parents[3]
 IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)  # the one form of import that the project uses
 
@@ -109,7 +111,7 @@ def _lines_on(failure: Failure) -> Iterator[str]:
         lines = _lines(path)
         errors = [line for line in lines if "error:" in line] if job_logs else []
         yield f"Failed: {failure.name}, log {path}"
-        yield from (f"    {line}" for line in (errors or lines)[-LINES:] or ["(empty)"])
+        yield from (f"    {visible(line)}" for line in (errors or lines)[-LINES:] or ["(empty)"])
 
 
 def _failures(lines: list[str]) -> list[Failure]:

@@ -9,6 +9,21 @@ BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": 
 WORDS_ALONE = "words_alone"  # id of a drawing that shows only words
 # Characters that no text of a study may contain: tables lack NUL and surrogates, drawings what XML 1.0 forbids.
 UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+# Characters that are not seen but change what is: controls, line separators, and what Unicode calls default ignorable. Not
+# those that choose a form of the letter before, and joiners only where no letter follows that they could join.
+INVISIBLE = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
+    "\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    "|[\u200c\u200d](?![^\0-\x7f])"
+)
+
+
+def visible(text: str, *, but: str = "") -> str:
+    """`text` with each invisible character as in `⟨U+202E⟩`, other than those in `but`.
+
+    A name can then neither reverse the text around it, nor hide in it, nor be a command to a terminal.
+    """
+    return INVISIBLE.sub(lambda match: match[0] if match[0] in but else f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def enumerated(names: Sequence[str], most: int | None = None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from textwrap import fill
 
-from recuse.base.words import enumerated, percent
+from recuse.base.words import enumerated, percent, visible
 from recuse.check.agreement import agreement
 from recuse.check.contents import (
     contents,
@@ -155,6 +155,7 @@ def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
         short = ["-" if share is None else percent(share).replace("under ", "<").replace(" %", "%") for share in shares]
         sizes = [values.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
         numbers = "".join(f" {'-' if size is None else f'{size:.3f}':>7}" for size in sizes)
+        judge = visible(judge)
         name = judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
         yield f"{name:{NAME}} {letters or '-':>5} {short[0]:>6} {short[1]:>5} {short[2]:>6}{numbers}"
     yield ""
@@ -162,4 +163,4 @@ def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _wrapped(words: str, first: str, later: str) -> str:
-    return fill(words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+    return fill(visible(words), WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)

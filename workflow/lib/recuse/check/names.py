@@ -5,12 +5,12 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from functools import partial
 
 from recuse.base.database import connect
-from recuse.base.words import counted, enumerated
+from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.check.facts import WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
@@ -20,7 +20,16 @@ SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "e
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
 
-quoted = partial(json.dumps, ensure_ascii=False)
+
+def quoted(names: str | Sequence[str]) -> str:
+    """A name, or several, as in config: by escapes where it looks like another."""
+    text = json.dumps(names, ensure_ascii=False)
+    return text if _seen(text) == text else text.encode("ascii", "backslashreplace").decode()
+
+
+def _seen(name: str) -> str:
+    """What a reader sees of a name, however its letters are encoded (NFKC), without the characters that are not seen."""
+    return unicodedata.normalize("NFKC", INVISIBLE.sub("", name))
 
 
 def alike(name: str, names: Iterable[str]) -> str | None:
@@ -118,7 +127,7 @@ def unknown_names(source: StudyFiles) -> list[str]:
     return sorted(names - source.registry.names.keys())
 
 
-def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
+def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[str]:
     """Lines of configuration that add these names: as `ids` of a similar model of config, or as new models."""
     spellings = {spelling: model for model, entry in models.items() for spelling in (model, *entry.get("ids", ()))}
     families = sorted({entry["family"] for entry in models.values()})
@@ -137,4 +146,4 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> str:
     for model, others in ids.items():
         written = quoted([*models[model].get("ids", ()), *others])
         lines.append(f"  {quoted(model)}: {{ids: {written}}}  # if it is also {enumerated(others, most=5)}")
-    return "\n".join([*lines, *new])
+    return [*lines, *new]

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import is_normalized
 
 from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
-from recuse.base.words import counted, enumerated
+from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.data.files import as_number, place_of
 
 MOST_SHOWN = 5  # values in a message
@@ -90,6 +91,8 @@ def raise_first_fault(
         where fault is not null order by file, record limit 1""").fetchone()
     check = checks[number]
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
+    if value is not None and not is_normalized("NFC", value):  # it may look like what is asked for
+        shown += " (not in Unicode's form NFC)"
     problem = f", {check.problem}" if check.problem else ""
     column = (named or {}).get(check.column, check.column)
     values = connection.execute(f"""
@@ -131,5 +134,6 @@ def _line_of_config(key: str, values: list[str]) -> str:
         return ""
     import yaml  # only here: a message is rare
 
-    line = yaml.safe_dump([*by_lower_case.values()], default_flow_style=True, allow_unicode=True, width=float("inf"))
+    as_is = not any(map(INVISIBLE.search, by_lower_case))  # else as escapes, which config may have
+    line = yaml.safe_dump([*by_lower_case.values()], default_flow_style=True, allow_unicode=as_is, width=float("inf"))
     return f", as in `{key}: {line.strip()}`"

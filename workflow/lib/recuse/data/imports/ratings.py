@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from recuse.base.database import Connection, connect, create_table, files, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, write_table
-from recuse.base.words import enumerated
+from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
 from recuse.data.imports.declared import check_declared
@@ -108,7 +108,7 @@ def import_ratings(
     names = connection.execute("select judge_name from typed union select model_name from typed order by all").fetchall()
     for (name,) in names:
         if name not in models:
-            print(f"{name}: not in config, taken as the only model of the family {registry.family_of(name)}")
+            print(visible(f"{name}: not in config, taken as the only model of the family {registry.family_of(name)}"))
     unscored = not references and connection.execute("select count(gt_number) from typed").fetchone() == (0,)
     for line in (
         _in_several_datasets(connection),
@@ -116,7 +116,7 @@ def import_ratings(
         f"{paths[0]}: {NO_SCORES}" if unscored else None,
     ):
         if line:
-            print(line)
+            print(visible(line))
 
 
 def _in_several_datasets(connection: Connection) -> str | None:

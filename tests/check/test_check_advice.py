@@ -206,3 +206,58 @@ def test_a_judge_at_the_end_of_the_scale(check):
 
     findings = check(rated(rating=rating))
     assert [findings["ceiling", judge].level for judge in shares] == [WARNING, NOTE, FINE]
+
+
+def renamed(one, other, who):
+    """Rows of which half those of GPT-4o, as judge or model, have one name and half another."""
+    return spelt(rated(), lambda name, row: (one if row["prompt_id"] < "p2" else other) if name == GPT4 else name, who=who)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "how"),
+    [
+        ("Caf\u00e9", "Cafe\u0301", "U+00E9 in one is U+0065 U+0301 in the other"),
+        ("GPT-4o", "GPT-4o\u200b", "nothing in one is U+200B in the other"),
+        ("数据", "数\u2060据", "nothing in one is U+2060 in the other"),
+        ("Llama 3", "Llama\u00a03", "U+0020 in one is U+00A0 in the other"),
+    ],
+)
+@pytest.mark.parametrize("who", [("judge",), ("model",), ("judge", "model")])
+def test_names_that_look_the_same_are_reported_with_how_they_differ(check, one, other, how, who):
+    models = CONFIG["models"] | {name: {"family": "GPT"} for name in (one, other)}
+    findings = check(renamed(one, other, who), models=models)
+    words = [finding.words for (topic, _), finding in findings.items() if topic == "spelling"]
+    back = " in one is ".join(reversed(how.removesuffix(" in the other").split(" in one is ")))
+    assert len(words) == len(who)
+    assert all(sentence.endswith((how, f"{back} in the other")) for sentence in words)
+
+
+def test_names_that_look_the_same_are_reported_even_if_both_have_all_prompts(check):
+    one, other = "数据", "数\u2060据"
+    rows = rated(models=(*FIVE, one, other))
+    findings = check(rows, models=CONFIG["models"] | {name: {"family": name} for name in (one, other)})
+    finding = findings["spelling", f"model {other}, {one}"]
+    assert finding.level == WARNING
+    assert finding.words == f"the names '{other}' and '{one}' look the same: U+2060 in one is nothing in the other"
+    assert findings["missing", "model 数据"].value == 0
+
+
+def test_a_name_in_families_that_only_looks_like_that_of_the_ratings(check):
+    rows = spelt(rated(), lambda name, row: "Cafe\u0301" if name == GPT4 else name)
+    models = CONFIG["models"] | {name: {"family": "GPT"} for name in ("Caf\u00e9", "Cafe\u0301")}
+    findings = check(rows, models=models, of_config={"imports": {"files": "a.csv"}, "named": {"GPT": ["Caf\u00e9"]}})
+    assert "there: U+00E9 in one is U+0065 U+0301 in the other?" in findings["spelling", "families Caf\u00e9"].words
+
+
+def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
+    names = {SONNET: "evil\u202e004", LLAMA: "=1+1", GPT35: "\x1b[31mred\x07"}
+    models = CONFIG["models"] | {name: {"family": "F"} for name in names.values()}
+    findings = check(spelt(rated(), lambda name, row: names.get(name, name)), models=models)
+    words = findings["names", "judge evil\u202e004"].words
+    assert words == "the judge 'evil\u202e004' has U+202E, which is not seen"
+    assert findings["names", "judge \x1b[31mred\x07"].words.endswith("has U+001B and U+0007, which are not seen")
+    assert findings["names", "judge =1+1"].level == NOTE
+    page = page_of("mine", list(findings.values()))
+    assert "evil⟨U+202E⟩004" in page
+    assert "the judge '=1+1' is a formula to a spreadsheet that opens the tables" in " ".join(page.split())
+    assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]

@@ -8,10 +8,11 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
+from itertools import groupby, pairwise
 
 from recuse.base.database import connect
 from recuse.base.words import INVISIBLE, counted, enumerated
-from recuse.check.facts import WARNING, Facts, Finding
+from recuse.check.facts import NOTE, WARNING, Facts, Finding
 from recuse.data.files import checked_columns, reading, select_rows
 from recuse.data.ratings import StudyFiles
 
@@ -19,6 +20,7 @@ from recuse.data.ratings import StudyFiles
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
 def quoted(names: str | Sequence[str]) -> str:
@@ -40,7 +42,7 @@ def alike(name: str, names: Iterable[str]) -> str | None:
 
 def _parts(name: str) -> list[str]:
     """Runs of letters and runs of digits, in lower case."""
-    return re.findall(r"[^\W\d_]+|\d+", name.lower())
+    return re.findall(r"[^\W\d_]+|\d+", _seen(name).lower())
 
 
 def _alike(one: list[str], other: list[str]) -> bool:
@@ -74,7 +76,7 @@ def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
 
 
 def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Report judges that may be a model by another spelling, and the pairs of `alike_among`."""
+    """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other names that look the same."""
     rows, family = {factor: facts.rows_of(factor) for factor in ("judge", "model")}, facts.families()
     of_study = {name for names in facts.named.values() for name in names}
 
@@ -83,19 +85,58 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
         elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
         return Finding("spelling", subject, words, count, WARNING, f"if they are one, {remedy}{elsewhere}", count or 0.0)
 
+    reported = {frozenset(names) for _, *names in pairs}
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
     for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
         model = alike(judge, only_models)
         if model is not None:
-            words = f"the judge '{judge}' may be another spelling of the model '{model}'"
+            reported.add(frozenset((judge, model)))
+            words = f"the judge '{judge}' may be another spelling of the model '{model}'{difference(judge, model)}"
             yield finding(judge, words, "list both spellings under the `ids` of one model in config", (judge, model))
     for factor, rare, name in pairs:
         both = " and ".join(f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name))
         entry = f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids: [{quoted(rare)}]}}"
         new = " (add a new family under `families:` of config, with its colour)" if facts.imports else ""
         remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
-        words = f"the {factor}s {both} may be two spellings of one"
+        words = f"the {factor}s {both} may be two spellings of one{difference(rare, name)}"
         yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
+    kinds = _kinds(facts)
+    for _, names in groupby(sorted(kinds, key=lambda name: (_seen(name), name)), _seen):
+        for one, other in pairwise(names):
+            if frozenset((one, other)) not in reported:
+                words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
+                yield finding(f"{kinds[other]} {one}, {other}", words, "write one of the two in the files", (one, other))
+
+
+def odd_names(facts: Facts) -> Iterator[Finding]:
+    """Report names with characters that are not seen, and those that a spreadsheet takes for a formula."""
+    for name, kind in _kinds(facts).items():
+        hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
+        faults = [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} not seen"] if hidden else []
+        faults += ["is a formula to a spreadsheet that opens the tables"] if name.startswith(FORMULA) else []
+        level, advice = (WARNING, "leave such characters out of names") if hidden else (NOTE, "read its column there as text")
+        if faults:
+            yield Finding("names", f"{kind} {name}", f"the {kind} '{name}' {' and '.join(faults)}", None, level, advice)
+
+
+def _kinds(facts: Facts) -> dict[str, str]:
+    """What each name of a study names, the first of judge, model, dimension and family."""
+    names = {factor: facts.rows_of(factor) for factor in ("judge", "model", "dimension")}
+    names["family"] = [*facts.families().values(), *facts.named]
+    return {name: kind for kind, of_kind in reversed(names.items()) for name in of_kind}
+
+
+def difference(one: str, other: str) -> str:
+    """How two names that look the same differ, as in `: U+00E9 in one is U+0065 U+0301 in the other`; else empty."""
+    if _seen(one) != _seen(other):
+        return ""
+    places = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    here, there = next((one[a:b], other[c:d]) for kind, a, b, c, d in places if kind != "equal")
+    return f": {_code(here)} in one is {_code(there)} in the other"
+
+
+def _code(letters: str) -> str:
+    return " ".join(f"U+{ord(letter):04X}" for letter in letters) or "nothing"
 
 
 def families_of_none(facts: Facts) -> Iterator[Finding]:
@@ -105,7 +146,7 @@ def families_of_none(facts: Facts) -> Iterator[Finding]:
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
             close = get_close_matches(name, sorted(in_ratings - named), n=1)
-            meant = f"; did you mean '{close[0]}', which is in no family there?" if close else ""
+            meant = f"; did you mean '{close[0]}', which is in no family there{difference(name, close[0])}?" if close else ""
             words = f"`families: {family}` names '{name}', which is no judge and no model of these ratings{meant}"
             advice = "write each name under `families:` as the ratings spell it"
             yield Finding("spelling", f"families {name}", words, None, WARNING, advice)

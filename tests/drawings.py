@@ -103,6 +103,14 @@ def on_paper(figure):
     return inside and min(text.get_size() for text in figure.findobj(Text)) >= SMALL
 
 
+VERY_LONG = "long" * 75  # a name
+
+
+def has_room(figure):
+    """True if a figure is on the paper, and each panel an inch wide or wider."""
+    return on_paper(figure) and min(axes.get_position().width for axes in figure.axes) * figure.get_size_inches()[0] >= 1
+
+
 def is_page_of(figure, text):
     """True if a figure says `text` and has nothing to draw."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
-from drawings import artists, drawn_twice, filled, on_paper, texts
+from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, texts
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success, votes_by_position
@@ -244,3 +244,8 @@ def test_changes_of_perturbed_answers_are_in_percent_by_level():
             assert [x for x, _ in drawn] == pytest.approx(list(100 * rows["relative_change"]))
             assert [y for _, y in drawn] == pytest.approx(np.arange(7) + aside)
     assert texts(figure).count("50 %") == 28
+
+
+def test_a_name_of_300_letters_leaves_the_panels_of_votes_room(tables):
+    table = tables["votes_by_position"]
+    assert has_room(votes_by_position(table.assign(judge=table["judge"] + VERY_LONG), **DRAWN))

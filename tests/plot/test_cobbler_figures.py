@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from drawings import artists, drawn_twice, is_page_of, on_paper, subject, texts
+from drawings import VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject, texts
 from recuse.base.tables import COGNITIVE_BIASES, RANDOM, RBO, VALID
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.plot.cobbler import (
@@ -315,3 +315,9 @@ def test_no_rankings_are_a_page_of_words():
 
 def test_overlaps_have_the_same_bytes_every_time(tmp_path):
     drawn_twice("cobbler:rank_overlap_bars", tmp_path, {"table": overlaps(judges=JUDGES[:3]), "valid": valid()})
+
+
+def test_a_name_of_300_letters_leaves_the_panels_room():
+    judges = [judge + VERY_LONG for judge in JUDGES[:2]]
+    for figure in (jitter(biases(judges)), bias_by_size(biases(judges, sizes=[VERY_LONG, "7B"]), subject())):
+        assert has_room(figure)

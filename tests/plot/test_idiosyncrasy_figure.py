@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, filled, is_page_of, on_paper, subject, texts
+from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, subject, texts
 from recuse.base.tables import RESIDUALS, write_table
 from recuse.inference.idiosyncrasy import residual_rows
 from recuse.model.spec import Spec
@@ -69,3 +69,8 @@ def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
     assert len(artists(figure, "self")) == 9
     assert len(artists(figure, "unrelated")) == 60
     assert len(read(tmp_path / "residuals.csv")) == 2 * 81
+
+
+def test_a_name_of_300_letters_leaves_the_panel_room():
+    named = table().assign(judge=table()["judge"] + VERY_LONG)
+    assert has_room(residuals(named, subject(), spec="main", confidence=0.9))

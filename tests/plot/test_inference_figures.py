@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import PRESENT, artists, drawn_twice, is_page_of, on_paper, subject, texts
+from drawings import PRESENT, VERY_LONG, artists, drawn_twice, has_room, is_page_of, on_paper, subject, texts
 from recuse.inference.leaderboard import DEBIASED, HUMAN, NO_CHAIN, RAW, SMALL_SAMPLE, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.inference.power import NOT_ESTIMABLE, OVERSIZED, UNKNOWN_PREFERENCES
 from recuse.inference.ppi import HUMANS, STRATA
@@ -239,3 +239,8 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
     table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
     table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1)
     assert sentences(table, table) == ["With the biases taken off (A): no model changes its rank."]
+
+
+def test_a_name_of_300_letters_leaves_the_panels_of_the_leaderboard_room():
+    table = board(SAME)
+    assert has_room(drawn("leaderboard", table.assign(model=table["model"] + VERY_LONG)))

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from verbosity import tabulate
 
 from conftest import DATA
-from drawings import artists, drawn_twice, filled, on_paper, subject, texts
+from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, subject, texts
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
@@ -259,3 +259,9 @@ def test_a_table_without_rows_is_a_page_of_words(table, tables, tmp_path):
     (tmp_path / "empty.csv").write_text(f"{header}\n", "utf-8")
     files = drawn_twice(draw, tmp_path, inputs(table, tmp_path / "empty.csv"), **settings)
     assert WORDS_ALONE.encode() in files["svg"]
+
+
+def test_a_name_of_300_letters_leaves_the_panel_room(tmp_path):
+    rows = [bias(f"{judge}{VERY_LONG}", 0.4, (0.3, 0.5)) for judge in ("GPT-4", "Bard")]
+    published = printed(tmp_path, **{"GPT-4": 0.328})
+    assert has_room(verbosity_bias(pd.DataFrame(rows), subject("published"), confidence=0.9, published=published))

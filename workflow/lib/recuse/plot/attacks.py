@@ -27,7 +27,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import NO_EXPERIMENT, Entry, Page, page_of_words, with_names
+from recuse.plot.page import LEAST_PANEL, NO_EXPERIMENT, Entry, Page, page_of_words, with_names
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
 from recuse.published.attacks import key_of_attack, read_attacks
 
@@ -158,13 +158,14 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     headings = widest((name for name, row in rows if row is None), weight="bold")
     label = max(widest(table["judge"]), headings) + 0.1
     beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * VOTES_ROW
-    panels = DOUBLE_COLUMN - 2 * EDGE - label - VOTES_GUTTER - beside
+    across = max(DOUBLE_COLUMN, 2 * EDGE + label + VOTES_GUTTER + beside + 2 * LEAST_PANEL)
+    panels = across - 2 * EDGE - label - VOTES_GUTTER - beside
     width, other = SHARE * panels, (1 - SHARE) * panels
     drawn = f"difference, {percent(confidence)} bootstrap interval over questions"
     places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
     legend = [places, interval_entries(drawn, "interval includes 0, or none")]
     body = BELOW + height + VOTES_TITLE
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=NOTE_OF_VOTES)
+    page = Page(subject=subject, width=across, body=body, legend=legend, note=NOTE_OF_VOTES)
     bars = page.axes(EDGE + label, BELOW, width, height)
     frame_rows(bars, limits=(0, 1), rows=len(rows))
     bars.set_yticks(range(len(rows)), [name for name, _ in rows])
@@ -176,7 +177,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     frame_rows(points, limits=limits, rows=len(rows))
     points.set_yticks(range(len(rows)), [])
     points.set_title("First minus second")
-    right = DOUBLE_COLUMN - EDGE
+    right = across - EDGE
     page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
     for place, (_, row) in enumerate(rows):
         page.text(right, BELOW + height - (place + 0.5) * VOTES_ROW, "" if row is None else str(row["n"]), ha="right")

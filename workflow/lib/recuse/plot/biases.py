@@ -36,12 +36,11 @@ from recuse.plot.intervals import (
     write_axis_text,
     write_number,
 )
-from recuse.plot.page import Entry, Page, family_entries, joined, page_of_words, page_width
+from recuse.plot.page import LEAST_PANEL, Entry, Page, family_entries, joined, page_of_words, page_width
 from recuse.plot.style import EDGE, Subject, interval_text, language, percent, widest
 
 GUTTER = 0.16  # inches between panels
 RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
-LEAST_PANEL = 1.2  # inches
 SIDES = ("Self-bias", "Family-bias")
 KEYS = ["slice", "quantity", "term"]
 GAPS = "No point: no such term, or not estimable (tables/not_estimable.csv)."

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from recuse.data.registry import HUMAN
 from recuse.plot.colours import BLUE, GREEN, GRID, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
 from recuse.plot.intervals import plain_rows, write_number
-from recuse.plot.page import Entry, Page, by_experiment, grid, joined, page_of_words, page_width
+from recuse.plot.page import LEAST_PANEL, Entry, Page, by_experiment, grid, joined, page_of_words, page_width
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest, wrap
 
 BIASES = {  # in the order of the figures: name, letters beside the axes of a polygon, colour and hatch
@@ -222,7 +222,8 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
         return page_of_words(subject, NO_COMMON if len(groups) else NOTHING + words)
     labels = [f"{size} ({group['judge'].nunique()})" for size, group in groups.items()]
     label = widest(labels) + 0.1
-    panel, height = DOUBLE_COLUMN - 2 * EDGE - label - 0.46, len(groups) * 0.34
+    across, height = max(DOUBLE_COLUMN, 2 * EDGE + label + 0.46 + LEAST_PANEL), len(groups) * 0.34
+    panel = across - 2 * EDGE - label - 0.46
     threshold = float(_thresholds(judges, biases).mean())
     missing = [NAMES[bias] for bias in _biases(judges) if bias not in biases]
     sized = "Parameters of the judges as released, in" if order != [ALL] else "In"
@@ -233,7 +234,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     faces = {bias: {"facecolor": BIASES[bias][2], "hatch": BIASES[bias][3], **edge} for bias in biases}
     line = Entry(f"RANDOM: mean of the thresholds of these biases in closed form, {threshold:.3f}", line=RANDOM)
     legend = [[Entry(NAMES[bias], [face]) for bias, face in faces.items()], [line]]
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + height, legend=legend, note=note)
+    page = Page(subject=subject, width=across, body=BELOW + height, legend=legend, note=note)
     axes = page.axes(EDGE + label, BELOW, panel, height)
     paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # behind a number
     number = {"textcoords": "offset points", "va": "center_baseline", "gid": "total", "zorder": 5, "bbox": paper}

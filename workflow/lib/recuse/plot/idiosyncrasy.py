@@ -21,7 +21,7 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import Entry, family_entries, joined, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, Subject, language, percent
+from recuse.plot.style import DOUBLE_COLUMN, TEXT, Subject, language, percent, text_width
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
@@ -77,6 +77,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     ]
     absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
     sizes = {"row": 0.3, "below": BELOW, "above": 0.26, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    sizes["least"] = text_width(TITLE, TEXT, "bold")
     page, panels = page_of_rows(subject, judges, [TITLE], legend, most=1, **sizes, note=joined(METHOD, count, absent))
     (axes,) = panels.axes
     ends = present.assign(estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"])

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from recuse.base.words import signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
-from recuse.plot.page import Entry, Page, Panel, grid, page_width
+from recuse.plot.page import LEAST_PANEL, Entry, Page, Panel, grid, page_width
 from recuse.plot.style import BOLD_TITLE, EDGE, LINE, TEXT, UNIT, Subject, text_width, widest, wrap
 
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
@@ -183,7 +183,7 @@ def page_of_rows(
     gutter: float,
     right: float = 0.0,
     beside: float = 0.0,
-    least: float = 0.0,
+    least: float = LEAST_PANEL,
     least_page: float = 0.0,
     note: str = "",
 ) -> tuple[Page, RowPanels]:

@@ -11,7 +11,7 @@ from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, W
 from recuse.plot.axes import limits_of, set_numbers
 from recuse.plot.colours import FAINT, GRID, NEUTRAL, RULE
 from recuse.plot.intervals import BETWEEN, ORDER, PITCH, POINTS, STROKE, draw_bar, draw_point, plain_rows
-from recuse.plot.page import Entry, Page, family_entries, page_of_words
+from recuse.plot.page import LEAST_PANEL, Entry, Page, family_entries, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent, widest
 
 KINDS = {
@@ -54,7 +54,8 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
     row = BETWEEN + PITCH * len(kinds)
     label = widest(models) + 0.1
-    width = (DOUBLE_COLUMN - 2 * EDGE - label - GUTTER - 0.1) / 2
+    across = max(DOUBLE_COLUMN, 2 * EDGE + label + GUTTER + 0.1 + 2 * LEAST_PANEL)
+    width = (across - 2 * EDGE - label - GUTTER - 0.1) / 2
     marks = {kind: {"color": NEUTRAL if kind == HUMAN else FAINT, "lw": STROKE, **MARKS[kind]} for kind in kinds}
     legend = [
         family_entries(subject.palette, models),
@@ -62,7 +63,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     ]
     note = "\n".join([*sentences(table, whole), _bars(whole, confidence)])
     body = row * len(models) + BELOW + ABOVE
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=legend, note=note)
+    page = Page(subject=subject, width=across, body=body, legend=legend, note=note)
     left, right = EDGE + label, EDGE + label + width + GUTTER
     scores, ranks = (page.axes(x, BELOW, width, row * len(models)) for x in (left, right))
     for axes, title, names in ((scores, "Scores", models), (ranks, "Ranks", [""] * len(models))):

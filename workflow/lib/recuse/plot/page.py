@@ -29,6 +29,7 @@ from recuse.plot.style import (
 
 SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
+LEAST_PANEL = 1.2  # inches: if names leave less of a column, the page is wider
 NO_EXPERIMENT = "no experiment"
 
 

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from conftest import ROOT
-from recuse.report.html import inlined, rendered_caption, title_of
+from recuse.report.html import facts_of, inlined, rendered_caption
 from report_pages import LABEL, SVG
 
 
@@ -14,11 +14,12 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
     picture = inlined(SVG.format(title="T", label=LABEL.replace("<", "&lt;")), "one")
     assert set(re.findall(r'\bid="([^"]+)"', picture)) == {"one-clip", "one-glyph", "one-title"}
     assert 'clip-path="url(#one-clip)"' in picture
-    assert 'style="fill: url(#one-clip)"' in picture
+    assert ' fill="url(#one-clip)"' in picture
+    assert "style=" not in picture
     assert 'href="#one-glyph"' in picture
     assert "metadata" not in picture
     assert "<style" not in picture
-    assert title_of(SVG.format(title="T: t", label="label"), "label") == "T: t"
+    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {"title": "T: t", "width": "500", "remark": ""}
 
 
 def test_caption_is_the_templates_text_with_names_as_they_are():
@@ -57,3 +58,8 @@ def test_caption_of_the_conclusions_lists_its_checks():
 def test_blanks_around_names_are_removed_and_one_between_them_stays():
     template = "{% for name in snakemake.names %}{{ name }}{{ ' ' if not loop.last }}{% endfor %}"
     assert rendered_caption(template, {"names": ["  a b", "c "]}) == "<p>a b c</p>"
+
+
+def test_styles_of_a_picture_become_attributes_of_which_the_last_counts():
+    svg = '<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><path style="fill: none; stroke: #000;fill: red"/></svg>'
+    assert '<path fill="red" stroke="#000"/>' in inlined(svg, "one")

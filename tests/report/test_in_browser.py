@@ -193,3 +193,22 @@ def test_printed_tables_are_no_wider_than_the_paper(page):
         "() => Math.max(...[...document.querySelectorAll('table')].map((e) => e.getBoundingClientRect().right))"
     )
     assert right <= 718
+
+
+def test_a_style_or_script_that_is_not_the_pages_own_has_no_effect(page, report, tmp_path, browser):
+    inside = (
+        "<p id=p style='color: red' onclick='window.broken = 1'>x</p><style>p { color: red }</style><script>broken = 1</script>"
+    )
+    (tmp_path / "page.html").write_text(report.read_text("utf-8").replace("<main>", f"<main>{inside}"), "utf-8")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.locator("#p").click()
+    assert page.evaluate("() => [window.broken, getComputedStyle(document.querySelector('#p')).color]") == [
+        None,
+        "rgb(34, 34, 34)",
+    ]
+    assert page.locator("th button").count() > 5
+
+
+def test_pictures_are_as_wide_as_they_are_drawn(page):
+    width = page.locator("#fig03_self_family_bias svg").evaluate("(svg) => getComputedStyle(svg).width")
+    assert float(width.removesuffix("px")) == pytest.approx(1.3 * 500 * 4 / 3, abs=0.05)

@@ -1,6 +1,8 @@
 """A report shows its inputs, whatever the names look like, and nothing else."""
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 
@@ -82,3 +84,14 @@ def test_it_names_the_sources_but_no_path_of_the_machine(html, page):
 
 def test_two_pages_of_one_study_are_the_same_bytes(page, tmp_path):
     assert write_page(tmp_path / "a study é").read_bytes() == page.read_bytes()
+
+
+def test_the_policy_allows_the_pages_own_style_and_script_and_no_other(html):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[1]
+    sources = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    for tag in ("style", "script"):
+        (text,) = re.findall(rf"(?s)<{tag}>(.*?)</{tag}>", html)
+        assert sources[f"{tag}-src"] == f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    assert sources["default-src"] == sources["base-uri"] == sources["form-action"] == "'none'"
+    attributes = {name for _, attributes in Elements(html).found for name in attributes}
+    assert [name for name in attributes if name == "style" or name.startswith("on")] == []

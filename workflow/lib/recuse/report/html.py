@@ -1,49 +1,70 @@
 """Parts of a page as HTML: Jinja templates, figures from SVG files, and their captions from workflow/report."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
-from recuse.base.words import number
+from recuse.base.words import number, visible
 
 
 def rendered(template: str | Path, **values) -> str:
-    """Render a Jinja template, which may extend or include others in its folder; `values` are escaped."""
+    """Render a Jinja template, which may extend or include others in its folder; `values` are escaped.
+
+    The filter `digest` is for a policy that allows one style and one script.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(template).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "digest": digest}
     return environment.get_template(Path(template).name).render(**values)
+
+
+def digest(text: str) -> str:
+    """The source of a Content-Security-Policy that allows `text` as a style or script within the page."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 DROPPED = re.compile(r"(?s)<(metadata|style)\b.*?</\1>|<!--.*?-->")  # matplotlib's style would apply to the whole page
 REFERENCE = re.compile(r'(url\(#|href="#)([^")]+)')
+STYLE = re.compile(r' style="([^"]*)"')
 
 
 def inlined(svg: str, name: str) -> str:
     """Return the figure in the text `svg` as an element of an HTML page on which `name` is unique.
 
-    An id that the figure refers to is prefixed by `name`, since figures share ids; others are removed. Screen readers see an
-    image with the figure's title, described by the element `name`-caption.
+    An id that the figure refers to is prefixed by `name`, since figures share ids; others are removed. Styles become
+    attributes, which the policy of the page need not allow. Screen readers see an image with the figure's title, described by
+    the element `name`-caption.
     """
     box = ElementTree.fromstring(svg.encode()).get("viewBox")
     opening = (
-        f'<svg viewBox="{box}" class="picture" role="img" style="--width: {box.split()[2]}pt" '
-        f'aria-labelledby="{name}-title" aria-describedby="{name}-caption">'
+        f'<svg viewBox="{box}" class="picture" role="img" aria-labelledby="{name}-title" aria-describedby="{name}-caption">'
     )
     picture = DROPPED.sub("", svg[svg.index("<svg") :])
     referred = {target for _, target in REFERENCE.findall(picture)}
     picture = re.sub(r' id="([^"]*)"', lambda match: f' id="{name}-{match[1]}"' * (match[1] in referred), picture)
-    picture = REFERENCE.sub(rf"\g<1>{name}-\g<2>", picture)
+    picture = STYLE.sub(_attributes, REFERENCE.sub(rf"\g<1>{name}-\g<2>", picture))
     picture = picture.replace("<title>", f'<title id="{name}-title">', 1)
     return opening + picture[picture.index(">") + 1 :].strip()
 
 
-def title_of(svg: str, study: str) -> str:
-    """The title of an SVG file without that of the study at its end."""
-    return ElementTree.fromstring(svg.encode()).findtext("{*}title").removesuffix(f": {study}")
+def _attributes(style: re.Match) -> str:
+    properties = dict(part.split(":", 1) for part in style[1].split(";") if part.strip())
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in properties.items())
+
+
+def facts_of(svg: str, study: str) -> dict[str, str]:
+    """Title of an SVG file, without that of the study at its end, its width in points, and its description, "" without one."""
+    root = ElementTree.fromstring(svg.encode())
+    return {
+        "title": root.findtext("{*}title").removesuffix(f": {visible(study)}"),
+        "width": root.get("viewBox").split()[2],
+        "remark": root.findtext(".//{http://purl.org/dc/elements/1.1/}description", ""),
+    }
 
 
 # Markup of reStructuredText, and what it would take for an address; an underscore only at the end of a word.

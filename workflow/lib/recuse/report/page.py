@@ -13,7 +13,7 @@ from recuse.base.words import BADGES, WORDS_ALONE, counted, setting_in_words
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import inlined, rendered, rendered_caption, title_of
+from recuse.report.html import facts_of, inlined, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 
@@ -105,7 +105,7 @@ def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
     caption = Path(figure["caption"]).read_text("utf-8")
     return {
         "name": name,
-        "title": title_of(svg, figure["params"]["subject"]["label"]),
+        **facts_of(svg, figure["params"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
         "caption": rendered_caption(caption, {**context, "params": figure["params"]}),

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from conftest import ROOT
-from recuse.report.html import facts_of, inlined, rendered_caption
+from recuse.report.html import facts_of, inlined, rendered, rendered_caption
 from report_pages import LABEL, SVG
 
 
@@ -58,6 +58,26 @@ def test_caption_of_the_conclusions_lists_its_checks():
 def test_blanks_around_names_are_removed_and_one_between_them_stays():
     template = "{% for name in snakemake.names %}{{ name }}{{ ' ' if not loop.last }}{% endfor %}"
     assert rendered_caption(template, {"names": ["  a b", "c "]}) == "<p>a b c</p>"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("of שופט: +0.1", "of <bdi>שופט</bdi>: +0.1"),
+        (
+            "שופט טוב, קלוד-3 and gpt-ד; {אב: (1)}",
+            "<bdi>שופט טוב</bdi>, <bdi>קלוד-3</bdi> and <bdi>gpt-ד</bdi>; {<bdi>אב</bdi>: (1)}",
+        ),
+        ("<قاضٍ> & 'x'", "&lt;<bdi>قاضٍ</bdi>&gt; &amp; &#39;x&#39;"),
+        ("evil\u202e004\u2066", "evil⟨U+202E⟩004⟨U+2066⟩"),
+        ("plain <b>", "plain &lt;b&gt;"),
+    ],
+)
+def test_what_is_written_from_right_to_left_is_isolated_in_text_only(tmp_path, text, html):
+    (tmp_path / "page.j2").write_text('<title>{{ t }}</title><p title="{{ t }}">{{ t }}</p><svg>\n{{ t }}</svg>', "utf-8")
+    alone = html.replace("<bdi>", "").replace("</bdi>", "")
+    page = rendered(tmp_path / "page.j2", t=text)
+    assert page == f'<title>{alone}</title><p title="{alone}">{html}</p><svg>\n{alone}</svg>'
 
 
 def test_styles_of_a_picture_become_attributes_of_which_the_last_counts():

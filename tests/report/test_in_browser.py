@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from recuse.report.html import rendered
 from report_pages import HOSTILE, write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -22,6 +23,20 @@ NAMELESS = """() => [...document.querySelectorAll("a, button, summary, [role=gro
   const name = each.getAttribute("aria-label") || labels.map((label) => label?.textContent || "").join("") || each.textContent;
   return !name.trim();
 }).map((each) => each.outerHTML.slice(0, 80))"""
+# Where each word is that comes after the one before, in pixels.
+LEFTS = """(words) => {
+  const texts = document.createTreeWalker(document.querySelector("p"), NodeFilter.SHOW_TEXT), places = [];
+  let at = 0, node = texts.nextNode();
+  for (const word of words) {
+    for (; node && node.data.indexOf(word, at) < 0; at = 0) node = texts.nextNode();
+    const range = document.createRange();
+    at = node.data.indexOf(word, at) + word.length;
+    range.setStart(node, at - word.length);
+    range.setEnd(node, at);
+    places.push(range.getBoundingClientRect().left);
+  }
+  return places;
+}"""
 WIDTHS = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 OPEN = "() => document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 
@@ -193,6 +208,19 @@ def test_printed_tables_are_no_wider_than_the_paper(page):
         "() => Math.max(...[...document.querySelectorAll('table')].map((e) => e.getBoundingClientRect().right))"
     )
     assert right <= 718
+
+
+@pytest.mark.parametrize("name", ["שופט", "שופט טוב", "قاضٍ-3", "evil\u202e", "evil\u2067", "x\u200f"])
+def test_a_name_leaves_the_numbers_after_it_in_their_order(browser, tmp_path, name):
+    (tmp_path / "page.j2").write_text("<p><strong>{{ name }}</strong>: +140.0 (−300.0 to 680.0), of {{ name }}, 1 of 2</p>")
+    (tmp_path / "page.html").write_text(rendered(tmp_path / "page.j2", name=name), "utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    words = [name[:1], "+140.0", "−300.0", "to", "680.0", "of", name[:1], "1", "2"]
+    lefts = page.evaluate(LEFTS, words)
+    page.close()
+    assert lefts == sorted(lefts)
+    assert lefts[0] > 0
 
 
 def test_a_style_or_script_that_is_not_the_pages_own_has_no_effect(page, report, tmp_path, browser):

@@ -9,18 +9,30 @@ from xml.etree import ElementTree
 
 from recuse.base.words import number, visible
 
+# A letter written from right to left, a word with one, and several of these; and what of a page is no such text.
+RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+IN_WORD = r"[^\s<>&,;:(){}\[\]\"'“”‘’·]"
+WORD = rf"(?<!{IN_WORD}){IN_WORD}*{RIGHT_TO_LEFT}(?:{IN_WORD}*\w)?"
+ISOLATED = re.compile(rf"(?s)<(svg|title|style|script)\b.*?</\1>|<[^>]*>|(?P<words>{WORD}(?: {WORD})*)")
+
 
 def rendered(template: str | Path, **values) -> str:
     """Render a Jinja template, which may extend or include others in its folder; `values` are escaped.
 
-    The filter `digest` is for a policy that allows one style and one script.
+    What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers beside it in their order, and
+    invisible characters are shown. The filter `digest` is for a policy that allows one style and one script.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(template).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": number, "digest": digest}
-    return environment.get_template(Path(template).name).render(**values)
+    page = visible(environment.get_template(Path(template).name).render(**values), but="\n")
+    return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
+
+
+def _isolated(match: re.Match) -> str:
+    return f"<bdi>{match[0]}</bdi>" if match["words"] else match[0]
 
 
 def digest(text: str) -> str:

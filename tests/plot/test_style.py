@@ -13,7 +13,8 @@ import recuse.plot.scores
 from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, scores, self_and_family_bias, subject, texts
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
-from recuse.plot.style import SMALL, Subject, language, read, save, text_width, wrap
+from recuse.plot.style import SMALL, Subject, language, legible, read, save, text_width, wrap
+from recuse.report.html import facts_of
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -24,11 +25,34 @@ def test_read_keeps_names_that_look_like_numbers(tmp_path):
     assert table["mean"].isna().tolist() == [False, True]
 
 
-def test_read_shows_what_no_drawing_can_hold_as_unknown(tmp_path):
+def test_read_shows_what_no_drawing_can_hold(tmp_path):
     (tmp_path / "t.csv").write_text("judge,mean\nevil\x01\x1bmini é,0.5\n,3\n", "utf-8")
     names = read(tmp_path / "t.csv")["judge"]
-    assert names[0] == "evil\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}mini é"
+    assert names[0] == "evil⟨U+0001⟩⟨U+001B⟩mini é"
     assert names.isna()[1]
+    (tmp_path / "t.csv").write_text("judge,slice\na,\n", "utf-8")
+    assert read(tmp_path / "t.csv").dtypes.nunique() == 1  # also of a column without a name
+
+
+def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour(tmp_path):
+    (tmp_path / "t.csv").write_text("judge,mean\nevil\u202e,0.5\n", "utf-8")
+    config = {"models": {"evil\u202e": {"family": "F\u200b"}}, "families": {"F\u200b": {"colour": "#E69F00"}}}
+    study = Subject.from_config(label="a\u202eb\nc", kind="user", estimand="one\ntwo", **config)
+    (judge,) = read(tmp_path / "t.csv")["judge"]
+    assert (judge, study.label, study.estimand) == ("evil⟨U+202E⟩", "a⟨U+202E⟩b⟨U+000A⟩c", "one\ntwo")
+    assert study.palette.colour(judge) == "#E69F00"
+    assert legible({"to\x07ne": [1, ("a\u202e",)]}) == {"to⟨U+0007⟩ne": [1, ["a⟨U+202E⟩"]]}
+
+
+def test_letters_that_the_font_lacks_are_named_once_in_the_log_and_in_the_svg(tmp_path, capsys, recwarn):
+    for name, model in {"drawn": "Claude 2 é שלום", "boxes": "你好 B"}.items():
+        figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
+        save(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf", tmp_path / f"{name}.png"], title="T")
+    sentence = "The font of the figures lacks these letters, which are drawn as boxes: 你好 of “你好 B”."
+    assert capsys.readouterr().err == f"{sentence}\n"
+    assert [str(warning.message) for warning in recwarn] == []
+    assert facts_of((tmp_path / "boxes.svg").read_text("utf-8"), "")["remark"] == sentence
+    assert facts_of((tmp_path / "drawn.svg").read_text("utf-8"), "")["remark"] == ""
 
 
 @pytest.mark.parametrize("style", ["dark_background", "ggplot", "classic", "_mpl-gallery"])

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from recuse.base.runner import run
-from recuse.plot.style import Subject, read, save
+from recuse.plot.style import Subject, legible, read, save
 
 
 def figure(*, inputs: Mapping, outputs: Mapping, draw: str, title: str, subject: Mapping, settings: Mapping) -> None:
     module, _, name = draw.partition(":")
     arguments = {argument: paths if argument == "published" else _tables(paths) for argument, paths in inputs.items()}
-    drawn = getattr(import_module(module), name)(**arguments, subject=Subject.from_config(**subject), **settings)
+    drawn = getattr(import_module(module), name)(**arguments, subject=Subject.from_config(**subject), **legible(settings))
     save(drawn, outputs.values(), title=title)
 
 

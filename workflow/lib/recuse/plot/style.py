@@ -3,7 +3,10 @@
 Lengths are inches on paper, type sizes points. Texts are measured without drawing: the same table gives the same bytes.
 """
 
+import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,10 +15,11 @@ import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.ft2font import LoadFlags
+from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib.text import Text
 
 from recuse.base.outputs import replacing
-from recuse.base.words import UNWRITABLE
+from recuse.base.words import INVISIBLE, enumerated, visible
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
@@ -91,31 +95,62 @@ class Subject:
     @classmethod
     def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping, estimand: str = "") -> "Subject":
         """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand."""
-        return cls(label, kind, Palette(models, families), estimand)
+        return cls(visible(label), kind, Palette(legible(models), legible(families)), estimand)
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a tidy table: names as text even where they look like numbers, without characters that no drawing can hold.
+    """Read a tidy table: names as text even where they look like numbers, with invisible characters shown.
 
     Only an empty field is missing: a model may be named NA, nan, None or null.
     """
     table = pd.read_csv(path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""])
     for column in table.columns.intersection(NAMES):
-        table[column] = table[column].str.replace(UNWRITABLE, "\N{REPLACEMENT CHARACTER}", regex=True)
+        table[column] = table[column].str.replace(INVISIBLE, lambda match: visible(match[0]), regex=True)
     return table
+
+
+def legible(settings: object) -> object:
+    """Settings with the invisible characters of every text shown, as `read` shows those of names."""
+    if isinstance(settings, Mapping):
+        return {legible(key): legible(value) for key, value in settings.items()}
+    if isinstance(settings, (list, tuple)):
+        return [*map(legible, settings)]
+    return visible(settings) if isinstance(settings, str) else settings
+
+
+@contextmanager
+def undrawn_unsaid() -> Iterator[None]:
+    """Without the drawing program's warnings about each letter that its font lacks, at each size: `undrawn` names them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
+
+
+def undrawn(figure: Figure) -> str:
+    """A sentence on the letters of a drawn figure that are boxes, as its font lacks them, with the texts they are in."""
+    font, lacking = _font(), {}
+    for text in dict.fromkeys(" ".join(drawn.get_text().split()) for drawn in figure.findobj(Text)):
+        if letters := dict.fromkeys(letter for letter in text if font.get_char_index(ord(letter)) == 0):
+            lacking[text] = "".join(letters)
+    names = enumerated([f"{letters} of “{text}”" for text, letters in lacking.items()], most=20)
+    return f"The font of the figures lacks these letters, which are drawn as boxes: {names}." if names else ""
 
 
 @cache
 def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     """Width of the widest line of `text` in inches, set in `size` points."""
-    prop = FontProperties(family=RC["font.family"], weight=weight)
-    font = get_font(findfont(prop))
+    font = _font(weight)
     font.set_size(size, FINE)
     widths = []
-    for line in text.split("\n"):
-        font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
-        widths.append(font.get_width_height()[0] / 64 / FINE)  # FreeType counts in 64ths of a dot
+    with undrawn_unsaid():
+        for line in text.split("\n"):
+            font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
+            widths.append(font.get_width_height()[0] / 64 / FINE)  # FreeType counts in 64ths of a dot
     return max(widths)
+
+
+def _font(weight: str = "normal") -> FT2Font:
+    return get_font(findfont(FontProperties(family=RC["font.family"], weight=weight)))
 
 
 def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") -> float:
@@ -158,8 +193,19 @@ def interval_text(confidence: float, standard_error: str) -> str:
 def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), byte for byte the same every time.
 
-    `title` is for screen readers and searches: a sentence without numbers.
+    `title` is for screen readers and searches: a sentence without numbers. What is `undrawn` is described in the SVG file, for
+    the report, and said on the standard error.
     """
-    for path in map(Path, outputs):
-        with replacing(path) as part:
-            figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": title})
+    paths, title = [*map(Path, outputs)], visible(title)
+    for path in paths:
+        _save(figure, path, Title=title)
+    if remark := undrawn(figure):  # known once all texts are there
+        print(remark, file=sys.stderr)
+        for path in paths:
+            if path.suffix == ".svg":
+                _save(figure, path, Title=title, Description=remark)
+
+
+def _save(figure: Figure, path: Path, **metadata: str) -> None:
+    with replacing(path) as part, undrawn_unsaid():
+        figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], **metadata})

@@ -192,7 +192,7 @@ def page(folder, figures):
     inputs = {
         "figures": [str(folder / f"figures/{name}.svg") for name in figures],
         "pages": [],
-        "raw": [],
+        "made": [],
         "tables": [str(folder / f"tables/{name}.csv") for name in tables_of_study()],
         "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],

@@ -96,8 +96,9 @@ def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | No
 
 
 def _words_of(row: Correlation) -> str:
-    ends = f"{level(round(row.confidence, 4))} interval {number(row.low, 2)} to {number(row.high, 2)}"
-    return f"correlate at {number(row.value, 2)} ({ends}; {counted(row.answers, 'answer')} to {counted(row.prompts, 'prompt')})"
+    value, low, high = (number(round(each, 2) or 0.0, 2) for each in row[3:6])
+    ends = f"{level(round(row.confidence, 4))} interval {low} to {high}"
+    return f"correlate at {value} ({ends}; {counted(row.answers, 'answer')} to {counted(row.prompts, 'prompt')})"
 
 
 def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
@@ -131,19 +132,15 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
                  select $${OTHERS}$$ as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
                  from deviations join answers using (prompt, answer) where judges > 1)
         select against, dimension, judge, prompt, {sums} from pairs group by all order by all""").fetchnumpy()
-    key = np.stack([np.unique(table[name], return_inverse=True)[1] for name in ("against", "dimension", "judge")], axis=1)
-    begins = np.flatnonzero(np.r_[True, (np.diff(key, axis=0) != 0).any(axis=1), True][: len(key)])
     moments = np.stack([np.asarray(table[name], dtype=float) for name in ("xx", "yy", "xy")])
+    places: dict[tuple, list[int]] = {}
+    for place, key in enumerate(zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)):
+        places.setdefault(key, []).append(place)
     of_group = {}
-    for first, last in zip(begins, [*begins[1:], len(key)], strict=True):
-        fitted = correlated(moments[:, first:last])
+    for key, rows in places.items():
+        fitted = correlated(moments[:, rows])
         if fitted is not None:
-            who, judge_code = str(table["against"][first]), int(table["judge"][first])
-            of_group[who, judge_code, int(table["dimension"][first])] = (
-                *fitted,
-                int(table["n"][first:last].sum()),
-                last - first,
-            )
+            of_group[key] = (*fitted, int(table["n"][rows].sum()), len(rows))
     kinds = [(who, judge_code == PANEL) for who, judge_code, _ in of_group]
     result = []
     for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
@@ -151,17 +148,17 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
         half = quantile(confidence, prompts - 1) * error
         low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
         name = "" if judge_code == PANEL else levels.judge[judge_code]
-        result.append(Correlation(who, name, levels.dimension[place], value, low, high, answers, int(prompts), confidence))
+        result.append(Correlation(who, name, levels.dimension[place], value, low, high, answers, prompts, confidence))
     return result
 
 
 def correlated(moments: np.ndarray) -> tuple[float, float] | None:
     """Correlation, and the standard error of its Fisher's z, from sums of x^2, y^2 and x y by prompt, (3, prompts).
 
-    None if x or y does not vary, or with fewer than two prompts.
+    None if x or y does not vary, or with fewer than three prompts: the influences of two are 0 if they weigh the same.
     """
     (xx, yy, xy), prompts = moments.sum(axis=1), moments.shape[1]
-    if prompts < 2 or min(xx, yy) < NEAR:
+    if prompts < 3 or min(xx, yy) < NEAR:
         return None
     value = float(np.clip(xy / math.sqrt(xx * yy), NEAR - 1, 1 - NEAR))
     influence = moments[2] / math.sqrt(xx * yy) - value / 2 * (moments[0] / xx + moments[1] / yy)

@@ -15,7 +15,7 @@ from workflow_runs import copy_project, snakemake
 pytestmark = pytest.mark.workflow
 MODELS = {
     "gpt-4o": 'Judge "A" {wildcards.study} {0} 100% %s ${HOME}',
-    "GPT-3.5 Turbo": "O'Neil\n<script>alert(1)</script> & <b>",
+    "GPT-3.5 Turbo": "O'Neil\u2028<script>alert(1)</script> & <b>",
     "Claude 3 Sonnet": r"$(touch owned) `touch owned`; {{ 7 * 7 }} \ |z| *b* ../../../x",
 }
 DIMENSIONS = {"Tone": "../../Tone {study} $x^2$ 50%", "Usefulness": "__import__('os').system('touch owned')"}

@@ -1,18 +1,20 @@
 """Parts of a study as other programs write them: names that mean something to DuckDB, parts without rows, kinds of numbers."""
 
 import gzip
+import random
 import re
+import tracemalloc
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from conftest import CONFIG
-from recuse.base.database import connect, files
+from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.config.load import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
-from recuse.data.files import RatingsFile, reading
+from recuse.data.files import RatingsFile, columns_of, reading
 from recuse.data.imports.rows import create_objects
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
@@ -176,3 +178,96 @@ def test_a_footer_says_nothing_of_families(tmp_path, footer):
     study = StudyFiles.from_config([f"{tmp_path}/raw.parquet"], [None], **given)
     normalise("mine", study, ratings=f"{tmp_path}/ratings.parquet", completeness=f"{tmp_path}/completeness.csv")
     assert duckdb.sql(f"from '{tmp_path}/ratings.parquet'").fetchall() == rows
+
+
+HEADER = b"judge,model,gt,dataset,prompt_id,rating,dimension,text\n"
+LINES = [b"gpt-4o,gpt-4o,3,cnn,p%d,2,A,text\n" % number for number in range(20)]
+LONG, LATIN = LINES[7].replace(b"text", b"x" * 3_000_000), LINES[7].replace(b"cnn", b"caf\xe9")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\n" + HEADER + LINES[0], ", line 1: found a blank line; delete it, or write the names of the columns there"),
+        (b"  \r\n" + HEADER + LINES[0], ", line 1: found a blank line"),
+        (HEADER + b"".join([*LINES[:7], LONG]), ", line 9: longer than 2,000,000 bytes; .*a larger `line_limit:` in config"),
+        (HEADER.replace(b"text", b"x" * 3_000_000), ", line 1: longer than 2,000,000 bytes"),
+        (
+            HEADER + b"".join(LINES * 1000) + LATIN,
+            ", line 20002: cannot be read: found bytes that are not UTF-8; save",
+        ),
+        (HEADER + b"".join(LINES[:7]) + LATIN, ", line 9: not a UTF-8 CSV file .*save it as UTF-8"),
+        (HEADER + LINES[0] + LINES[1].replace(b"\n", b"\r\n"), ", line 3: ends with another kind of line break than line 1"),
+        ((HEADER + LINES[0]).replace(b"\n", b"\r\n") + LINES[1], ", line 3: ends with another kind of line break"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_lines_that_cannot_be_read_are_named(tmp_path, content, message, suffix):
+    path = tmp_path / f"own{suffix}"
+    path.write_bytes(gzip.compress(content, 1) if suffix.endswith(".gz") else content)
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}{message}"):
+        canonical(tmp_path, [path])
+
+
+def test_a_larger_limit_takes_a_longer_line(tmp_path):
+    (tmp_path / "own.csv").write_bytes(HEADER + b"".join(LINES).replace(b"p3", b"p" * 3_000_000))
+    with bounded("4GB", tmp_path / "spill", longest_line=4_000_000):
+        assert len(canonical(tmp_path, [tmp_path / "own.csv"])) == len(LINES)
+
+
+def test_a_packed_line_of_any_length_takes_little_memory(tmp_path):
+    """A line of 200 MB in a file of 200 kB, as the header and as a row."""
+    for number, begin in enumerate((b"", HEADER)):
+        path = tmp_path / f"{number}.csv.gz"
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            file.write(begin)
+            for _ in range(200):
+                file.write(bytes(1_000_000))
+        tracemalloc.start()
+        with pytest.raises(DataError, match=f"line {number + 1}: longer than 2,000,000 bytes"):
+            columns_of(connect(), str(path))
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+        tracemalloc.stop()
+
+
+def complaint(folder, path):
+    """The message of the error about a file, None if it is taken."""
+    try:
+        canonical(folder, [path])
+    except DataError as error:
+        return str(error)
+
+
+def test_random_lines_are_taken_or_refused_by_line(tmp_path):
+    """Sixty seeded files: a few lines are blank, in Latin-1, of another ending, cut, joined or very long."""
+    numbers, path = random.Random(16), tmp_path / "own.csv"
+    changes = [
+        lambda line: b"\n",
+        lambda line: line.replace(b"text", b"\xff\xfe"),
+        lambda line: line.replace(b"\n", b"\r\n"),
+        lambda line: line.replace(b"\n", b"\r"),
+        lambda line: line.replace(b"\n", b""),
+        lambda line: line[: len(line) // 2],
+        lambda line: line.replace(b"text", b'"a\nb"'),
+        lambda line: line.replace(b"text", b'"'),
+        lambda line: line.replace(b"text", b"x" * 2_100_000),
+        lambda line: line.replace(b"3", b"9" * 400),
+        lambda line: line.replace(b"cnn", b"\0"),
+    ]
+    for _ in range(60):
+        lines = [HEADER, *LINES]
+        for _ in range(numbers.randint(1, 2)):
+            place = numbers.randrange(len(lines))
+            lines[place] = numbers.choice(changes)(lines[place])
+        path.write_bytes(b"".join(lines))
+        message = complaint(tmp_path, path)
+        assert message is None or re.match(rf"{path}(, line \d+)?(, column \w+)?: ", message)
+        assert not re.search("Invalid|CSV Error|Not implemented|state", message or "")
+
+
+@pytest.mark.parametrize("value", ["1", "[1]", "{'a': 1}", "'\\xff'::blob", "null", "date '2024-01-01'", "'.'", "'/dev/zero'"])
+@pytest.mark.parametrize("record", ["1", "-1", "null", "'x'", "9223372036854775807", "1e300"])
+def test_origins_of_rows_may_be_of_any_kind(tmp_path, value, record):
+    rows = f"select * replace (99 as rating), {value} as source_file, {record} as source_record from ({ROWS})"
+    with pytest.raises(DataError, match=", column rating: found '99', which is off the scale"):
+        canonical(tmp_path, [part(tmp_path / "own.parquet", rows)])

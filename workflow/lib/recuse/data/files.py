@@ -5,15 +5,15 @@ import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from os.path import exists, isfile
 from pathlib import Path
 
-from recuse.base.database import Connection, files, name, reader, text
+from recuse.base.database import Connection, files, longest_line, name, reader, text
 from recuse.base.errors import DataError
-from recuse.data.intact import check_pages, lines_of, opened
+from recuse.data.intact import check_pages, lines_of, opened, too_long
 
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 OPTIONAL = ("pred_length", "dimension")
@@ -22,6 +22,7 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands
 NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
 BLANKS = " \t\n\r\v\f"
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
+csv.field_size_limit(LONGEST_FIELD)
 UNITS = {".parquet": "row", ".jsonl": "line", ".json": "entry", ".eval": "entry"}  # what a file's records are called
 SOURCE = ("source_file", "source_record")  # columns of an imported table: the origin of each row
 
@@ -49,12 +50,16 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
     lines_of(path)  # reads it whole
     try:
         with _opened(path) as file:
-            header = next(csv.reader(file), [])
+            header = next(csv.reader(file), None)
     except (UnicodeDecodeError, csv.Error) as error:
-        problem = "it is UTF-16" if isinstance(error, UnicodeDecodeError) and is_utf16(path) else error
-        raise DataError(f"{path}, line 1: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
-    if not header:
+        problem, line = error, 1
+        if isinstance(error, UnicodeDecodeError):
+            problem, line = "it is UTF-16" if is_utf16(path) else error, 1 + error.object.count(b"\n", 0, error.start)
+        raise DataError(f"{path}, line {line}: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
+    if header is None:
         raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(needed)}")
+    if not "".join(header).strip():
+        raise DataError(f"{path}, line 1: found a blank line; delete it, or write the names of the columns there")
     return header
 
 
@@ -119,6 +124,7 @@ def read_as_texts(path: str, columns: Sequence[str]) -> tuple[str, dict[str, str
     settings = {
         **{"header": "true", "auto_detect": "false", "delim": "','", "quote": "'\"'", "escape": "'\"'"},
         "compression": "'gzip'" if path.endswith(".gz") else "'none'",
+        "max_line_size": str(longest_line()),
         "columns": "{" + ", ".join(f"'{place}': 'VARCHAR'" for place in places) + "}",
     }
     return reader("read_csv", [path], **settings), dict(zip(columns, map(name, places), strict=True))
@@ -162,7 +168,8 @@ def is_number(word: object) -> bool:
 def place_in(path: str, columns: Collection[str]) -> str:
     """SQL for file and record of a row of a file with these columns; of an imported table, those of the user's file."""
     if set(SOURCE) <= set(columns) and path.endswith(".parquet"):
-        return f"{SOURCE[0]} as file, {SOURCE[1]} as record"
+        file, record = (f"try_cast({column} as {kind})" for column, kind in zip(SOURCE, ("varchar", "bigint"), strict=True))
+        return f"coalesce({file}, {text(path)}) as file, coalesce({record}, row_number() over ()) as record"
     return f"{text(path)} as file, row_number() over () as record"
 
 
@@ -171,9 +178,9 @@ def place_of(path: str, record: int) -> str:
     suffix = Path(path).suffix
     if suffix in UNITS or not isfile(path):  # the file that was imported may be gone
         return f"{path}, {UNITS.get(suffix, 'row')} {record}"
-    csv.field_size_limit(LONGEST_FIELD)
     line, passed = 0, -1  # the header is record 0
-    with _opened(path) as file:
+    with suppress(DataError, OSError, csv.Error), _opened(path, errors="replace") as file:
+        lines_of(path)  # which is cached: the file may be another one since it was imported
         rows = csv.reader(file)
         for row in rows:
             passed += bool(row)  # blank lines are no records
@@ -189,8 +196,8 @@ def is_utf16(path: str) -> bool:
         return file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-def _opened(path: str) -> TextIOWrapper:
-    return TextIOWrapper(opened(path), encoding="utf-8-sig", newline="")
+def _opened(path: str, errors: str = "strict") -> TextIOWrapper:
+    return TextIOWrapper(opened(path), encoding="utf-8-sig", errors=errors, newline="")
 
 
 def _wrong_in_table(path: str, complaint: str) -> str:
@@ -198,12 +205,26 @@ def _wrong_in_table(path: str, complaint: str) -> str:
     line = re.search(r"Line: (\d+)", complaint)
     fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", complaint)
     problem = complaint.strip().splitlines()[0]
-    if fields:
+    if "Maximum line size" in complaint or "Parallel CSV Reader" in complaint:
+        problem = too_long()
+    elif "not utf-8" in complaint:
+        problem = "found bytes that are not UTF-8; save the file as UTF-8"
+    elif "invalid state" in complaint and (other := _line_ending_otherwise(path)):
+        return f"{path}, line {other}: ends with another kind of line break than line 1; save the file with one kind"
+    elif fields:
         problem = "found {1} fields, expected {0} as in the header; put a field that contains a comma into double quotes"
         problem = problem.format(*fields.groups())
     elif "unterminated quote" in complaint:
         problem = "found a double quote that is not closed; close it, and double each one within a quoted field"
     return f"{path}{f', line {line.group(1)}' if line else ''}: cannot be read: {problem}"
+
+
+def _line_ending_otherwise(path: str) -> int | None:
+    """The first line of a CSV file that ends with another kind of line break than the first one."""
+    with _opened(path, errors="replace") as file:
+        breaks = (line[len(line.rstrip("\r\n")) :] for line in file)
+        first = next(breaks, "")
+        return next((number for number, mark in enumerate(breaks, start=2) if mark not in ("", first)), None)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from recuse.base.database import connect, literal_path
+from recuse.base.database import connect, literal_path, longest_line
 from recuse.base.errors import DataError
 
 PIECE = 1 << 20  # bytes read at once
@@ -32,9 +32,10 @@ class Lines:
 def lines_of(path: str) -> Lines:
     """Count the lines of a CSV file (plain or gzip), once per state of the file.
 
-    Raises DataError if a gzip file is cut off, fails its checksums, or goes on after its end.
+    Raises DataError if a line is much longer than `longest_line` (DuckDB refuses the others), before it is held in memory, and
+    if a gzip file is cut off, fails its checksums, or goes on after its end.
     """
-    return _lines_of(path, *_state_of(path))
+    return _lines_of(path, longest_line(), *_state_of(path))
 
 
 def _state_of(path: str) -> tuple[int, int, int]:
@@ -43,8 +44,8 @@ def _state_of(path: str) -> tuple[int, int, int]:
 
 
 @cache
-def _lines_of(path: str, *state: int) -> Lines:
-    feeds, returns, last = 0, 0, b""
+def _lines_of(path: str, longest: int, *state: int) -> Lines:
+    feeds, returns, last, begun = 0, 0, b"", 0
     try:
         with opened(path) as file:
             while piece := file.read(PIECE):
@@ -52,12 +53,22 @@ def _lines_of(path: str, *state: int) -> Lines:
                 feeds += np.count_nonzero(content == ord("\n"))
                 returns += 0 if feeds else np.count_nonzero(content == ord("\r"))
                 last = piece[-1:]
+                mark = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+                begun = len(piece) - mark - 1 if mark >= 0 else begun + len(piece)  # bytes of the line that has not ended
+                if begun > longest:
+                    raise DataError(f"{path}, line {(feeds or returns) + 1}: {too_long()}")
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(f"{path}: not a whole gzip file ({str(error).rstrip('.')}); {AGAIN}") from error
     ended = last in (b"\n", b"\r", b"")
     return Lines((feeds or returns) + (not ended), "\n" if feeds else "\r", ended)
+
+
+def too_long() -> str:
+    """What is wrong with a line that is longer than `longest_line`, and what to do."""
+    limit = f"{longest_line():,} bytes"
+    return f"longer than {limit}; break it where it should end, or write a larger `line_limit:` in config"
 
 
 def opened(path: str) -> IO[bytes]:

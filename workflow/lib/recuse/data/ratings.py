@@ -213,11 +213,16 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     """Raise DataError about a judge, model, dimension, dataset and prompt_id that occur `twice` (None: none do)."""
     if twice is None:
         return
-    connection, typed, _ = _open(source)
-    same = "judge_name = ? and model_name = ? and dimension = ? and dataset = ? and prompt_id = ?"
-    query = f"select file, record from ({' union all '.join(typed)}) where {same} order by all limit 2"
-    first, second = (place_of(*place) for place in connection.execute(query, twice).fetchall())
     judge, model, dimension, dataset, prompt = twice
+    spellings = [[name, *(spelling for spelling, of in source.registry.names.items() if of == name)] for name in (judge, model)]
+    connection = connect()
+    rows = " union all ".join(select_rows(file, checked_columns(connection, file)) for file in source.files)
+    same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
+    # The first two as the files are read, which ends there: to join or order millions of equal rows takes minutes.
+    places = connection.execute(
+        f"select file, record from ({rows}) where {same} limit 2", [*spellings, dimension, dataset, prompt]
+    )
+    first, second = (place_of(*place) for place in sorted(places.fetchall()))
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}', dataset '{dataset}' and "
         f"prompt '{prompt}' are already in {first}; keep one of the two rows"

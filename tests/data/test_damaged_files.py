@@ -117,6 +117,14 @@ def test_page_that_fails_its_checksum_is_named(tmp_path):
     assert error.startswith("raw.parquet, column judge, row group 1: page 1 fails its checksum; the file is damaged")
 
 
+@pytest.mark.parametrize("place", [0, -1])  # of the name, in the schema and in the last column
+def test_damaged_name_of_a_column_is_no_bug(tmp_path, place):
+    content = CHECKSUMS.read_bytes()
+    first = [match.start() for match in re.finditer(b"prompt_id", content)][place]
+    error = complaint(tmp_path, "raw.parquet", content[:first] + b"pro\xedpt_id" + content[first + 9 :])
+    assert re.match("raw.parquet(: cannot be read|, column)", error)
+
+
 def quoted(lines, first, last, column):
     """The lines with a double quote before a field of the first, and one after that field of the last."""
     fields = [line.split(",") for line in lines]

@@ -234,7 +234,7 @@ def reading(path: str, explained: Callable[[str, str], str] = _wrong_in_table) -
 
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:  # the second from a damaged name of a column
         # Neither memory nor a full disk is a fault of the file.
         if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
             raise

@@ -142,6 +142,15 @@ def test_rows_within_a_quoted_field_are_named(tmp_path, column, mark):
     assert "line 21, column note: found rows" in complaint(tmp_path, "raw.csv", quoted(kept, 20, 59, len(COLUMNS)))
 
 
+@pytest.mark.parametrize("last", [1, 39])
+def test_rows_within_the_header_are_named(tmp_path, last):
+    noted = [f"{line},note" for line in LINES]
+    error = complaint(tmp_path, "raw.csv", quoted(noted, 0, last, len(COLUMNS)))
+    assert error.startswith("raw.csv, line 1: found lines of the file in the name of a column, 'note")
+    whole = ratings(tmp_path, "raw.csv", TABLE)
+    assert ratings(tmp_path, "raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode()) == whole
+
+
 @pytest.mark.parametrize("column", [0, 1, 2, 3, 5, 6])
 def test_line_break_in_a_name_or_a_number_is_named(tmp_path, column):
     error = complaint(tmp_path, "raw.csv", quoted(LINES, 20, 21, column))

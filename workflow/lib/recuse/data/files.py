@@ -20,6 +20,7 @@ OPTIONAL = ("pred_length", "dimension")
 NUMBERED = ("gt", "rating", "pred_length")
 MISSING = ("", "na", "n/a", "nan", "null", "none")  # in lower case: what stands for a missing number
 NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"  # in lower case, without blanks around it
+LONGEST_NAME = 20  # characters of a column's name in a message about it
 BLANKS = " \t\n\r\v\f"
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 csv.field_size_limit(LONGEST_FIELD)
@@ -58,6 +59,11 @@ def columns_of(connection: Connection, path: str, needed: Sequence[str] = REQUIR
         raise DataError(f"{path}, line {line}: not a UTF-8 CSV file ({problem}); save it as UTF-8") from error
     if header is None:
         raise DataError(f"{path}: the file is empty; it needs a header line with {', '.join(needed)}")
+    if rows := next((column for column in header if "," in column and re.search("[\r\n]", column)), None):
+        name_of = ascii(rows[:LONGEST_NAME])
+        raise DataError(
+            f"{path}, line 1: found lines of the file in the name of a column, {name_of}...; close its double quote"
+        )
     if not "".join(header).strip():
         raise DataError(f"{path}, line 1: found a blank line; delete it, or write the names of the columns there")
     return header

@@ -44,7 +44,7 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not leads_somewhere(page, link)] == []
 
 
-@pytest.mark.parametrize("name", ["code.md", "method.md"])
+@pytest.mark.parametrize("name", ["code.md", "method.md", "promises.md"])
 def test_every_function_of_a_page_is_where_it_says(name):
     page = ROOT / "docs" / name
     named = re.findall(r"\[`(\w+)\.([\w.]+)`\]\(([^)]+)\)", page.read_text("utf-8"))

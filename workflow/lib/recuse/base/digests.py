@@ -7,6 +7,7 @@ Among the times is that of the last change of the inode (ctime). No program can 
 import hashlib
 import json
 import os
+import platform
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -67,5 +68,5 @@ def _remember(fresh: dict[str, list]) -> None:
     """Add digests to MEMORY: of two processes that do so at once, one is forgotten, and its files are read again."""
     with suppress(OSError):  # not even a full disk matters
         Path(MEMORY).parent.mkdir(exist_ok=True)
-        with replacing(MEMORY, f"{MEMORY}.{os.uname().nodename}.{os.getpid()}") as part:
+        with replacing(MEMORY, f"{MEMORY}.{platform.node()}.{os.getpid()}") as part:
             Path(part).write_text(json.dumps(_memory() | fresh), "utf-8")

@@ -48,14 +48,15 @@ class _Database:
         if self.connection is None:
             import duckdb
 
-            self.connection = duckdb.connect(":memory:", config=self.settings)
+            connection = duckdb.connect(":memory:", config=self.settings)
             if self.allowed is not None:
                 for setting, paths in zip(("allowed_paths", "allowed_directories"), self.allowed, strict=True):
-                    self.connection.execute(f"set {setting} = ?", [paths])
-                self.connection.execute("set enable_external_access = false")
-            self.connection.execute("set autoload_known_extensions = false")  # only now: TimeZone loads a part of DuckDB itself
-            self.connection.execute("set allowed_configs = ?", [CHANGEABLE])
-            self.connection.execute("set lock_configuration = true")
+                    connection.execute(f"set {setting} = ?", [paths])
+                connection.execute("set enable_external_access = false")
+            connection.execute("set autoload_known_extensions = false")  # only now: TimeZone loads a part of DuckDB itself
+            connection.execute("set allowed_configs = ?", [CHANGEABLE])
+            connection.execute("set lock_configuration = true")
+            self.connection = connection  # only when it is locked
         return self.connection.cursor()
 
     def close(self) -> None:

@@ -305,6 +305,18 @@ def test_invalid_files_are_named(tmp_path):
         assert command(path, *config, folder=tmp_path) == (1, b"", message)
 
 
+def test_no_temporary_folder(tmp_path):
+    """As under `ulimit -f 0`, which forbids every file."""
+    command = f"ulimit -f 0; exec {sys.executable} -m recuse fit {write(tmp_path / 'ratings.csv')} --study twin"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+    result = subprocess.run(["bash", "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith(
+        "error: the folder of temporary files: No usable temporary directory; set TMPDIR to a folder"
+    )
+    assert result.stderr.count("\n") == 1
+
+
 def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, message in (

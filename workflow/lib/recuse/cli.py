@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from os.path import exists, normpath
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from recuse.base.database import bounded, bytes_of
@@ -48,7 +48,7 @@ def main() -> int:
     """
     arguments = _parser().parse_args()
     try:
-        with in_one_sentence(gettempdir()):
+        with in_one_sentence():
             arguments.run(arguments)
     except RecuseError as error:
         if isinstance(error, UnexpectedError) and sys.flags.dev_mode:

@@ -2,10 +2,10 @@
 
 import difflib
 import re
+import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from traceback import walk_tb
 
 from recuse.base.words import visible
@@ -64,6 +64,7 @@ REMEDIES = {  # what the system says, also within a message of DuckDB -> what to
     **dict.fromkeys(FULL, "make room there{}, and run again"),
     "File too large": "the system limits the size of files: raise that (`ulimit -f`), and run again",
     "Too many open files": "the system limits the number of open files: raise that (`ulimit -n`), and run again",
+    "No usable temporary directory": "set TMPDIR to a folder in which files can be written, and allow files (`ulimit -f`)",
     "Permission denied": "allow access, or name another place",
 }
 
@@ -84,17 +85,17 @@ def in_one_sentence(*folders: str | Path) -> Iterator[None]:
 
 def _of_system(error: Exception, folders: Iterable[str | Path]) -> DiskError | None:
     """An error of the system, or of DuckDB or another library that quotes one; else None."""
-    problem = next((problem for problem in REMEDIES if problem in str(error)), None)
-    if isinstance(error, OSError):
-        problem = error.strerror or str(error)
-    elif problem is None:
+    listed = next((problem for problem in REMEDIES if problem in str(error)), None)
+    if not isinstance(error, OSError) and listed is None:
         return None
+    problem = "no space left on the disk" if listed in FULL else listed or error.strerror or str(error)
     quoted = re.search(r'file \\*"(.+?)\\*"', str(error))  # DuckDB quotes a message in another
     file = error.filename if isinstance(error, OSError) else quoted and quoted.group(1)
-    place = str(file or " or ".join(map(str, folders)))
-    other = ", or set TMPDIR to another folder" if Path(gettempdir()) in Path(place).parents else ""
-    remedy = REMEDIES.get(problem, "see whether this file can be read and written").format(other)
-    return DiskError(f"{place}: {'no space left on the disk' if problem in FULL else problem}; {remedy}")
+    temporary = tempfile.tempdir or "the folder of temporary files"  # which is not looked for here: that may fail
+    place = str(file or " or ".join(map(str, folders)) or temporary)
+    other = ", or set TMPDIR to another folder" if Path(temporary) in Path(place).parents or place == temporary else ""
+    remedy = REMEDIES.get(listed, "see whether this file can be read and written").format(other)
+    return DiskError(f"{place}: {problem}; {remedy}")
 
 
 def _unexpected(error: Exception) -> UnexpectedError:

@@ -215,7 +215,7 @@ def test_faulty_rating_is_named_and_leaves_nothing(tmp_path):
     path = folder / "tests" / "smoke" / "ratings.csv"
     lines = path.read_text("utf-8").splitlines()
     lines[4] = lines[4].replace(",t0,", ",t0,9", 1)
-    path.write_text("\n".join(lines), "utf-8")
+    path.write_text("\n".join([*lines, ""]), "utf-8")
     result = snakemake(folder, "--cores", "1", "mine")
     assert result.returncode == 1
     assert "error: tests/smoke/ratings.csv, line 5, column rating: found '9" in result.stdout + result.stderr

@@ -91,9 +91,7 @@ class Settings(Section):
         "The job itself needs some 200 MB more, up to 1 GB if it fits dozens of slices or models with a bootstrap. On a "
         "cluster, DuckDB uses at most 60 % of what the job requests (`mem_mb`)."
     )
-    line_limit: Size = required(
-        "Longest line of a CSV file, unpacked; a longer one is refused. Reading takes up to 32 times as much memory."
-    )
+    line_limit: Size = required("Longest line of a CSV file, unpacked; a longer one is refused before it is held in memory.")
     download_limit: Size = required("Largest published file that is fetched.")
     hash_always: bool = required(
         "Whether each run reads every file again to see whether it has changed. If false, a run reads those whose size, inode "

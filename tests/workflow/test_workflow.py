@@ -134,8 +134,8 @@ def test_hostile_configuration_stops_before_snakemake_uses_it(tmp_path, name, te
     configs = ["--configfile", name] if name != "config.yaml" else []
     result = forked(["-n", "-s", str(ROOT / "Snakefile"), *configs], cwd=tmp_path, env=dict(os.environ), timeout=60)
     assert result.returncode != 0
-    assert f"{name}, line " in result.stderr
-    assert message in result.stderr
+    assert f"{name}, line " in result.stdout + result.stderr
+    assert message in result.stdout + result.stderr
 
 
 def test_braces_in_the_path_of_the_checkout_are_refused(tmp_path):
@@ -143,7 +143,7 @@ def test_braces_in_the_path_of_the_checkout_are_refused(tmp_path):
     folder.mkdir()
     result = snakemake(copy_project(folder), "-n")
     assert result.returncode != 0
-    assert "a {b}: braces mean a wildcard to Snakemake; rename the folder" in result.stderr
+    assert "a {b}: braces mean a wildcard to Snakemake; rename the folder" in result.stdout + result.stderr
 
 
 def test_runs_from_any_folder_with_the_config_of_that_folder(project, tmp_path):

@@ -1,6 +1,7 @@
 """Configurations that are nearly valid, or look like code: each is accepted or refused, and nothing is executed."""
 
 import os
+import re
 
 import pytest
 import yaml
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from mutations import SEEDED, bytes_like, documents_like, done_or_refused
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
-from recuse.config.load import load
+from recuse.config.load import check_structure, load
 from recuse.config.studies import analyses, kind, with_placeholders
 from recuse.data.files import columns_of
 from recuse.data.imports.rows import first_keys
@@ -191,6 +192,22 @@ def test_both_lines_of_a_key_are_named(path):
     path.write_text("studies:\n  m:\n    title: t\n    files: a.csv\n    title: u\n", "utf-8")
     with pytest.raises(ConfigError, match=r"own\.yaml, line 5: title: already in line 3; keep one of the two"):
         load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("1_0", "10"), ("-1_000", "-1000"), ("010", "8"), ("0x1F", "31"), ("1:30", "90"), ("1_0.5", "10.5")]
+)
+def test_value_that_yaml_takes_for_another_number_is_named(path, text, number):
+    path.write_text(f"seed: {text}\n", "utf-8")
+    message = f"{path}, line 1: found {text}, which YAML reads as {number}; write {number}, or '{text}' if it is a text"
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load(str(path))
+
+
+@pytest.mark.parametrize("text", ["10", "1e3", "0.50", "0", "-0.5", "'1_0'", "gpt_4_1", "2024-08-06", "4o_mini", "00:a", "1."])
+def test_other_values_are_taken_as_they_are(path, text):
+    path.write_text(f"a: {text}\n", "utf-8")
+    check_structure(path)
 
 
 def test_an_anchor_may_be_used_often_and_a_key_in_several_mappings(path):

@@ -11,9 +11,9 @@ from recuse.config.studies import (
     check_names,
     conclusions_params,
     families_of,
-    files_of_user,
     has_alphas,
     has_raters,
+    imported_files,
     inference_params,
     is_of_the_paper,
     kind,
@@ -31,6 +31,7 @@ from recuse.config.studies import (
     raw_megabytes,
     raw_of_shard,
     raw_paths,
+    records_of_data,
     reference_files,
     released_files,
     repository_of,
@@ -106,11 +107,20 @@ def test_raters_are_a_users_file_or_simulated_or_imported():
     assert [study for study in CONFIGURED["studies"] if of(has_alphas, study)] == ["play_favorites", "play_favorites_2d"]
 
 
-def test_files_of_a_user():
-    assert of(files_of_user, "whole") == ["a.csv", "raters.csv"]
-    assert of(files_of_user, "imported") == ["logs/1.jsonl", "logs/sub/2.json", "a.csv", "raters.csv"]
-    assert of(files_of_user, "verdicts") == of(files_of_user, "annotations") == ["a.csv"]
-    assert of(files_of_user, "twin") == of(files_of_user, "prd_vicuna80") == []
+def test_records_of_the_jobs_that_read_a_users_files():
+    names = ("whole", "by_dimension", "scattered", "imported", "verdicts", "annotations", "twin", "prd_vicuna80")
+    jobs = {study: [Path(path).stem for path in of(records_of_data, study)] for study in names}
+    assert jobs == {
+        "whole": ["ratings", "agreement"],
+        "by_dimension": ["ratings"],
+        "scattered": [f"check_part_{part}" for part in range(1, 6)],
+        "imported": ["import"],
+        "verdicts": ["comparisons"],
+        "annotations": ["import"],
+        "twin": [],
+        "prd_vicuna80": [],
+    }
+    assert of(records_of_data, "whole")[0] == "results/whole/made/ratings.json"
 
 
 def test_studies_of_the_paper():
@@ -216,7 +226,7 @@ def test_missing_files_are_named(folder):
     Path("a.csv").unlink()
     assert error_of(verdict_files, "verdicts").startswith("config: comparisons: verdicts: files: 'a.csv': no such file")
     message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
-    assert error_of(files_of_user, "annotations").startswith(message)
+    assert error_of(imported_files, "annotations").startswith(message)
     Path("raters.csv").unlink()
     message = "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
     assert error_of(reference_files, "imported_scores").startswith(message)

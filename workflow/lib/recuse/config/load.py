@@ -1,5 +1,6 @@
 """The configuration, read and merged as by Snakemake, and checked."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from recuse.base.errors import ConfigError
 PROJECT = Path(__file__).parents[4]  # of a checkout
 DEEPEST = 50  # levels of a YAML file, and the most keys and values in it
 LARGEST = 100_000
+UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXob_]|[0-9][0-9.]*[_:])")
 
 
 def project_settings() -> dict:
@@ -95,7 +97,7 @@ class _Level:
 
 
 def check_structure(path: str | Path) -> None:
-    """Raise ConfigError if a YAML file has a key twice in a mapping, or is too deep or too large to be read.
+    """Raise ConfigError if a YAML file has a key twice, a number such as 1_0, or is too deep or too large to be read.
 
     An alias counts as all that it stands for. The file is followed event by event, since PyYAML crashes on a deep one, and
     whatever uses a large one hangs. What is not YAML is left to the reader of the file.
@@ -110,6 +112,8 @@ def check_structure(path: str | Path) -> None:
                 sizes[level.anchor] = count - level.before
             if not isinstance(event, yaml.NodeEvent):
                 continue
+            if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+                _check_number(where, event.value)
             if levels and levels[-1].is_mapping:
                 level = levels[-1]
                 key = event.value if level.at_key and isinstance(event, yaml.ScalarEvent) else None
@@ -128,3 +132,12 @@ def check_structure(path: str | Path) -> None:
                 raise ConfigError(f"{where}: more than {DEEPEST} levels of lists and keys; write fewer")
             if count > LARGEST:
                 raise ConfigError(f"{where}: more than {LARGEST:,} keys and values, with those of every alias; write fewer")
+
+
+def _check_number(where: str, text: str) -> None:
+    """Raise ConfigError about a value without quotes that YAML takes for another number: 1_0 for 10, 010 for 8, 1:30 for 90."""
+    if not UNUSUAL_NUMBER.match(text):
+        return
+    value = yaml.load(text, Loader=yaml.CSafeLoader)
+    if isinstance(value, int | float):
+        raise ConfigError(f"{where}: found {text}, which YAML reads as {value}; write {value}, or '{text}' if it is a text")

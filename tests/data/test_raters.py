@@ -137,7 +137,7 @@ def test_one_job_writes_raters_and_agreement(tmp_path, ratings):
     raters, output = str(tmp_path / "raters.parquet"), str(tmp_path / "agreement.csv")
     outputs = {"raters": raters, "agreement": output}
     raw = [str(tmp_path / "raters.csv")]
-    tabulate(study="mine", raw=raw, ratings=ratings, models=CONFIG["models"], imported=False, outputs=outputs)
+    tabulate(study="mine", raw=raw, ratings=ratings, models=CONFIG["models"], imported=False, declared={}, outputs=outputs)
     rows = {(row["dimension"], row["statistic"]): row for row in read_table(output)}
     tone = {"study": "mine", "dimension": "Tone", "statistic": "observed_agreement", "value": "0.5", "n": "2"}
     assert rows["Tone", "observed_agreement"] == tone

@@ -61,13 +61,13 @@ def test_scores_without_a_reliability(scores):
 
 def test_raters_of_a_study_without_the_gold_team(tmp_path):
     rows = [
-        ("m", "Tone", f"p{place}", team, f"r{rater}", score if team == "raters" else 0)
+        ("m", "Tone", "d", f"p{place}", team, f"r{rater}", score if team == "raters" else 0)
         for place, row in enumerate(TARGETS)
         for rater, score in enumerate(row)
         for team in ("raters", "gold")
     ]
-    rows += [("m", "Alone", "p1", "raters", "r1", 3), ("m", "Alone", "p2", "raters", "r1", 4)]
-    names = ("model", "dimension", "prompt_id", "team", "rater", "rating")
+    rows += [("m", "Alone", "d", "p1", "raters", "r1", 3), ("m", "Alone", "d", "p2", "raters", "r1", 4)]
+    names = ("model", "dimension", "dataset", "prompt_id", "team", "rater", "rating")
     columns = {name: np.array(column, dtype=object) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
     path = str(tmp_path / "raters.parquet")
     write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)

@@ -81,6 +81,7 @@ def _select(connection: Connection, rows: Iterable[Mapping]) -> str:
     for column in ("file", *COMPARISONS):
         columns[column] = np.array([None if row.get(column) is None else str(row[column]) for row in rows], dtype=object)
     texts = ", ".join(f'"{column}"::varchar as "{column}"' for column in ("file", *COMPARISONS))
+    connection.register("columns", columns)
     connection.execute(f"create temp table published as select record, {texts} from columns")
     return "select * from published"
 

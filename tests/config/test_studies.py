@@ -220,6 +220,17 @@ def error_of(function, study, *, config=CONFIGURED):
     return str(caught.value)
 
 
+def test_file_among_the_results_is_refused(folder):
+    """There only times would tell that it was replaced."""
+    path = "results/whole/mine.csv"
+    (folder / "results" / "whole").mkdir(parents=True)
+    (folder / path).write_text("", "utf-8")
+    config = {**CONFIGURED, "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}}}
+    expected = "config: studies: mine: {}: '{}' lies among the results; move it to another folder"
+    assert error_of(raw_paths, "mine", config=config) == expected.format("files", path)
+    assert error_of(raters_of, "mine", config=config) == expected.format("raters", f"./{path}")
+
+
 def test_missing_files_are_named(folder):
     assert error_of(raw_paths, "lost") == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
     assert error_of(raters_of, "lost") == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"

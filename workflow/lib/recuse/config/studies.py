@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from recuse.base.errors import ConfigError, did_you_mean
+from recuse.base.records import is_result
 from recuse.base.rules import WORKFLOW, megabytes_of
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in, models_with, named_files, raw_files, scales_in_steps, tells_raters
@@ -346,9 +347,11 @@ def _files_named(config: Mapping, study: str, settings: Mapping, *, key: str) ->
 
 
 def _existing(config: Mapping, study: str, key: str, path: str) -> str:
-    """The path of a user's file; ConfigError if it does not exist."""
+    """The path of a user's file; ConfigError if it does not exist, or is where results are, whose changes are not seen."""
     if not os.path.isfile(path):
         raise _refused(config, study, key, f"'{path}': no such file in {Path.cwd()}")
+    if is_result(path, config):
+        raise _refused(config, study, key, f"'{path}' lies among the results; move it to another folder")
     return path
 
 

@@ -69,7 +69,7 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
         "results/mine/tables/mean_scores.csv and 1 more: has no record (results/mine/made/describe.json)",
         "results/mine/tables/power.csv: is not what the rule leaderboard wrote",
     ]
-    assert errors == "error: mine: run the workflow again, or delete what is of no use\n"
+    assert errors == "error: mine: run the workflow again; if it finds nothing to do, delete results/mine first\n"
 
 
 def test_results_made_from_an_edited_table(project, changed):
@@ -98,7 +98,9 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["none"], "results/none: found no such folder in "),
+        (["none"], "'none': found no such folder in "),
+        ([""], "'': found no such folder in "),
+        (["mine/"], "'mine/': found no such folder in "),
         (["slurm"], "No rule to produce slurm"),
         (["mine", "--config", "none.yaml"], "none.yaml"),
         (["mine", "--config", OVERLAY], "config: inference: unknown"),

@@ -97,7 +97,8 @@ def run_verify(arguments: Namespace) -> None:
         write_page("".join(f"{line}\n" for line in lines))
         wrong += [study] if faults else []
     if wrong:
-        raise DataError(f"{', '.join(wrong)}: run the workflow again, or delete what is of no use")
+        folders = ", ".join(f"results/{study}" for study in wrong)
+        raise DataError(f"{', '.join(wrong)}: run the workflow again; if it finds nothing to do, delete {folders} first")
 
 
 def run_fit(arguments: Namespace) -> None:

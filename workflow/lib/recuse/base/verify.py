@@ -26,8 +26,8 @@ def verify(study: str, configfiles: Sequence[str]) -> tuple[int, list[Fault]]:
     study is unknown or has no results, or if Snakemake, which plans the study as for a run, is not installed.
     """
     folder = Path("results", study)
-    if not folder.is_dir():
-        raise ConfigError(f"{folder}: found no such folder in {Path.cwd()}; name a study that has been built")
+    if study not in (path.name for path in Path("results").glob("*/")):
+        raise ConfigError(f"'{study}': found no such folder in {Path.cwd() / 'results'}; name a study that has been built")
     jobs = {record_of(job.log[0]): job for job in planned_jobs(study, configfiles)}
     for path in sorted(folder.glob("made/*.json")):
         present = [output for output in read_record(path)["outputs"] if Path(output).exists()]

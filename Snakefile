@@ -48,6 +48,7 @@ if workflow.is_main_process:
 
 
 # Snakemake compares times and, of small files, contents. Digests among the params see every change of a file from outside.
+decide_by_records()
 for step in workflow.rules:
     if step.output:
         step.set_params(contents=contents_read_by(step))

@@ -1,8 +1,11 @@
 """Whatever changes between two runs, the second leaves what a run from nothing would."""
 
+import os
+import shutil
+
 import pytest
 
-from changed_inputs import walk
+from changed_inputs import CONFIG, JUDGED, Walk, rows, walk
 
 pytestmark = pytest.mark.workflow
 
@@ -10,3 +13,47 @@ pytestmark = pytest.mark.workflow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, seed):
     walk(seed, 6, tmp_path)
+
+
+CORRELATIONS = "results/tiny/tables/correlations.csv"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A tiny study whose correlations, and nothing that they do not need, have been computed."""
+    study = Walk(1, tmp_path)
+    study.run(study.folder, CORRELATIONS)
+    return study
+
+
+def test_changed_setting_counts_although_the_job_has_one_more_output(tiny):
+    settings = (tiny.folder / CONFIG).read_text("utf-8")
+    one_rater = settings.replace("rating:\n          - first\n          - second", "rating: first")
+    assert one_rater != settings
+    (tiny.folder / CONFIG).write_text(one_rater, "utf-8")
+    for part in ("results", ".snakemake"):
+        shutil.rmtree(tiny.folder / part)
+    tiny.run(tiny.folder, CORRELATIONS)
+    tiny.write_settings(tiny.folder)
+    tiny.run(tiny.folder, CORRELATIONS)  # the import now writes the scores of single raters, too
+    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[CORRELATIONS.removeprefix("results/")]
+
+
+def test_replaced_file_is_seen_without_snakemakes_own_records(tiny):
+    shutil.rmtree(tiny.folder / ".snakemake")
+    before = (tiny.folder / CORRELATIONS).stat()
+    tiny.run(tiny.folder, CORRELATIONS)
+    assert (tiny.folder / CORRELATIONS).stat() == before
+    shutil.rmtree(tiny.folder / ".snakemake")
+    tiny.files[JUDGED] = (JUDGED, 1)
+    (tiny.folder / JUDGED).write_text(rows(JUDGED, 1), "utf-8")
+    os.utime(tiny.folder / JUDGED, (1e9, 1e9))
+    tiny.run(tiny.folder, CORRELATIONS)
+    assert (tiny.folder / CORRELATIONS).read_bytes() == tiny.expected()[CORRELATIONS.removeprefix("results/")]
+
+
+def test_job_whose_record_was_removed_is_done_again(tiny):
+    record = tiny.folder / "results" / "tiny" / "made" / "describe.json"
+    record.unlink()
+    tiny.run(tiny.folder, CORRELATIONS)
+    assert record.exists()

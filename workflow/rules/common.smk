@@ -4,7 +4,7 @@ import re
 from functools import cache, partial
 
 from recuse.base.errors import ConfigError, RecuseError
-from recuse.base.records import contents_of
+from recuse.base.records import contents_of, decide_by_records
 from recuse.base.rules import asks, bring_to_now, code_of
 from recuse.config import studies
 from recuse.config.load import checked, project_settings

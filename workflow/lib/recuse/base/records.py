@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,36 @@ def read_record(path: str | Path) -> dict[str, Any]:
     except (ValueError, AttributeError):
         pass
     raise DataError(f"{path}: found no record of a job; delete it, and run again")
+
+
+@cache
+def decide_by_records() -> None:
+    """Let Snakemake compare the params of a job with what it remembers of any output or, if nothing, with the job's record.
+
+    By itself it compares them only if it remembers every output, which it does not if `.snakemake` was left behind, or if a
+    changed setting gives a job one more output. A job without a record is done again.
+    """
+    from snakemake.persistence import ParamsChange, PersistenceBase
+
+    by_memory = PersistenceBase.params_changed
+
+    def params_changed(memory: Any, job: Any, file: Any = None) -> Any:
+        if file is None and job.output:
+            forgotten = all(memory.metadata(path) is None for path in job.output)
+            if (forgotten or not record_of(job.log[0]).exists()) and not _is_of_now(job):
+                return ParamsChange(only_new=set(memory._params(job)))
+        return by_memory(memory, job, file)
+
+    PersistenceBase.has_metadata = lambda memory, job: True
+    PersistenceBase.params_changed = params_changed
+
+
+def _is_of_now(job: Any) -> bool:
+    """Whether the record of a job has the contents and params that it would have now."""
+    with suppress(FileNotFoundError, DataError):
+        record = read_record(record_of(job.log[0]))
+        return record["contents"] == job.params["contents"] and record["params"] == params_of(job.params)
+    return False
 
 
 @contextmanager

@@ -69,8 +69,10 @@ def decide_by_records() -> None:
 
     def params_changed(memory: Any, job: Any, file: Any = None) -> Any:
         if file is None and job.output:
-            forgotten = all(memory.metadata(path) is None for path in job.output)
-            if (forgotten or not record_of(job.log[0]).exists()) and not _is_of_now(job):
+            on_record = record_of(job.log[0]).exists()
+            remembered = any(memory.metadata(path) is not None for path in job.output)
+            done = on_record or any(map(os.path.exists, job.output))
+            if done and not (on_record and remembered) and not _is_of_now(job):
                 return ParamsChange(only_new=set(memory._params(job)))
         return by_memory(memory, job, file)
 

@@ -57,7 +57,7 @@ def job(tmp_path, monkeypatch):
         wildcards=Wildcards(fromdict={"study": "twin"}),
         resources=ResourceList(fromdict={"mem_mb": 1000}),
         log=[str(tmp_path / "logs" / "fit.log")],
-        config={"memory_limit": "1GB", "line_limit": "2MB", "studies": {"twin": {}}, "comparisons": {}},
+        config={"memory_limit": "1GB", "line_limit": "2MB", "hash_always": False, "studies": {"twin": {}}, "comparisons": {}},
     )
 
 

@@ -69,7 +69,7 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
         "results/mine/tables/mean_scores.csv and 1 more: has no record (results/mine/made/describe.json)",
         "results/mine/tables/power.csv: is not what the rule leaderboard wrote",
     ]
-    assert errors == "error: mine: run the workflow again; if it finds nothing to do, delete results/mine first\n"
+    assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
 
 
 def test_results_made_from_an_edited_table(project, changed):

@@ -97,8 +97,7 @@ def run_verify(arguments: Namespace) -> None:
         write_page("".join(f"{line}\n" for line in lines))
         wrong += [study] if faults else []
     if wrong:
-        folders = ", ".join(f"results/{study}" for study in wrong)
-        raise DataError(f"{', '.join(wrong)}: run the workflow again; if it finds nothing to do, delete {folders} first")
+        raise DataError(f"{', '.join(wrong)}: run the workflow again, and delete files that no rule writes")
 
 
 def run_fit(arguments: Namespace) -> None:

@@ -18,7 +18,7 @@ from recuse.base.errors import DataError
 from recuse.base.outputs import write_text
 from recuse.base.rules import WORKFLOW
 
-PROJECT = "recuse"  # among the contents: the project's own files
+PROJECT = "recuse/"  # no name of a file; among the contents: the project's own files
 
 
 def is_result(path: str, config: Mapping) -> bool:
@@ -58,34 +58,55 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 @cache
 def decide_by_records() -> None:
-    """Let Snakemake compare the params of a job with what it remembers of any output or, if nothing, with the job's record.
+    """Let Snakemake do a job again if its record is not that of now, in place of what it remembers of the job's params.
 
-    By itself it compares them only if it remembers every output, which it does not if `.snakemake` was left behind, or if a
-    changed setting gives a job one more output. A job without a record is done again.
+    By itself it compares params as a set without names, only if it remembers every output, which it does not if `.snakemake`
+    was left behind or if a changed setting gives a job one more output, and takes results of any content for the job's.
     """
-    from snakemake.persistence import ParamsChange, PersistenceBase
+    from snakemake.persistence import NO_PARAMS_CHANGE, ParamsChange, PersistenceBase
 
     by_memory = PersistenceBase.params_changed
 
     def params_changed(memory: Any, job: Any, file: Any = None) -> Any:
-        if file is None and job.output:
-            on_record = record_of(job.log[0]).exists()
-            remembered = any(memory.metadata(path) is not None for path in job.output)
-            done = on_record or any(map(os.path.exists, job.output))
-            if done and not (on_record and remembered) and not _is_of_now(job):
-                return ParamsChange(only_new=set(memory._params(job)))
-        return by_memory(memory, job, file)
+        if file is not None or not job.log:  # to list changes; or a rule such as `all`, which makes nothing
+            return by_memory(memory, job, file)
+        changes = set(_changes_since(job))
+        return ParamsChange(only_new=changes) if changes else NO_PARAMS_CHANGE
 
     PersistenceBase.has_metadata = lambda memory, job: True
     PersistenceBase.params_changed = params_changed
 
 
-def _is_of_now(job: Any) -> bool:
-    """Whether the record of a job has the contents and params that it would have now."""
-    with suppress(FileNotFoundError, DataError):
-        record = read_record(record_of(job.log[0]))
-        return record["contents"] == job.params["contents"] and record["params"] == params_of(job.params)
-    return False
+def _changes_since(job: Any) -> Iterator[str]:
+    """What has changed since a job was done; nothing if it has not been done."""
+    path, outputs = record_of(job.log[0]), list(filter(os.path.exists, map(str, job.output)))
+    if not path.exists():
+        yield from ["no record"] if outputs else []
+        return
+    try:
+        record = read_record(path)
+    except DataError as error:
+        yield str(error)
+        return
+    results = digests_of(str(file) for file in job.input if str(file) in record["inputs"] and os.path.exists(file))
+    yield from differences(job, record, results)
+    written = digests_of(output for output in outputs if Path(output) != path)
+    yield from (
+        f"{output} is not as it was written" for output, digest in written.items() if record["outputs"].get(output) != digest
+    )
+
+
+def differences(job: Any, record: Mapping, results: Mapping[str, str]) -> Iterator[str]:
+    """What a job was made from that is not there any more, for a message. results: the digests of now of what it reads."""
+    for path in _differing(record["contents"], job.params["contents"]):
+        yield "was made by another version of recuse" if path == PROJECT else f"was made from another {path}"
+    inputs = sorted(record["inputs"].items())
+    yield from (f"was made from another {path}" for path, digest in inputs if results.get(path, digest) != digest)
+    yield from (f"was made with another setting ({name})" for name in _differing(record["params"], params_of(job.params)))
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
 
 
 @contextmanager
@@ -95,12 +116,12 @@ def recorded(job: Any) -> Iterator[None]:
     Raises DataError if a file from outside is not, or is no longer, what it was when the run was planned, or a result not what
     its job wrote; nothing is recorded.
     """
-    planned = job.params["contents"]
-    _check_contents(planned, contents_of(job.input, job.config), "after this run was planned")
+    planned, always = job.params["contents"], job.config["hash_always"]
+    _check_contents(planned, contents_of(job.input, job.config, always=always), "after this run was planned")
     inputs = digests_of(sorted({file for file in job.input if is_result(file, job.config)}))
     _check_results(inputs)
     yield
-    _check_contents(planned, contents_of(job.input, job.config), "while it was read")
+    _check_contents(planned, contents_of(job.input, job.config, always=always), "while it was read")
     path = record_of(job.log[0])
     outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
     record = {"rule": job.rule, "contents": planned, "inputs": inputs, "outputs": outputs, "params": params_of(job.params)}
@@ -114,10 +135,9 @@ def params_of(params: Any) -> dict[str, str]:
 
 
 def _check_contents(planned: Mapping[str, str], now: Mapping[str, str], when: str) -> None:
-    for path in sorted(planned.keys() | now.keys()):
-        if planned.get(path) != now.get(path):
-            file = "a file of recuse itself" if path == PROJECT else path
-            raise DataError(f"{file}: changed {when}; run again")
+    for path in _differing(planned, now):
+        file = "a file of recuse itself" if path == PROJECT else path
+        raise DataError(f"{file}: changed {when}; run again")
 
 
 def _check_results(digests: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from recuse.base.digests import ABSENT, digests_of
 from recuse.base.errors import ConfigError
-from recuse.base.records import PROJECT, params_of, read_record, record_of
+from recuse.base.records import differences, read_record, record_of
 from recuse.base.rules import WORKFLOW
 
 NO_RESULTS = ("logs", "benchmarks", "made")  # folders of a study
@@ -80,20 +80,7 @@ def faults(jobs: Mapping[Path, Any]) -> Iterator[Fault]:
             record = records[path]
             changed = (output for output in present if now[output] != record["outputs"].get(output))
             yield from (Fault(output, f"is not what the rule {record['rule']} wrote") for output in changed)
-            yield from (Fault(name, reason) for reason in _reasons(job, record, {**now, **written}))
-
-
-def _reasons(job: Any, record: Mapping, digests: Mapping[str, str]) -> Iterator[str]:
-    """What a job was made from that is not there any more. digests: of every result, as its own job wrote it."""
-    for path in _differing(record["contents"], job.params["contents"]):
-        yield "was made by another version of recuse" if path == PROJECT else f"was made from another {path}"
-    inputs = {str(path): digests[str(path)] for path in job.input if str(path) not in job.params["contents"]}
-    yield from (f"was made from another {path}" for path in _differing(record["inputs"], inputs) if path in record["inputs"])
-    yield from (f"was made with another setting ({name})" for name in _differing(record["params"], params_of(job.params)))
-
-
-def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    return [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+            yield from (Fault(name, reason) for reason in differences(job, record, {**now, **written}))
 
 
 def _unknown(folder: Path, jobs: Mapping[Path, Any]) -> Iterator[Fault]:

@@ -9,8 +9,8 @@ from pathlib import Path
 # Modules are taken from the library and the environment, never from the working folder, by this process and by its jobs.
 LIBRARY = f"{workflow.basedir}/workflow/lib"
 sys.path[:] = [LIBRARY, *(path for path in sys.path if path not in (workflow.basedir, os.getcwd()))]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
-os.environ["PYTHONSAFEPATH"] = "1"
+inherited = {"PYTHONPATH": "", **os.environ}["PYTHONPATH"]
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [LIBRARY, inherited])), PYTHONSAFEPATH="1")
 
 from recuse.base.errors import ConfigError
 from recuse.config.load import check_structure

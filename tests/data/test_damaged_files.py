@@ -88,6 +88,14 @@ def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tm
         assert counts["other"] == 0
 
 
+def test_page_with_another_number_of_values_is_named(tmp_path):
+    damaged = bytearray(CHECKSUMS.read_bytes())
+    header = damaged.index(b"\x1c\x15\x50\x15\x10", 1191)  # of the data page of datasets: 40 values, by dictionary
+    damaged[header + 2] = 0x40  # 32; no checksum covers a header
+    message = "column dataset, row group 2: the pages hold 8 values fewer than the footer says"
+    assert message in complaint(tmp_path, "raw.parquet", bytes(damaged))
+
+
 def test_gzip_of_several_members_and_padding(tmp_path):
     half = TABLE.index(b"\n", len(TABLE) // 2) - 3  # within a line
     whole = ratings(tmp_path, "raw.csv", TABLE)

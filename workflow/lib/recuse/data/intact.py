@@ -15,7 +15,8 @@ from recuse.base.errors import DataError
 
 PIECE = 1 << 20  # bytes read at once
 AGAIN = "the file is damaged; copy or write it again"
-COMPRESSED_SIZE, CHECKSUM = 3, 4  # fields of a page's header, see parquet.thrift
+TYPE, COMPRESSED_SIZE, CHECKSUM = 1, 3, 4  # fields of a page's header, see parquet.thrift
+DATA_PAGES, VALUES = {0: -5, 3: -8}, 1  # type of a data page -> structure in its header; its field with the number of values
 LONGEST_HEADER = 1 << 16  # bytes; one with long statistics may have more
 DEEPEST = 4  # structures within one another, more than in any header
 
@@ -90,7 +91,7 @@ def _check_pages(path: str, *state: int) -> None:
         connect()
         .execute(f"""
         select coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset), total_compressed_size,
-               path_in_schema, row_group_id
+               path_in_schema, row_group_id, num_values
         from parquet_metadata({literal_path(path)}) order by 1""")
         .fetchall()
     )
@@ -98,12 +99,16 @@ def _check_pages(path: str, *state: int) -> None:
         # One writer wrote all of them: without a checksum in the first page of a column there is none.
         if not any(_checksum_at(file, start) is not None for start, *_ in chunks):
             return
-        for start, size, column, group in chunks:
+        for start, size, column, group, values in chunks:
             place = f"{path}, column {column}, row group {group + 1}"
             try:
-                for number, (checksum, page) in enumerate(_pages(file, start, start + size), start=1):
-                    if checksum is not None and zlib.crc32(page) != checksum & 0xFFFFFFFF:
+                for number, (header, page) in enumerate(_pages(file, start, start + size), start=1):
+                    if CHECKSUM in header and zlib.crc32(page) != header[CHECKSUM] & 0xFFFFFFFF:
                         raise DataError(f"{place}: page {number} fails its checksum; {AGAIN}")
+                    values -= header.get(DATA_PAGES.get(header[TYPE]), {}).get(VALUES, 0)
+                if values:
+                    difference = f"{abs(values)} values {'fewer' if values > 0 else 'more'} than the footer says"
+                    raise DataError(f"{place}: the pages hold {difference}; {AGAIN}")
             except (LookupError, ValueError, OSError) as error:
                 raise DataError(f"{place}: the pages cannot be read ({error}); {AGAIN}") from error
 
@@ -118,8 +123,8 @@ def _checksum_at(file: IO[bytes], start: int) -> int | None:
     return fields.get(CHECKSUM)
 
 
-def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[int | None, bytes]]:
-    """Checksum and content of each page of a column; LookupError, ValueError or OSError if its bytes are no such pages."""
+def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[dict, bytes]]:
+    """Header and content of each page of a column; LookupError, ValueError or OSError if its bytes are no such pages."""
     while start < end:
         file.seek(start)
         header = file.read(min(LONGEST_HEADER, end - start))
@@ -132,12 +137,12 @@ def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[int | None, 
         page = file.read(size) if 0 <= size <= end - start - length else b""
         if len(page) != size:
             raise ValueError("a page that does not end within its column")
-        yield fields.get(CHECKSUM), page
+        yield fields, page
         start += length + size
 
 
-def _structure(content: bytes, place: int = 0, *, depth: int = 0) -> tuple[dict[int, int], int]:
-    """The whole numbers of a structure in Thrift's compact protocol, by field, and where it ends.
+def _structure(content: bytes, place: int = 0, *, depth: int = 0) -> tuple[dict, int]:
+    """The whole numbers in a structure in Thrift's compact protocol, by field, structures in it by -field, and where it ends.
 
     Raises LookupError if the content ends before the structure, ValueError if it is none.
     """
@@ -154,7 +159,7 @@ def _structure(content: bytes, place: int = 0, *, depth: int = 0) -> tuple[dict[
             length, place = _varint(content, place)
             place += length
         elif kind == 12 and depth < DEEPEST:
-            _, place = _structure(content, place, depth=depth + 1)
+            fields[-field], place = _structure(content, place, depth=depth + 1)
         elif kind == 7:  # a double
             place += 8
         elif kind not in (1, 2):  # true and false

@@ -176,7 +176,12 @@ class Walk:
         return f"{path.relative_to(self.folder)} removed"
 
     def forget(self) -> str:
-        """The memory of digests goes or is damaged."""
+        """The memory of digests goes or is damaged, or a record is damaged."""
+        records = sorted((self.folder / "results/tiny/made").glob("*.json"))
+        if records and self.draw.random() < 0.3:
+            path = self.draw.choice(records)
+            path.write_text(self.draw.choice(["", "{", "[]", "{}"]), "utf-8")
+            return f"{path.name} damaged"
         memory = self.folder / ".snakemake" / "digests.json"
         if self.draw.random() < 0.5:
             memory.unlink(missing_ok=True)

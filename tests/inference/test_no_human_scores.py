@@ -187,12 +187,12 @@ def test_substitutes_replace_specs_that_need_human_scores(study):
 
 
 @pytest.mark.parametrize(
-    ("substitute", "said"),
+    ("substitute", "message"),
     [("clustered", "needs human scores"), ("model_effects_by_dimension", "other slices"), ("nothing", "nothing")],
 )
-def test_a_useless_substitute_is_refused(substitute, said):
+def test_a_useless_substitute_is_refused(substitute, message):
     config = {**CONFIG, "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}}}
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         check(config)
     check(CONFIG)
 

@@ -145,7 +145,7 @@ def _check_results(digests: Mapping[str, str]) -> None:
     folders = {Path(*Path(path).parts[:2], "made") for path in digests}
     records = []
     for path in (path for folder in sorted(folders) for path in sorted(folder.glob("*.json"))):
-        with suppress(FileNotFoundError):  # of a job that is about to run
+        with suppress(FileNotFoundError, DataError):  # of a job that is about to run, or damaged: that job is done again
             records.append(read_record(path))
     for path, digest in digests.items():
         wrote = {record["outputs"][path]: record["rule"] for record in records if path in record["outputs"]}

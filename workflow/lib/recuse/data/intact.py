@@ -27,7 +27,7 @@ class Lines:
 
     count: int
     mark: str  # what ends them: a line feed, else a carriage return
-    ended: bool  # whether the last one ends so, too
+    last_has_mark: bool
 
 
 def lines_of(path: str) -> Lines:
@@ -62,8 +62,8 @@ def _lines_of(path: str, longest: int, *state: int) -> Lines:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(f"{path}: not a whole gzip file ({str(error).rstrip('.')}); {AGAIN}") from error
-    ended = last in (b"\n", b"\r", b"")
-    return Lines((feeds or returns) + (not ended), "\n" if feeds else "\r", ended)
+    last_has_mark = last in (b"\n", b"\r", b"")
+    return Lines((feeds or returns) + (not last_has_mark), "\n" if feeds else "\r", last_has_mark)
 
 
 def too_long() -> str:

@@ -1,13 +1,16 @@
-"""The rows that were read from a CSV file against its lines: none is lost in a quoted field, none is cut off."""
+"""The rows of a user's file: as many as config declares, and those of its lines, none lost in a quoted field or cut off."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from os.path import normpath
 from pathlib import Path
 
-from recuse.base.database import Connection, name
+from recuse.base.database import Connection, connect, name
+from recuse.base.digests import sha256_of
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.words import counted
 from recuse.data.files import UNITS, columns_of, place_of, read_as_texts, reading
+from recuse.data.imports.rows import count_objects
 from recuse.data.intact import Lines, lines_of, opened
 
 FEWEST = 5  # lines in a field that, each with the commas of a row, are no text
@@ -23,7 +26,7 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
     if Path(path).suffix in UNITS:
         return
     lines = lines_of(path)
-    if not lines.ended:
+    if not lines.last_has_mark:
         warn(f"{path}, line {lines.count}: ends without a line break, as in a file that was cut off; add one if this is whole")
     if rows == lines.count - 1:
         return
@@ -74,3 +77,25 @@ def _counts(place: int, columns: int, mark: str) -> str:
 def _blank_lines(path: str) -> int:
     with opened(path) as file:
         return sum(not line.strip() for line in file)
+
+
+def check_declared(paths: Iterable[str], declared: Mapping[str, Mapping] | None) -> None:
+    """Raise DataError about the first of the files whose `sha256` or `rows` are not what is declared for its path."""
+    by_path = {normpath(path): values for path, values in (declared or {}).items()}
+    for path in paths:
+        values = by_path.get(normpath(path), {})
+        remedy = "restore that file, or correct `verify:` in config"
+        if "sha256" in values and (digest := sha256_of(path)) != values["sha256"].lower():
+            raise DataError(f"{path}: its SHA-256 is {digest}, but config declares {values['sha256']}; {remedy}")
+        if "rows" in values and (rows := _rows_in(path)) != values["rows"]:
+            raise DataError(f"{path}: it holds {counted(rows, 'row')}, but config declares {values['rows']}; {remedy}")
+
+
+def _rows_in(path: str) -> int:
+    """The rows of a table, or the objects of a JSON file."""
+    connection = connect()
+    if path.endswith((".jsonl", ".json")):
+        return count_objects(connection, path)
+    relation, _ = read_as_texts(path, columns_of(connection, path))
+    with reading(path):
+        return connection.execute(f"select count(*) from {relation}").fetchone()[0]

@@ -9,8 +9,7 @@ from recuse.base.errors import DataError
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
 from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
-from recuse.data.imports.declared import check_declared
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 REQUIRED = ("model", "dimension", "dataset", "prompt_id", "rater", "rating")

@@ -14,8 +14,7 @@ from recuse.base.tables import COMPLETENESS, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, fault_number, known, on_scale, raise_first_fault
 from recuse.data.files import OPTIONAL, REQUIRED, RatingsFile, as_number, checked_columns, place_of, reading, select_rows
-from recuse.data.imports.declared import check_declared
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import MOST_LEVELS, OBSERVED, Registry
 from recuse.data.shards import (
     COUNTED,
@@ -66,7 +65,7 @@ class StudyFiles:
     scales: Mapping[str, Sequence[int] | str]
     task_types: Mapping[str, str]  # of each dataset; empty: any dataset, no type
     registry: Registry
-    declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.imports.declared
+    declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.lines
 
     @classmethod
     def from_config(

@@ -22,8 +22,7 @@ from recuse.data.files import (
     reading,
     texts_of,
 )
-from recuse.data.imports.declared import check_declared
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 

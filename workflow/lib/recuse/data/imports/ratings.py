@@ -11,7 +11,6 @@ from recuse.base.tables import IMPORTED, write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import DECLARED_SCALE, IS_LENGTH, NAMED, Check, first_twice, raise_first_fault
 from recuse.data.files import SOURCE, as_number, header_of, place_of, reading
-from recuse.data.imports.declared import check_declared
 from recuse.data.imports.formats import EPOCH
 from recuse.data.imports.readers import create_imported
 from recuse.data.imports.rows import (
@@ -26,7 +25,7 @@ from recuse.data.imports.rows import (
     value_checks,
     whole,
 )
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import HUMAN, RATED, Registry
 
 CHECKS = (

@@ -7,11 +7,10 @@ from recuse.base.errors import DataError
 from recuse.base.tables import IMPORTED, LABELS, write_table
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
-from recuse.data.imports.declared import check_declared
 from recuse.data.imports.ratings import counts_of
 from recuse.data.imports.readers import create_imported, winner
 from recuse.data.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
-from recuse.data.lines import check_lines
+from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import COMPARED
 
 COLUMNS = ("item", "model_a", "model_b", "human")

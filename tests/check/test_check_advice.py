@@ -254,8 +254,8 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     models = CONFIG["models"] | {name: {"family": "F"} for name in names.values()}
     findings = check(spelt(rated(), lambda name, row: names.get(name, name)), models=models)
     words = findings["names", "judge evil\u202e004"].words
-    assert words == "the judge 'evil\u202e004' has U+202E, which is not seen"
-    assert findings["names", "judge \x1b[31mred\x07"].words.endswith("has U+001B and U+0007, which are not seen")
+    assert words == "the judge 'evil\u202e004' has U+202E, which is invisible"
+    assert findings["names", "judge \x1b[31mred\x07"].words.endswith("has U+001B and U+0007, which are invisible")
     assert findings["names", "judge =1+1"].level == NOTE
     page = page_of("mine", list(findings.values()))
     assert "evil⟨U+202E⟩004" in page

@@ -65,7 +65,7 @@ def megabytes_of(paths: Iterable[str]) -> float:
 
 
 def bring_to_now(folder: str) -> None:
-    """Give the present time to files of a time to come, left by a clock that was ahead: Snakemake takes them for new."""
+    """Give the present time to files dated in the future by a clock that was ahead, which Snakemake takes for new."""
     for path in Path(folder).rglob("*"):
         with suppress(OSError):  # another process may have removed it
             if path.stat().st_mtime > time.time():

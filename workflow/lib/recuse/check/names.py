@@ -30,7 +30,7 @@ def quoted(names: str | Sequence[str]) -> str:
 
 
 def _seen(name: str) -> str:
-    """What a reader sees of a name, however its letters are encoded (NFKC), without the characters that are not seen."""
+    """What a reader sees of a name, however its letters are encoded (NFKC), without invisible characters."""
     return unicodedata.normalize("NFKC", INVISIBLE.sub("", name))
 
 
@@ -109,10 +109,10 @@ def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator
 
 
 def odd_names(facts: Facts) -> Iterator[Finding]:
-    """Report names with characters that are not seen, and those that a spreadsheet takes for a formula."""
+    """Report names with invisible characters, and those that a spreadsheet takes for a formula."""
     for name, kind in _kinds(facts).items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
-        faults = [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} not seen"] if hidden else []
+        faults = [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} invisible"] if hidden else []
         faults += ["is a formula to a spreadsheet that opens the tables"] if name.startswith(FORMULA) else []
         level, advice = (WARNING, "leave such characters out of names") if hidden else (NOTE, "read its column there as text")
         if faults:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from recuse.inference.idiosyncrasy import IdiosyncrasyDesign, cell_means
+from recuse.inference.idiosyncrasy import CellMeans, IdiosyncrasyDesign, cell_means
 from recuse.inference.power import (
     BY_MODEL,
     NEVER,
@@ -16,15 +16,15 @@ from recuse.inference.power import (
     OVERSIZED,
     TERMS,
     UNKNOWN_PREFERENCES,
-    BalancedStudy,
+    PlannedStudy,
     _of_every_judge,
-    balanced_study_like,
     expected,
     noncentrality,
     power_by_judge,
     power_rows,
     repeated,
     size,
+    study_like,
 )
 from recuse.model.covariance import fit
 from recuse.model.design import regressors_of, terms_of
@@ -52,7 +52,7 @@ def plan_of(world):
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
     family = [world.family_names[place] for place in world.family_of]
-    return BalancedStudy(
+    return PlannedStudy(
         judges=world.names,
         models=world.names,
         family=family,
@@ -127,9 +127,13 @@ def test_detectable_bias_is_found_with_the_power(simulated):
 
 
 def weights_of_rows(estimand, plan, judge, reference):
-    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference: (M, n)."""
+    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference: (M, n).
+
+    A judge rates the first completions of a model, as many as the plan has rows for them.
+    """
     places = np.indices((len(plan.judges), *reference.shape)).reshape(3, -1)
-    j, m, gt = places[0], places[1], reference[places[1], places[2]]
+    is_rated = places[2] < plan.rows[places[0], places[1]]
+    j, m, gt = places[0][is_rated], places[1][is_rated], reference[places[1], places[2]][is_rated]
     family = np.array(plan.family)
     dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
     own, same = (j == m), (family[j] == family[m]) & (j != m)
@@ -141,7 +145,7 @@ def weights_of_rows(estimand, plan, judge, reference):
         additive = np.concatenate(
             [row[:, None] == np.arange(len(plan.judges)), column[:, None] == np.arange(len(plan.models))], 1
         )
-        idiosyncrasy = family[row] != family[column]
+        idiosyncrasy = (family[row] != family[column]) & (plan.rows.ravel() > 0)
         at = np.flatnonzero((row == column) & (row == plan.judges.index(judge)))[0]
         result = within[at] - additive[at] @ np.linalg.pinv(additive[idiosyncrasy].astype(float)) @ within[idiosyncrasy]
     else:
@@ -149,13 +153,21 @@ def weights_of_rows(estimand, plan, judge, reference):
         columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
         columns += [m[:, None] == np.arange(1, len(plan.models))] if estimand == BY_MODEL else []
         result = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[2 * len(plan.judges) + plan.judges.index(judge)]
-    return result.reshape(len(plan.judges), *reference.shape)
+    weights = np.zeros(len(is_rated))
+    weights[is_rated] = result
+    return weights.reshape(len(plan.judges), *reference.shape)
 
 
+SPARSE = np.ones((5, 5))
+SPARSE[:, 1] = 0.5  # of a model
+SPARSE[0, 4], SPARSE[3] = 0.0, 0.5  # one cell, and a judge
+
+
+@pytest.mark.parametrize("share", [None, SPARSE])
 @pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
-def test_errors_are_those_of_the_weights_of_the_rows(estimand):
-    """Four completions with references at quality -+ standard deviation have the moments that the closed form reads."""
-    plan = replace(plan_of(WORLD), prompts=2, slope=[0.9, 0.2, 0.5, 0.7, 0.4], noise=[0.1, 0.4, 0.2, 0.3, 0.2])
+def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
+    """Two or four completions with references at quality -+ standard deviation have the moments that the closed form reads."""
+    plan = replace(plan_of(WORLD), prompts=2, slope=[0.9, 0.2, 0.5, 0.7, 0.4], noise=[0.1, 0.4, 0.2, 0.3, 0.2], share=share)
     spread = math.sqrt(0.15**2 + plan.rater_error**2 / 3)
     reliability = 0.15**2 / spread**2
     quality = np.array(plan.quality)[:, None]
@@ -172,6 +184,31 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand):
         assert result.bias == pytest.approx(
             (weights * slope * (quality + reliability * (reference - quality))).sum(), abs=1e-12
         )
+
+
+def test_a_model_of_few_answers_has_the_error_and_the_false_alarms_of_simulated_studies():
+    """Eight of 100 prompts in three dimensions: its judge needs a much larger bias, and C alone takes all cells alike."""
+    families, share = ["a", "a", "a", "b", "b", "c", "c", "d", "d"], np.ones((9, 9))
+    share[:, 0] = 0.08
+    names = [f"Model {number}" for number in range(9)]
+    like = {"judges": names, "models": names, "family": families, "share": share, "noise": [0.2] * 9, "slope": [0.6] * 9}
+    like |= {"quality": [0.5] * 9, "preference": 0.01, "shared_preference": 0.0, "rater_error": 0.0}
+    world = replace(plan_of(WORLD), prompts=100, dimensions=3, **like)
+    factors = (world.factors[name] for name in ("judge", "model", "judge_family", "model_family"))
+    design = IdiosyncrasyDesign(CellMeans(*factors, *np.zeros((2, 81))))
+    tables = np.random.default_rng(1).normal(size=(2000, 81)) * np.sqrt(0.01**2 + 0.2**2 / world.rows.ravel())
+    tested = [design.test(table)[:9] for table in tables]
+    values = np.array([[row.estimate for row in rows] for rows in tested])
+    rejected = np.array([[row.p_value < 0.1 for row in rows] for rows in tested])
+    results = [expected(world, name, estimand=C) for name in names]
+    np.testing.assert_allclose(values.std(axis=0), [each.std_error for each in results], rtol=0.06)
+    np.testing.assert_allclose(rejected.mean(axis=0), [size(each, confidence=0.9) for each in results], atol=0.06)
+    rows = {row["judge"]: row for row in plan_for(world, 0.02) if row["estimand"] == C}
+    assert rows["Model 0"]["detectable"] > 2 * rows["Model 8"]["detectable"]
+    assert rows["Model 0"]["size"] > 0.3
+    planted = tables + rows["Model 0"]["detectable"] * (np.arange(81) == 0)
+    critical = np.quantile(np.abs(values[:, 0]), 0.9)  # of a test of the right size
+    assert np.mean([abs(design.test(table)[0].estimate) > critical for table in planted]) == pytest.approx(0.8, abs=0.06)
 
 
 def test_the_closed_form_of_c_is_the_exact_prediction_error():
@@ -212,6 +249,9 @@ def test_more_prompts_need_no_new_plan(estimand):
     plan = plan_of(WORLD)
     more, result = (expected(replace(plan, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
     assert vars(result.with_prompts(7)) == pytest.approx(vars(more), rel=1e-9, abs=1e-12)
+    sparse = replace(plan, share=SPARSE, noise=[0.1, 0.4, 0.2, 0.3, 0.2])
+    more, result = (expected(replace(sparse, prompts=count), "Model 2", estimand=estimand) for count in (210, 30))
+    assert vars(result.with_prompts(7)) == pytest.approx(vars(more), rel=1e-9, abs=1e-12)
 
 
 def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
@@ -240,7 +280,7 @@ def test_noncentrality_has_the_power():
 def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     world = MonteCarloWorld((3, 2, 2, 2), 1, 4000, intercept=0.3, slope=0.5, noise=0.2, preference=0.02, reliability=0.6)
     drawn = [world.draw(np.random.default_rng(seed)).moments() for seed in range(8)]
-    plans = [balanced_study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
+    plans = [study_like(Spec.of("main"), moments, 0.6, 3.0) for moments in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
     assert np.sqrt(np.mean([plan.preference**2 for plan in plans])) == pytest.approx(0.02, rel=0.1)
     of_three = [replace(plan, raters=3) for plan in plans]
@@ -254,9 +294,7 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
 def test_the_preference_is_what_the_noise_of_the_cells_leaves():
     """With 30 prompts the noise of a cell mean is more than twice as large as the preference."""
     world = MonteCarloWorld((3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02)
-    plans = [
-        balanced_study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments(), 1.0, 1.0) for seed in range(25)
-    ]
+    plans = [study_like(Spec.of("main"), world.draw(np.random.default_rng(seed)).moments(), 1.0, 1.0) for seed in range(25)]
     # A preference that would be below 0 is 0: on average of squares some too much.
     assert 0.016 <= np.sqrt(np.mean([plan.preference**2 for plan in plans])) <= 0.026
 
@@ -264,7 +302,7 @@ def test_the_preference_is_what_the_noise_of_the_cells_leaves():
 def test_noise_is_that_of_each_judge(twin):
     """From rows: squares of each judge's residuals of Equation 1 over its rows, times n / (n - rank) of all."""
     (_, moments), *_ = slices_of(Spec.of("main"), twin)
-    plan = balanced_study_like(Spec.of("main"), moments, 1.0, 1.0)
+    plan = study_like(Spec.of("main"), moments, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     names = ("judge", "model", "judge_family", "model_family", "dimension")
     factors = {name: frame[name].to_numpy(dtype=str) for name in names}
@@ -296,7 +334,7 @@ def test_an_unknown_preference_is_not_taken_for_none(twin):
     gone = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2", "GPT-3.5 Turbo"]
     spec = Spec.of("few", subset={"models_dropped": gone})
     (_, moments), *_ = slices_of(spec, twin)
-    assert np.isnan(balanced_study_like(spec, moments, 1.0, 1.0).preference)
+    assert np.isnan(study_like(spec, moments, 1.0, 1.0).preference)
     asked = {"self_bias": 0.02, "power": 0.8, "prompts": [50, 500], "raters": [1], "copies": [1, 2], "confidence": 0.9}
     rows = list(power_rows(spec, twin, [], **asked))
     assert {row["note"] for row in rows} <= {UNKNOWN_PREFERENCES, NOT_ESTIMABLE}

@@ -15,7 +15,7 @@ from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
 from recuse.inference.idiosyncrasy import NO_SLOPE
-from recuse.inference.power import EXACT, balanced_study_like, over_dimensions, power_by_judge
+from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.reliability import Reliability
 from recuse.model.design import NO_ROWS, terms_of
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
@@ -233,7 +233,7 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
 def power_of(
     facts: Facts, reliability: Mapping[str, Reliability], *, self_bias: float, power: float, confidence: float
 ) -> list[dict]:
-    """The power of each judge's tests in a balanced study with the average number of ratings per pair.
+    """The power of each judge's tests with as many ratings of each pair of judge and model as there are.
 
     Unknown reliability counts as 1, unknown ordinary preference as none. [] without human scores.
     """
@@ -241,15 +241,14 @@ def power_of(
         return []
     score = over_dimensions([vars(of) for of in reliability.values()]) or EXACT
     ((_, moments),) = slices_of(EQUATION, facts.study)
-    plan = balanced_study_like(EQUATION, moments, *score)
+    plan = study_like(EQUATION, moments, *score)
     if plan is None:
         return []
-    factors = facts.cells.factors
-    pairs = len(np.unique(np.stack([factors["judge"], factors["model"]]), axis=1).T)
-    count = max(1, round(facts.rows / pairs / plan.dimensions))
     plan = replace(plan, raters=score[1], preference=0.0 if math.isnan(plan.preference) else plan.preference)
     return list(
-        power_by_judge(plan, judges=plan.judges, prompts=[count], self_bias=self_bias, power=power, confidence=confidence)
+        power_by_judge(
+            plan, judges=plan.judges, prompts=[plan.prompts], self_bias=self_bias, power=power, confidence=confidence
+        )
     )
 
 

@@ -31,13 +31,13 @@ MOST = 20.0  # beyond the critical value: a noncentrality of power 1, but for ro
 
 
 @dataclass(frozen=True)
-class BalancedStudy:
-    """A balanced study: every judge rates every model's completion of every prompt in every dimension, on the unit scale.
+class PlannedStudy:
+    """A study: judges rate a share of each model's completions of the prompts in every dimension, on the unit scale.
 
     rating = intercept_j + slope_j q + self_bias_j 1[m == j] + shared_preference_m + preference_jm + noise, with q a
     completion's quality, normal about quality[m], independent by completion and dimension; the human score is q + the mean of
     the raters' errors. What a judge's ratings of a prompt, or all ratings of a dimension, share adds nothing: the estimates are
-    gaps between models.
+    gaps between models. Of two judges of a model, the one that rates fewer completions rates some of the other's.
     """
 
     judges: Sequence[str]  # (J,)
@@ -45,7 +45,7 @@ class BalancedStudy:
     family: Sequence[str]  # (M,) of each model
     quality: Sequence[float]  # (M,) means
     slope: Sequence[float]  # (J,)
-    prompts: int
+    prompts: float  # of the pair of judge and model with most ratings
     dimensions: int
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
@@ -53,6 +53,7 @@ class BalancedStudy:
     shared_preference: float  # the same of a preference that all judges share
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
+    share: Sequence[Sequence[float]] | None = None  # (J, M) of the completions of each model that are rated; None: all
 
     @property
     def reference_variance(self) -> float:
@@ -65,12 +66,23 @@ class BalancedStudy:
         return self.quality_spread**2 / self.reference_variance
 
     @property
+    def rows(self) -> np.ndarray:
+        """Ratings of each judge and model, (J, M)."""
+        share = np.ones((len(self.judges), len(self.models))) if self.share is None else np.array(self.share)
+        return self.prompts * self.dimensions * share
+
+    @property
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the cells, judge by judge, (J M,) of str each."""
         family = dict(zip(self.models, self.family, strict=True))
         columns = {"judge": np.repeat(self.judges, len(self.models)), "model": np.tile(self.models, len(self.judges))}
         families = {f"{who}_family": np.array([family[name] for name in names]) for who, names in columns.items()}
         return columns | families
+
+
+# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom; by how much the
+# variance that C reports is above the true one.
+Weights = tuple[np.ndarray, np.ndarray, float, float]
 
 
 @dataclass(frozen=True)
@@ -87,47 +99,58 @@ class Expected:
         """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts."""
         error = math.sqrt((self.std_error**2 - self.floor**2) / times + self.floor**2)
         # Under C the spread in a study includes the floor, under A and B it does not.
-        nominal = self.nominal / math.sqrt(times) if math.isinf(self.df) else error
+        floor = 0.0 if math.isinf(self.df) else self.floor
+        nominal = math.sqrt(max(0.0, self.nominal**2 - floor**2) / times + floor**2)
         return replace(self, std_error=error, nominal=nominal)
 
 
-def expected(plan: BalancedStudy, judge: str, *, estimand: str) -> Expected | None:
+def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
     """Compute, in closed form, the errors of the self-bias of `judge`; None where it is not estimable.
 
     The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
     row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less the prediction
     a_j + c_m of the additive fit to the unrelated cells (neither self nor family), of mean ratings less slope within cells
-    times mean reference. With v the variance of the reference within a model, r the reliability and h the mean of
-    k + l reference in the cell:
-      std_error^2 = n sum_jm noise_j^2 (h^2 + l^2 v)                                          removed by prompts
-                  + (1 - r) quality_spread^2 n sum_m [(sum_j slope_j h)^2 + (sum_j slope_j l)^2 v]   by prompts or raters
+    times mean reference. With n_jm the rows of a cell, N_m those of two judges j, k together, min(n_jm, n_km), v the variance
+    of the reference within a model, r the reliability and h the mean of k + l reference in the cell:
+      std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)                                          removed by prompts
+                  + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by prompts or raters
                   + floor^2,  floor^2 = preference^2 sum_jm (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
-      bias = n sum_jm slope_j (h quality_m + l v r), which is 0 with r = 1
+      bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
     For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit; noise / sqrt(n) has the same
-    factor, apart from the error of the slopes. t has the degrees of freedom of the fit.
+    factor in a balanced study, apart from the error of the slopes. t has the degrees of freedom of the fit. C reports one
+    spread of all cells, too small an error where the own cell has fewer rows, or a noisier judge, than those compared with.
     """
     weights = _weights_of_cells(plan, judge) if estimand == C else _weights_of_rows(plan, judge, TERMS[estimand])
     if weights is None:
         return None
-    k, slant, df = weights  # (J, M) each, and the degrees of freedom
-    n, quality = plan.prompts * plan.dimensions, np.array(plan.quality)
+    k, slant, df, excess = weights  # (J, M) each
+    n, quality = plan.rows, np.array(plan.quality)
     slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
     spread = plan.reference_variance
     left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
     height = k + slant * quality
     square = height**2 + slant**2 * spread
-    together, tilt = (slope * height).sum(axis=0), (slope * slant).sum(axis=0)
+    together = sum(_over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread)))
     floor = plan.preference**2 * ((n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
-    variance = n * (noise**2 * square).sum() + left * n * (together**2 + tilt**2 * spread).sum() + floor
-    bias = n * (slope * (height * quality + slant * spread * plan.reliability)).sum()
-    blind = n * (square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
-    nominal = variance if estimand == C else blind
+    variance = (n * noise**2 * square).sum() + left * together + floor
+    bias = (n * slope * (height * quality + slant * spread * plan.reliability)).sum()
+    blind = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
+    nominal = variance + excess if estimand == C else blind
     return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
 
 
-def _weights_of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, float] | None:
+def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
+    """Sum over models and pairs of judges of w_jm w_km min(n_jm, n_km); rows and weights: (J, M)."""
+    order = np.argsort(-rows, axis=0)
+    rows, weights = (np.take_along_axis(values, order, axis=0) for values in (rows, weights))
+    steps = rows - np.concatenate([rows[1:], np.zeros_like(rows[:1])])  # completions that the first judges rate, and no other
+    return float((steps * weights.cumsum(axis=0) ** 2).sum())
+
+
+def _weights_of_rows(plan: PlannedStudy, judge: str, names: Sequence[str]) -> Weights | None:
     """Row of the judge's self-bias in (X'X)^-1 X': k and l of each cell, (J, M) each, and degrees of freedom."""
-    terms = [term for term in terms_of(plan.factors, names=names) if term.carried.any()]
+    rows = plan.rows.ravel()
+    terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
     place = [at for at, term in enumerate(terms) if (term.quantity, term.term) == ("self_bias", judge)]
     cells = len(plan.judges) * len(plan.models)
     layout = regressors_of(terms, cells, 2)  # (cells, 2, terms)
@@ -135,32 +158,37 @@ def _weights_of_rows(plan: BalancedStudy, judge: str, names: Sequence[str]) -> t
     gram = np.ones((cells, 2, 2))
     gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
     gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
-    inverse, null = inverted(plan.prompts * plan.dimensions * np.einsum("cak,cab,cbl->kl", layout, gram, layout, optimize=True))
+    inverse, null = inverted(np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True))
     if not place or not determined(null)[place[0]]:
         return None
     k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, len(plan.judges), len(plan.models))
-    return k, slant, math.inf
+    return k, slant, math.inf, 0.0
 
 
-def _weights_of_cells(plan: BalancedStudy, judge: str) -> tuple[np.ndarray, np.ndarray, float] | None:
+def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     """The same of the own cell less the additive prediction, and of the slopes within cells."""
-    factors, n = plan.factors, plan.prompts * plan.dimensions
-    unrelated = factors["judge_family"] != factors["model_family"]
+    factors, n = plan.factors, plan.rows
+    unrelated = (factors["judge_family"] != factors["model_family"]) & (n.ravel() > 0)
     fit = AdditiveFit(factors["judge"], factors["model"], unrelated)
-    cell = (factors["judge"] == judge) & (factors["model"] == judge)
+    cell = (factors["judge"] == judge) & (factors["model"] == judge) & (n.ravel() > 0)
     if not cell.any() or fit.df <= 0 or not fit.determined(fit.rows[cell]).all():
         return None
     contrast = cell.astype(float)
     contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
+    # Variances of the cells, as far as they differ; C takes their mean over the residuals for all.
+    variance = plan.preference**2 + np.array(plan.noise)[:, None] ** 2 / np.where(n > 0, n, np.inf)
+    left = 1 - (fit.rows[unrelated] * fit.inverse.T).sum(axis=1)
+    pooled = (left * variance.ravel()[unrelated]).sum() / fit.df
+    excess = float(pooled * (contrast**2).sum() - (contrast**2 * variance.ravel()).sum())
     contrast = contrast.reshape(len(plan.judges), -1)
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
-    slant = np.repeat(-moved[:, None] / (len(quality) * n * plan.reference_variance), len(quality), axis=1)
-    return contrast / n - slant * quality, slant, float(fit.df)
+    slant = np.repeat(-moved[:, None] / (n.sum(axis=1, keepdims=True) * plan.reference_variance), len(quality), axis=1)
+    return np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality, slant, float(fit.df), excess
 
 
 def power_by_judge(
-    plan: BalancedStudy, *, judges: Sequence[str], prompts: Sequence[int], self_bias: float, power: float, confidence: float
+    plan: PlannedStudy, *, judges: Sequence[str], prompts: Sequence[int], self_bias: float, power: float, confidence: float
 ) -> Iterator[dict]:
     """Yield a row for each estimand, each of `judges` that is a model, and each number of prompts.
 
@@ -192,9 +220,10 @@ def power_by_judge(
             yield row
 
 
-def repeated(plan: BalancedStudy, times: int) -> BalancedStudy:
+def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     """Return the plan with every model, and judge, `times` times, in the same family."""
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
+    again["share"] = plan.share if plan.share is None else np.tile(plan.share, (times, times))
     suffixes = ["", *(f" ({copy})" for copy in range(2, times + 1))]
     judges, models = ([f"{name}{suffix}" for suffix in suffixes for name in names] for names in (plan.judges, plan.models))
     return replace(plan, judges=judges, models=models, **again)
@@ -220,7 +249,9 @@ def size(estimate: Expected, *, confidence: float) -> float:
         return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.stats import nct
 
-    critical, shift = quantile(confidence, estimate.df), estimate.bias / estimate.std_error
+    critical, shift = (
+        value / estimate.std_error for value in (quantile(confidence, estimate.df) * estimate.nominal, estimate.bias)
+    )
     return float(nct.sf(critical, estimate.df, shift) + nct.cdf(-critical, estimate.df, shift))
 
 
@@ -249,7 +280,7 @@ def power_rows(
         return
     scores = over_dimensions(reliability)
     ((_, moments),) = slices_of(spec, study)
-    plan = balanced_study_like(spec, moments, *(scores or EXACT))
+    plan = study_like(spec, moments, *(scores or EXACT))
     if plan is None:
         return
     target, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
@@ -285,13 +316,13 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     return numbers | ({"note": OVERSIZED} if largest["size_needed"] > TOO_OFTEN * level else {})
 
 
-def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> BalancedStudy | None:
+def study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> PlannedStudy | None:
     """Take a plan's numbers from the rows behind `moments`; None where no judge with a slope is a model.
 
     noise: residuals of the spec's fit, by judge. preference: the spread of the unrelated cells beyond the noise, NaN where they
     leave no residual. slope: that of the fit over the reliability, too steep where models differ in quality.
-    shared_preference: 0, as no data separate it from quality that the human scores miss. reliability: of the human scores,
-    means of this number of raters.
+    share: rows of a cell, of those of the largest. shared_preference: 0, as no data separate it from quality that the human
+    scores miss. reliability: of the human scores, means of this number of raters.
     """
     if not len(moments.n):
         return None
@@ -306,24 +337,28 @@ def balanced_study_like(spec: Spec, moments: Moments, reliability: float, raters
         return None
     cells = cell_means(moments)
     spread = IdiosyncrasyDesign(cells).spread(cells.mean)
+    dimensions, count = len(np.unique(factors["dimension"])), np.zeros((len(judges), len(models)))
+    kept = np.isin(factors["judge"], judges)
+    np.add.at(count, (np.searchsorted(judges, factors["judge"][kept]), model[kept]), moments.n[kept])
     if not math.isnan(spread):
         unrelated = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
         noise_variance = float(np.mean([noise[judge] ** 2 / n for judge, n in unrelated]))
         spread = math.sqrt(max(0.0, spread**2 - noise_variance))
-    return BalancedStudy(
+    return PlannedStudy(
         judges=judges,
         models=list(map(str, models)),
         family=list(map(str, factors["model_family"][first])),
         quality=quality.tolist(),
         slope=[slopes[judge] / reliability for judge in judges],
-        prompts=1,
-        dimensions=len(np.unique(factors["dimension"])),
+        prompts=float(count.max()) / dimensions,
+        dimensions=dimensions,
         raters=1,
         noise=[noise[judge] for judge in judges],
         preference=spread,
         shared_preference=0.0,
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
+        share=count / count.max(),
     )
 
 

@@ -6,8 +6,7 @@ from dataclasses import fields
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.declared.montecarlo import MonteCarlo, World
-from recuse.config.declared.sections import validated
+from recuse.config.declared.montecarlo import World, check
 from recuse.config.load import montecarlo_settings
 from recuse.montecarlo.estimators import dials_of, estimators_of
 from recuse.montecarlo.world import MonteCarloWorld
@@ -51,6 +50,22 @@ def test_worlds_of_the_project_are_worlds():
             {"preference": 1},
             "grids: preference: world: found preference, which is the dial that differs",
         ),
+        (
+            ["grids", "reliability", "values"],
+            [1, 1.5],
+            "grids: reliability: reliability of 1.5: reliability: should be at most 1,",
+        ),
+        (
+            ["grids", "prompts", "values"],
+            [30, 0.5],
+            "grids: prompts: prompts of 0.5: prompts: should be a whole number, found 0.5",
+        ),
+        (["grids", "judges_3", "world"], {"judges": 10}, "grids: judges_3: self_bias of 0: judges: found 10 of 9 models;"),
+        (["grids", "none", "world"], {"slope": [0.2, 0.3, 0.4]}, "grids: none: self_bias of 0: slope: found 3 numbers; write"),
+        (["world", "noise"], [0.1], "world: noise: should have at least 2 entries, found [0.1]"),
+        (["world", "noise"], [0.1, 0], "world: noise: 1: should be above 0, found 0"),
+        (["world", "levels"], 1, "world: levels: should be at least 2, found 1"),
+        (["world", "slope"], "steep", "world: slope: should be a number or a list, found 'steep'"),
     ],
 )
 def test_wrong_setting_is_named(path, value, message):
@@ -61,5 +76,5 @@ def test_wrong_setting_is_named(path, value, message):
         place = place[key]
     place[last] = value
     with pytest.raises(ConfigError) as raised:
-        validated(MonteCarlo, settings, name="montecarlo.yaml")
+        check(settings)
     assert str(raised.value).startswith(f"montecarlo.yaml: {message}")

@@ -39,9 +39,8 @@ def by_model(rows, kind, column="score"):
 
 def swapped():
     """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True order: 5, 4, 3, 2, 1."""
-    world = MonteCarloWorld(
-        families=[1] * 5, dimensions=3, prompts=80, intercept=0.2, slope=0.8, noise=0.1, quality_gap=0.12, self_bias=0.2
-    )
+    dials = {"dimensions": 3, "prompts": 80, "intercept": 0.2, "slope": 0.8, "noise": 0.1, "quality_gap": 0.12}
+    world = MonteCarloWorld(families=[1] * 5, self_bias=[0.2, 0, 0.2, 0, 0.2], **dials)
     return world.draw(np.random.default_rng(3))
 
 

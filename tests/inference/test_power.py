@@ -123,7 +123,7 @@ def test_detectable_bias_is_found_with_the_power(simulated):
     rows = [row for row in plan_for(plan, 0.1) if row["estimand"] == C]
     biased = replace(WORLD, self_bias=float(np.mean([row["detectable"] for row in rows])))
     _, rejected = estimates(biased, 300, seed=2)[C]
-    assert rejected[:, ::2].mean() == pytest.approx(0.8, abs=0.05)  # every other judge favours itself
+    assert rejected.mean() == pytest.approx(0.8, abs=0.05)
 
 
 def weights_of_rows(estimand, plan, judge, reference):

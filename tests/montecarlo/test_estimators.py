@@ -10,6 +10,8 @@ from recuse.montecarlo.world import MonteCarloWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
 
+HALF = [0.05, 0, 0.05, 0, 0.05]  # of the judges are biased
+
 
 def tried(names, *, replicates=20, key="key", seed=3, **dials):
     world = MonteCarloWorld(**dials)
@@ -34,7 +36,7 @@ def test_statistics_are_those_of_the_answers(monkeypatch):
         return {("self_bias", "Model 1"): known, ("self_bias", "Model 3"): known, ("self_bias", "Model 5"): never}
 
     monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
-    rows = tried(["fake"], replicates=4, **SMALL, self_bias=0.05)
+    rows = tried(["fake"], replicates=4, **SMALL, self_bias=HALF)
     one = {"term": "Model 3", "quantity": "self_bias"}
     assert value(rows, **one, statistic="rejected")["value"] == 0.5
     assert value(rows, **one, statistic="covered")["value"] == 0.5
@@ -58,13 +60,13 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
 
 
 def test_preference_misleads_equation_1_and_not_the_idiosyncrasy():
-    rows = tried(["A_CR1", "B_CR1", "C_idiosyncrasy", "C_randomisation"], replicates=150, **PAPER, preference=0.03)
+    rows = tried(["A_CR1", "B_CR1", "C_additive", "C_randomisation"], replicates=150, **PAPER, preference=0.03)
     about = {"quantity": "self_bias", "statistic": "rejected"}
     assert value(rows, **about, estimator="A_CR1", term="")["value"] > 0.35
     assert value(rows, **about, estimator="B_CR1", term="")["value"] > 0.3
-    assert value(rows, **about, estimator="C_idiosyncrasy", term="")["value"] == pytest.approx(0.1, abs=0.03)
+    assert value(rows, **about, estimator="C_additive", term="")["value"] == pytest.approx(0.1, abs=0.03)
     assert value(rows, **about, estimator="C_randomisation", term="all judges")["value"] == pytest.approx(0.1, abs=0.08)
-    covered = value(rows, estimator="C_idiosyncrasy", term="", quantity="self_bias", statistic="covered")
+    covered = value(rows, estimator="C_additive", term="", quantity="self_bias", statistic="covered")
     assert covered["value"] == pytest.approx(0.9, abs=0.03)
 
 
@@ -75,8 +77,8 @@ def test_shared_preference_misleads_equation_1_and_not_model_effects():
 
 
 def test_planted_bias_is_estimated_without_bias():
-    rows = tried(["A_CR1", "B_CR1", "C_idiosyncrasy"], replicates=60, **PAPER, self_bias=0.1, family_bias=0.05)
-    for name in ("A_CR1", "B_CR1", "C_idiosyncrasy"):
+    rows = tried(["A_CR1", "B_CR1", "C_additive"], replicates=60, **PAPER, self_bias=[0.1, 0] * 4 + [0.1], family_bias=0.05)
+    for name in ("A_CR1", "B_CR1", "C_additive"):
         for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
             bias = value(rows, estimator=name, quantity=quantity, planted=planted, statistic="bias", term="")
             assert abs(bias["value"]) < 3.5 * bias["mc_error"]
@@ -84,10 +86,10 @@ def test_planted_bias_is_estimated_without_bias():
 
 
 def test_length_is_controlled():
-    names = ["A_CR1", "A_length_CR1", "C_idiosyncrasy", "C_length_idiosyncrasy"]
+    names = ["A_CR1", "A_length_CR1", "C_additive", "C_length_additive"]
     rows = tried(names, replicates=40, **{**PAPER, "noise": 0.2}, length_preference=0.1)
     bias = {name: value(rows, estimator=name, term="Model 9", statistic="bias") for name in names}
-    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_idiosyncrasy", True), ("C_length_idiosyncrasy", False)):
+    for name, biased in (("A_CR1", True), ("A_length_CR1", False), ("C_additive", True), ("C_length_additive", False)):
         assert (abs(bias[name]["value"]) > 3.5 * bias[name]["mc_error"]) == biased, name
 
 
@@ -122,7 +124,7 @@ def test_errors_of_few_prompts():
 
 
 def test_every_row_is_in_one_table(tmp_path):
-    rows = tried(["A_HC0"], **SMALL, self_bias=0.05)
+    rows = tried(["A_HC0"], **SMALL, self_bias=HALF)
     write_table(tmp_path / "w.csv", MONTECARLO, [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows])
     result = read_table(tmp_path / "w.csv")
     size, power, bias, coverage = (table(name, result) for name in ("size", "power", "bias", "coverage"))

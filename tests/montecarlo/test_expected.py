@@ -18,8 +18,8 @@ ERRORS = 2
 IN_ERRORS = "bias_in_errors"  # the bias as a multiple of its Monte Carlo error
 # Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted bias), statistic, range.
 EXPECTED = [
-    ("preference", 0.018, "A_HC0", "self_bias", "", "rejected", 0.35, 0.47),
-    ("preference", 0.018, "C_idiosyncrasy", "self_bias", "", "rejected", 0.08, 0.12),
+    ("equal", 0, "A_CR1", "self_bias", "", "rejected", 0.35, 0.47),
+    ("equal", 0, "C_additive", "self_bias", "", "rejected", 0.08, 0.12),
     ("shared_preference", 0.02, "A_HC0", "self_bias", "", "rejected", 0.4, 0.5),
     ("shared_preference", 0.02, "B_CR1", "self_bias", "", "rejected", 0.08, 0.12),
     ("clusters", 30, "A_CR1", "self_bias", "", "rejected", 0.08, 0.12),

@@ -20,8 +20,8 @@ VALUES = {
     "ceiling": 0.5,
     "length_preference": 0.1,
     "missing": 0.2,
-    "self_bias": 0.04,
-    "self_bias_with_preference": 0.04,
+    "equal": 0.03,
+    "no_humans": 0,
 }
 
 
@@ -29,8 +29,8 @@ def declare(folder, **grids):
     """Write few replicates of one world of each grid; grids: further settings by name."""
     settings = montecarlo_settings() | REPLICATES
     settings["world"] = settings["world"] | WORLD
-    for grid, value in VALUES.items():
-        settings["grids"][grid] |= {"values": [value]} | grids.get(grid, {})
+    declared = settings["grids"]
+    settings["grids"] = {grid: declared[grid] | {"values": [value]} | grids.get(grid, {}) for grid, value in VALUES.items()}
     (folder / "montecarlo.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
 
 
@@ -48,7 +48,7 @@ def test_tables_and_figures_of_all_worlds(quick):
     tables = {path.stem: read_table(path) for path in (quick / "results" / "montecarlo" / "tables").iterdir()}
     assert set(tables) == {"size", "power", "bias", "coverage"}
     assert len({row["grid"] for row in tables["bias"]}) == 10
-    assert {row["grid"] for row in tables["power"]} == {"self_bias", "self_bias_with_preference"}
+    assert {row["grid"] for row in tables["power"]} == {"equal"}
     assert {row["replicates"] for row in tables["size"]} == {"4"}
     figures = {path.name for path in (quick / "results" / "montecarlo" / "figures").iterdir()}
     assert figures == {

@@ -11,7 +11,7 @@ from recuse.montecarlo.world import DIALS, SIZE, MonteCarloWorld, dials_in_words
 from recuse.plot.montecarlo import STATISTICS, _stacked, montecarlo
 
 TITLES = {"preference": "preference of single judges", "prompts": "more prompts", "none": "not in the table"}
-TRIED = ["A_CR1", "A_bounds", "C_idiosyncrasy", "C_randomisation"]
+TRIED = ["A_CR1", "A_bounds", "C_additive", "C_randomisation"]
 GRIDS = {grid: {"title": title, "dials": [f"dial: of {grid}"], "estimators": TRIED} for grid, title in TITLES.items()}
 
 
@@ -21,7 +21,7 @@ def table(name, value=0.3):
         (grid, dial, setting, estimator, "A: x", quantity, term, 0.0, statistic, value + place / 100, 0.01, 50)
         for grid, dial, settings in (("preference", "preference", (0, 0.018)), ("prompts", "prompts", (30, 100, 600)))
         for setting in settings
-        for place, estimator in enumerate(("A_CR1", "C_idiosyncrasy", "C_randomisation"))
+        for place, estimator in enumerate(("A_CR1", "C_additive", "C_randomisation"))
         for quantity, term in (
             ("self_bias", "Model 1"),
             ("self_bias", "Model 2"),
@@ -51,7 +51,7 @@ def test_a_panel_for_each_grid_a_row_for_each_estimator_and_a_point_for_each_wor
     figure = drawn(name)
     assert [text for text in texts(figure) if text in TITLES.values()] == ["preference of single judges", "more prompts"]
     assert {"dial: of preference", "dial: of prompts"} <= set(texts(figure))
-    assert labels(figure.axes[1]) == ["A: Equation 1, CR1", "C: unrelated cells, t"]
+    assert labels(figure.axes[1]) == ["A: Equation 1, CR1", "C: additive, equal spread"]
     lines = artists(figure, "A_CR1")
     assert [len(line.get_xdata()) for line in lines] == [2, 3]
     assert lines[0].get_xdata() == pytest.approx([0.3, 0.3])
@@ -75,7 +75,7 @@ def test_a_test_of_the_mean_over_judges_is_drawn_where_it_is_all_there_is():
     figure = drawn("size")
     (mean,) = artists(figure, "C_randomisation")
     assert mean.get_xdata().tolist() == [0.9]
-    assert [labels(axes)[-1] for axes in figure.axes] == ["C: mean over judges, randomised", "C: unrelated cells, t"]
+    assert [labels(axes)[-1] for axes in figure.axes] == ["C: mean over judges, randomised", "C: additive, equal spread"]
 
 
 def test_a_test_of_all_biases_at_once_is_drawn_as_how_often_it_finds_any():
@@ -98,9 +98,9 @@ def test_an_estimator_that_does_not_answer_is_named_with_the_panels_where_it_doe
     silent = "A: bounds by missing own ratings, CR1"
     assert f"Tried, without a result: {silent} and C: mean over judges, randomised (more prompts)." in text
     rows = table("size")
-    rows.loc[rows["estimator"] == "C_idiosyncrasy", "statistic"] = "answered"
+    rows.loc[rows["estimator"] == "C_additive", "statistic"] = "answered"
     text = " ".join(texts(drawn("size", rows)))
-    assert f"Tried, without a result: {silent}, C: unrelated cells, t and C: mean over judges, randomised (more" in text
+    assert f"Tried, without a result: {silent}, C: additive, equal spread and C: mean over judges, randomised (more" in text
 
 
 def test_each_panel_has_ends_of_its_own_about_the_nominal_share_and_shows_the_band():

@@ -24,11 +24,10 @@ def project_settings() -> dict:
 
 def montecarlo_settings() -> dict:
     """The settings of montecarlo.yaml; ConfigError about an invalid one."""
-    from recuse.config.declared.montecarlo import MonteCarlo
-    from recuse.config.declared.sections import validated
+    from recuse.config.declared.montecarlo import FILE, check
 
-    settings = _read(PROJECT / "montecarlo.yaml")
-    validated(MonteCarlo, settings, name="montecarlo.yaml")
+    settings = _read(PROJECT / FILE)
+    check(settings)
     return settings
 
 

@@ -17,6 +17,7 @@ from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, 
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
 from recuse.model.design import ALL_JUDGES
+from recuse.model.estimable import fitted_to
 from recuse.model.estimates import simultaneous
 from recuse.model.fit import Coefficient, fits
 from recuse.model.least_squares import wald_columns
@@ -43,6 +44,7 @@ class Trial:
 
     def coefficients(self, spec: Spec) -> list[Coefficient]:
         """Self- and family-biases of a spec."""
+        spec = fitted_to(spec, self.study)
         (fitted,) = self.once(repr(spec), lambda: list(fits(spec, self.study, seed=self.seed)))
         return [row for row in fitted.coefficients if row.quantity in BIASES]
 
@@ -160,7 +162,10 @@ def _randomised(trial: Trial) -> Answers:
 
 def _idiosyncrasies(spec: Spec, trial: Trial) -> list[ExcessPreference]:
     """Not by `idiosyncrasy_rows`: assignments of models to judges take long to draw, and all draws of a world share them."""
-    cells = trial.once(("cell means", spec.name), lambda: cell_means(trial.study.moments(spec.selection)))
+    cells = trial.once(
+        ("cell means", spec.name),
+        lambda: cell_means(trial.study.moments(spec.selection), reference=trial.study.has_human_scores),
+    )
     if "design" not in trial.kept:
         trial.kept["design"] = IdiosyncrasyDesign(cells, seed=trial.seed, draws=IDIOSYNCRASY_DRAWS)
     return trial.once(("idiosyncrasy", spec.name), lambda: trial.kept["design"].test(cells.mean))
@@ -186,8 +191,8 @@ ESTIMATORS: dict[str, Estimator] = {
         estimand_of(MODEL_BY_DIMENSION), "model × dimension effects, CR1", partial(_fit, MODEL_BY_DIMENSION, "CR1")
     ),
     "B_completion_CR1": Estimator(estimand_of(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")),
-    "C_idiosyncrasy": Estimator(C, "unrelated cells, t", partial(_idiosyncrasy, EQUATION)),
-    "C_length_idiosyncrasy": Estimator(C, "unrelated cells with length, t", partial(_idiosyncrasy, WITH_LENGTH)),
+    "C_additive": Estimator(C, "additive, equal spread", partial(_idiosyncrasy, EQUATION)),
+    "C_length_additive": Estimator(C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH)),
     "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised),
 }
 
@@ -222,7 +227,7 @@ def try_estimators(
         study = world.draw(np.random.default_rng(for_world))
         trial = Trial(study, confidence, int(for_estimators.generate_state(1)[0]), draws, kept)
         for place, name in enumerate(names):
-            by_term = ESTIMATORS[name].answers(trial)
+            by_term = ESTIMATORS[name].answers(trial) if ESTIMATORS[name].estimand != A or study.has_human_scores else {}
             answers[place, replicate] = [by_term.get((quantity, term), NOTHING) for quantity, term, _ in coefficients]
     return [
         {"estimator": name, "estimand": ESTIMATORS[name].estimand, **row}

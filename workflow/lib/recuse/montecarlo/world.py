@@ -5,61 +5,94 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
-from itertools import cycle
-from typing import ClassVar
 
 import numpy as np
 
+from recuse.base.errors import ConfigError
 from recuse.data.moments import ORDER, Moments, RowBlock, blocks_by_judges, exponents, moments_by_judges, tensor_of
 from recuse.data.selection import EVERY_ROW, Selection
-from recuse.simulate.world import bias_matrix
+from recuse.simulate.world import bias_matrix, carried_families
 
 RATERS = 3  # whose mean is the human score
 MEAN_QUALITY, SPREAD = 0.7, 0.15  # of the true scores: mean over models, standard deviation within a model
 LENGTHS = 0.3  # standard deviation of a normalised length within a model; the models' means go from -LENGTHS to LENGTHS
 
 
-def dial(words: str, default: object = MISSING):
-    """A dial of a world, with its name in figures; without a default every world sets it."""
-    return field(default=default, metadata={"words": words})
+def dial(words: str, default: object = MISSING, *, of: str = ""):
+    """A dial of a world, with its name in figures; without a default every world sets it.
+
+    of: `judges` or `models`, where it may differ between them: one number is for all, between two it rises evenly from the
+    first judge or model to the last, and otherwise there is one for each.
+    """
+    return field(default=default, metadata={"words": words, "of": of})
 
 
 @dataclass(frozen=True)
 class MonteCarloWorld:
-    """The dials of a world. All models judge, all judges rate all completions of all prompts in all dimensions.
+    """The dials of a world. All judges rate all completions, of all prompts unless `model_prompts` is set, in all dimensions.
 
-    The rating by judge j of model m's completion of prompt p in dimension d, with t the completion's true score, is
+    The rating by judge j, of family F, of the completion of prompt p by model m, of family G, in dimension d is
 
-        y = intercept + slope t + gamma_j [m = j] + lambda_F [m another model of the judge's family F]
-            + c_m + b_jm + length_preference_j length_pm + u_pd + v_pm + w_pj + e
+        y = intercept_j + slope_j t + self_bias_j [m = j] + family_bias [m another model of F]
+            + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj + e
 
-    gamma_j = self_bias for every other judge and 0 for the rest, lambda_F = family_bias for every other family, both from the
-    first on; c_m ~ N(0, shared_preference^2), b_jm ~ N(0, preference^2); u, v, w ~ N(0, .) of standard deviations prompt_shock,
-    completion_shock (of a completion in all dimensions and for all judges) and judge_shock; e ~ N(0, noise^2). Three quantities
-    rise evenly from the first model or judge to the last: the mean of t, by quality_gap in all; the preference for length, from
-    0 to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to
-    2 missing, all in their lower half. With `ceiling`, a rating above 1 is set to 1.
-    The human score is the mean of RATERS scores t + N(0, .); reliability is var(t) / var(human score) in a dimension.
+    with t the completion's true score, and terms N(0, .) of standard deviations preference_j (b), family_preference (f),
+    judge_family_preference (g), family_model_preference (h), shared_preference (c), prompt_shock (u), completion_shock (v, of a
+    completion in all dimensions and for all judges), judge_shock (w) and noise_j (e); with preference_df, b is t of so many
+    degrees of freedom. Four quantities rise evenly from the first model or judge to the last: the mean of t, by quality_gap in
+    all; the effect on t of a prompt's difficulty, N(0, difficulty^2), from 0 to twice that; the preference for length, from 0
+    to 2 length_preference, with rising lengths; the share missing of a judge's ratings of its own answers, from 0 to 2 missing,
+    all in their lower half. With `ceiling`, a rating above 1 is set to 1; with `levels`, to the nearest of so many in [0, 1].
+    The human score is the mean of RATERS scores t + a_m + N(0, .), a of standard deviation human_preference; where a is 0 and
+    reliability is the same for all models, it is var(t) / var(human score) in a dimension.
     """
 
     families: Sequence[int]  # models of each family
     dimensions: int = dial("dimensions")
     prompts: int = dial("prompts")
-    intercept: float = dial("judges' intercept")
-    slope: float = dial("judges' slope on the true score")
-    noise: float = dial("sd of the errors")
-    self_bias: float = dial("self-bias of every other judge", 0.0)
-    family_bias: float = dial("bias of every other family", 0.0)
-    preference: float = dial("sd of a judge's preference for a model", 0.0)
+    intercept: float | Sequence[float] = dial("judges' intercept", of="judges")
+    slope: float | Sequence[float] = dial("judges' slope on the true score", of="judges")
+    noise: float | Sequence[float] = dial("sd of the errors", of="judges")
+    judges: int | None = dial("judges", None)  # a model of each family in turn; None: all models
+    model_prompts: float | Sequence[float] | None = dial("prompts of a model", None, of="models")  # its first ones; None: all
+    self_bias: float | Sequence[float] = dial("self-bias", 0.0, of="judges")
+    family_bias: float = dial("family-bias", 0.0)
+    preference: float | Sequence[float] = dial("sd of a judge's preference for a model", 0.0, of="judges")
+    preference_df: float | None = dial("degrees of freedom of that preference", None)  # None: normal
+    family_preference: float = dial("sd of a judge family's preference for a model family", 0.0)
+    judge_family_preference: float = dial("sd of a judge's preference for a model family", 0.0)
+    family_model_preference: float = dial("sd of a judge family's preference for a model", 0.0)
     shared_preference: float = dial("sd of all judges' preference for a model", 0.0)
     length_preference: float = dial("effect of a unit of length, mean over judges", 0.0)
     prompt_shock: float = dial("sd shared by a prompt's ratings in a dimension", 0.0)
     completion_shock: float = dial("sd shared by a completion's ratings", 0.0)
     judge_shock: float = dial("sd shared by a judge's ratings of a prompt", 0.0)
     quality_gap: float = dial("true score of the best model less the worst", 0.0)
-    reliability: float = dial("reliability of the human scores", 1.0)
+    difficulty: float = dial("sd of a prompt's difficulty", 0.0)
+    humans: bool = dial("human scores", True)
+    reliability: float | Sequence[float] = dial("reliability of the human scores", 1.0, of="models")
+    human_preference: float = dial("sd of the humans' preference for a model", 0.0)
     ceiling: bool = dial("ratings above 1 set to 1", False)
+    levels: int | None = dial("levels of the ratings", None)  # None: any number
     missing: float = dial("mean share missing of judges' ratings of their own answers", 0.0)
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError about dials that are at odds with one another."""
+        if (self.judges or 1) > len(self.family_of):
+            raise ConfigError(f"judges: found {self.judges} of {len(self.family_of)} models; write at most as many")
+        for name in BY_ONE:
+            if getattr(self, name) is not None:
+                self.by_one(name)
+        if self.model_prompts is not None and self.by_one("model_prompts").max() > self.prompts:
+            raise ConfigError(f"model_prompts: found {self.model_prompts}, with {self.prompts} prompts; write at most as many")
+
+    def by_one(self, name: str) -> np.ndarray:
+        """A dial of BY_ONE for each judge, (J,), or each model, (M,)."""
+        value, count = np.atleast_1d(getattr(self, name)), len(self.judge_of if BY_ONE[name] == "judges" else self.family_of)
+        if len(value) not in (1, 2, count):
+            write = f"write one, those of the first and the last, or one for each of the {count} {BY_ONE[name]}"
+            raise ConfigError(f"{name}: found {len(value)} numbers; {write}")
+        return value if len(value) == count else np.linspace(value[0], value[-1], count)
 
     @cached_property
     def family_of(self) -> np.ndarray:
@@ -67,24 +100,30 @@ class MonteCarloWorld:
         return np.repeat(np.arange(len(self.families)), self.families)
 
     @cached_property
+    def judge_of(self) -> np.ndarray:
+        """The model that each judge is, (J,), a number."""
+        place = np.concatenate([np.arange(size) for size in self.families])  # of a model in its family
+        return np.sort(np.argsort(place, kind="stable")[: self.judges])
+
+    @cached_property
     def bias(self) -> np.ndarray:
-        """The planted biases, gamma and lambda, (J, M)."""
-        self_bias = np.array([list(self.planted["self_bias"].values())])
-        family_bias = np.array([self.planted["family_bias"].get(name, 0.0) for name in self.family_names])
-        return bias_matrix(self_bias, family_bias, self.family_of, np.arange(len(self.family_of)))[0]
+        """The planted biases, (J, M)."""
+        of_family = np.full(len(self.families), self.family_bias)
+        return bias_matrix(self.by_one("self_bias")[None], of_family, self.family_of, self.judge_of)[0]
 
     @cached_property
     def planted(self) -> dict[str, dict[str, float]]:
-        """Quantity -> judge or family -> the planted coefficient; a family of one has none."""
-        families = zip(self.family_names, self.families, cycle([self.family_bias, 0.0]), strict=False)
+        """Quantity -> judge or family -> the planted coefficient; families whose judges rate another of their models."""
+        judges = [self.names[model] for model in self.judge_of]
+        families = [self.family_names[family] for family in carried_families(self.family_of, self.judge_of)]
         return {
-            "self_bias": dict(zip(self.names, cycle([self.self_bias, 0.0]), strict=False)),
-            "family_bias": {name: value for name, size, value in families if size > 1},
+            "self_bias": dict(zip(judges, self.by_one("self_bias").tolist(), strict=True)),
+            "family_bias": dict.fromkeys(families, self.family_bias),
         }
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the models, which are the judges, (M,)."""
+        """Names of the models, (M,); a judge has that of its model."""
         return _numbered("Model", len(self.family_of))
 
     @cached_property
@@ -97,47 +136,75 @@ class MonteCarloWorld:
         """Factors of the groups of rows, dimension by judge by model, (groups,) of str each."""
         models, families = np.array(self.names), np.array(self.family_names)[self.family_of]
         dimensions = np.array(_numbered("Dimension", self.dimensions))
-        dimension, judge, model = (axis.ravel() for axis in np.indices((self.dimensions, len(models), len(models))))
-        constant = np.full(len(dimension), "")
+        shape = (self.dimensions, len(self.judge_of), len(models))
+        dimension, judge, model = (axis.ravel() for axis in np.indices(shape))
+        judge, constant = self.judge_of[judge], np.full(len(dimension), "")
         names = {"judge": models[judge], "model": models[model]}
         names |= {"judge_family": families[judge], "model_family": families[model]}
         return {"dimension": dimensions[dimension], "dataset": constant, "task_type": constant, **names}
 
     def draw(self, random: np.random.Generator) -> DrawnStudy:
         """Draw the ratings of all prompts."""
-        p, d, m = self.prompts, self.dimensions, len(self.family_of)
-        tilt = np.linspace(-0.5, 0.5, m)
-        quality = MEAN_QUALITY + self.quality_gap * tilt + SPREAD * random.standard_normal((p, d, m))
-        length = LENGTHS * (2 * tilt + random.standard_normal((p, 1, m))) if self.length_preference else None
-        rating = self.noise * random.standard_normal((p, d, m, m))
-        rating += self.intercept + self.slope * quality[:, :, None]
-        rating += (
-            self.bias + self.shared_preference * random.standard_normal(m) + self.preference * random.standard_normal((m, m))
-        )
+        normal, p, d, j, m = random.standard_normal, self.prompts, self.dimensions, len(self.judge_of), len(self.family_of)
+        rise, judges_rise = np.linspace(0, 2, m), np.linspace(0, 2, j)
+        quality = MEAN_QUALITY + self.quality_gap * (rise / 2 - 0.5) + SPREAD * normal((p, d, m))
+        if self.difficulty:
+            quality += self.difficulty * rise * normal((p, 1, 1))
+        length = LENGTHS * (rise - 1 + normal((p, 1, m))) if self.length_preference else None
+        rating = normal((p, d, j, m))
+        rating *= self.by_one("noise")[:, None]
+        rating += self.by_one("slope")[:, None] * quality[:, :, None]
+        rating += self.by_one("intercept")[:, None] + self._leanings(random)
         if length is not None:
-            rating += self.length_preference * (1 + 2 * tilt)[:, None] * length[:, :, None]
+            rating += self.length_preference * judges_rise[:, None] * length[:, :, None]
         for size, shape in (
             (self.prompt_shock, (p, d, 1, 1)),
             (self.completion_shock, (p, 1, 1, m)),
-            (self.judge_shock, (p, 1, m, 1)),
+            (self.judge_shock, (p, 1, j, 1)),
         ):
             if size:
-                rating += size * random.standard_normal(shape)
+                rating += size * normal(shape)
         if self.ceiling:
             np.minimum(rating, 1.0, out=rating)
-        present = self._present(rating, tilt, random) if self.missing else None
-        spread = SPREAD**2 + self.quality_gap**2 * np.var(tilt)
-        rater_error = np.sqrt(RATERS * spread * (1 / self.reliability - 1))
-        raters = quality[..., None] + rater_error * random.standard_normal((*quality.shape, RATERS))
-        return DrawnStudy(self.factors, rating, raters, length, present, self.reliability)
+        if self.levels:
+            np.clip(np.rint(rating * (self.levels - 1)) / (self.levels - 1), 0.0, 1.0, out=rating)
+        present = self._present(rating, judges_rise, random)
+        if not self.humans:
+            raters, reliability = np.broadcast_to(0.0, (*quality.shape, RATERS)), 1.0
+        else:
+            spread = SPREAD**2 + self.quality_gap**2 * np.var(rise / 2) + self.difficulty**2 * np.mean(rise**2)
+            noise = 1 / self.by_one("reliability") - 1
+            raters = quality[..., None] + (np.sqrt(RATERS * spread * noise))[:, None] * normal((*quality.shape, RATERS))
+            raters += self.human_preference * normal((m, 1))
+            reliability = float(1 / (1 + noise.mean()))
+        return DrawnStudy(self.factors, rating, raters, length, present, reliability, self.humans)
 
-    def _present(self, rating: np.ndarray, tilt: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Which ratings are not missing, (P, D, J, M) of bool."""
-        judge = np.arange(len(self.family_of))
-        self_ratings = rating[:, :, judge, judge]  # (P, D, J)
-        lost = 4 * self.missing * (0.5 + tilt) * (self_ratings < np.median(self_ratings, axis=(0, 1)))
+    def _leanings(self, random: np.random.Generator) -> np.ndarray:
+        """Planted biases and preferences of each judge for each model, (J, M)."""
+        j, m, f = len(self.judge_of), len(self.family_of), len(self.families)
+        family, normal, df = self.family_of[self.judge_of], random.standard_normal, self.preference_df
+        preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
+        return (
+            self.bias
+            + self.by_one("preference")[:, None] * preference
+            + self.family_preference * normal((f, f))[family][:, self.family_of]
+            + self.judge_family_preference * normal((j, f))[:, self.family_of]
+            + self.family_model_preference * normal((f, m))[family]
+            + self.shared_preference * normal(m)
+        )
+
+    def _present(self, rating: np.ndarray, rise: np.ndarray, random: np.random.Generator) -> np.ndarray | None:
+        """Which ratings are not missing, (P, D, J, M) of bool; None if none is. rise: from 0 to 2 over judges, (J,)."""
+        if not self.missing and self.model_prompts is None:
+            return None
         present = np.ones(rating.shape, dtype=bool)
-        present[:, :, judge, judge] = random.random(self_ratings.shape) >= lost
+        if self.model_prompts is not None:
+            present &= np.arange(self.prompts)[:, None, None, None] < np.rint(self.by_one("model_prompts"))
+        if self.missing:
+            judge = np.arange(len(self.judge_of))
+            self_ratings = rating[:, :, judge, self.judge_of]  # (P, D, J)
+            lost = 2 * self.missing * rise * (self_ratings < np.median(self_ratings, axis=(0, 1)))
+            present[:, :, judge, self.judge_of] &= random.random(self_ratings.shape) >= lost
         return present
 
 
@@ -155,8 +222,8 @@ class DrawnStudy:
     raters: np.ndarray  # (P, D, M, RATERS)
     length: np.ndarray | None  # (P, 1 or D, M) normalised, where the world has a preference for it
     present: np.ndarray | None  # (P, D, J, M) of bool, where some are missing
-    reliability: float  # of the mean of the raters
-    has_human_scores: ClassVar[bool] = True
+    reliability: float  # of the mean of the raters, over all models
+    has_human_scores: bool  # without them, all raters' scores are 0
     _moments: dict = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
@@ -213,6 +280,7 @@ class DrawnStudy:
 
 
 DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}  # as a figure names them
+BY_ONE = {each.name: each.metadata["of"] for each in fields(MonteCarloWorld) if each.metadata.get("of")}  # of judges or models
 SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]  # that every world has
 
 
@@ -226,15 +294,28 @@ def world_in_words(world: Mapping) -> str:
     """The world that the grids start from, in which every other complication is absent."""
     families, prompts, dimensions = world["families"], world["prompts"], world["dimensions"]
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
+    intercept, slope, noise = (_numbers(world[dial]) for dial in ("intercept", "slope", "noise"))
     return (
         f"Unless a panel says otherwise, {sum(families)} models of {len(families)} families rate one another on {prompts} "
-        f"prompts in {dimensions} dimensions, {world['intercept']:g} + {world['slope']:g} times the true score with errors of "
-        f"standard deviation {world['noise']:g}{f', with {others}' if others else ''}; models are equally good, human scores "
+        f"prompts in {dimensions} dimensions, {intercept} + {slope} times the true score with errors of "
+        f"standard deviation {noise}{f', with {others}' if others else ''}; models are equally good, human scores "
         "exact, and no judge has a preference or a bias."
     )
 
 
+def _numbers(value: float | Sequence[float]) -> str:
+    """A dial, as in `0.2 to 0.8`."""
+    many = np.atleast_1d(value)
+    return " to ".join(f"{each:g}" for each in many) if len(many) < 3 else ", ".join(f"{each:g}" for each in many)
+
+
 def _others(dials: Mapping) -> str:
-    return "; ".join(
-        DIALS[dial] if value is True else f"{DIALS[dial]} {value:g}" for dial, value in dials.items() if value is not False
-    )
+    words = []
+    for dial, value in dials.items():
+        if dial == "families":
+            words.append(f"families of {_numbers(value)} models")
+        elif isinstance(value, bool):
+            words.append(DIALS[dial] if value else f"no {DIALS[dial]}")
+        else:
+            words.append(f"{DIALS[dial]} {_numbers(value)}")
+    return "; ".join(words)

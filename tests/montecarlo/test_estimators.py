@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from test_world import SMALL
 
-from recuse.base.tables import MONTECARLO, read_table, write_table
-from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators
+from recuse.base.tables import MONTECARLO, WORLDS, read_table, write_table
+from recuse.model.design import ALL_JUDGES
+from recuse.montecarlo.estimators import ESTIMATORS, Answer, Estimator, table, try_estimators, worlds_rows
 from recuse.montecarlo.world import MonteCarloWorld
 
 PAPER = {"families": (3, 2, 2, 2), "dimensions": 1, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": 0.1}
@@ -121,6 +122,67 @@ def test_errors_of_few_prompts():
     several = {"term": "", "quantity": "biases", "statistic": "any_rejected"}
     assert value(rows, estimator="A_CR1", **several)["value"] > 0.3
     assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
+
+
+def of_worlds(path, *names, **dials):
+    """The table of worlds of one grid, as read."""
+    rows = [{"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)]
+    write_table(path, MONTECARLO, rows)
+    return {row["estimator"]: row for row in worlds_rows(read_table(path), {"g": "a world"})}
+
+
+def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
+    """The first of five judges is always called biased, the second half the time; the others are refused then, or always."""
+    calls = []
+
+    def answers(trial):
+        calls.append(trial)
+        odd = len(calls) % 2 == 1
+        no, yes, silent = Answer(0.0, p_value=0.5), Answer(0.0, p_value=0.1), Answer(0.0)
+        of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
+        singles = {("self_bias", f"Model {number}"): answer for number, answer in enumerate(of_judge, start=1)}
+        return {**singles, ("self_bias", ALL_JUDGES): yes if len(calls) == 1 else silent if len(calls) == 2 else no}
+
+    monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES)))
+    (row,) = of_worlds(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
+    assert list(row) == list(WORLDS)
+    assert (row["grid"], row["title"]) == ("g", "a world")
+    assert (row["lowest"], row["highest"]) == (0, 1)
+    # 2 of 3 tests, then 1 of 2, and so on.
+    assert row["mean"] == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert row["refused"] == pytest.approx((2 + 3 + 2 + 3) / 20)
+    assert row["pooled"] == pytest.approx(1 / 3)
+    assert row["pooled_refused"] == 0.25
+    assert row["replicates"] == 4
+    assert row["mc_error"] == pytest.approx(np.std([4, 3, 4, 3], ddof=1) / 6 / 2)
+
+
+def test_worlds_without_humans_refuse_a_and_without_judges_enough_the_randomisation(tmp_path):
+    names = ["A_CR1", "B_CR1", "C_additive", "C_randomisation"]
+    rows = of_worlds(tmp_path / "w.csv", *names, replicates=3, **SMALL, humans=False)
+    assert (rows["A_CR1"]["refused"], rows["A_CR1"]["mean"], rows["A_CR1"]["mc_error"]) == (1, None, None)
+    assert (rows["B_CR1"]["refused"], rows["B_CR1"]["pooled_refused"]) == (0, None)
+    assert (rows["C_additive"]["refused"], rows["C_additive"]["pooled_refused"]) == (0, 0)
+    assert (rows["C_randomisation"]["refused"], rows["C_randomisation"]["lowest"]) == (None, None)
+    assert 0 <= rows["C_randomisation"]["pooled"] <= 1
+    two = {**SMALL, "families": (2, 2), "judges": 2}
+    rows = of_worlds(tmp_path / "w.csv", "C_randomisation", replicates=3, **two)
+    assert rows["C_randomisation"]["pooled_refused"] == 1
+
+
+@pytest.mark.parametrize(
+    ("dials", "lowest", "highest"),
+    [
+        # Spread differs by judge: of the first, C sees far less than there is; of the others, more.
+        ({"preference": [0.09] + [0.02] * 8}, (0, 0.1), (0.35, 0.9)),
+        ({"preference": 0.03}, (0, 0.12), (0.08, 0.35)),
+    ],
+)
+def test_the_highest_judge_shows_what_the_mean_hides(tmp_path, dials, lowest, highest):
+    row = of_worlds(tmp_path / "w.csv", "C_additive", replicates=25, **PAPER, **dials)["C_additive"]
+    assert lowest[0] <= row["lowest"] <= lowest[1]
+    assert highest[0] <= row["highest"] <= highest[1]
+    assert row["mean"] == pytest.approx(0.1, abs=0.06)
 
 
 def test_every_row_is_in_one_table(tmp_path):

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, drawn_twice, on_paper, subject, texts
-from recuse.base.tables import MONTECARLO
+from drawings import artists, drawn_twice, filled, on_paper, subject, texts
+from recuse.base.tables import MONTECARLO, WORLDS
 from recuse.montecarlo.estimators import TABLES
 from recuse.montecarlo.world import DIALS, SIZE, MonteCarloWorld, dials_in_words, world_in_words
-from recuse.plot.montecarlo import STATISTICS, _stacked, montecarlo
+from recuse.plot.montecarlo import STATISTICS, _stacked, montecarlo, worlds
 
 TITLES = {"preference": "preference of single judges", "prompts": "more prompts", "none": "not in the table"}
 TRIED = ["A_CR1", "A_bounds", "C_additive", "C_randomisation"]
@@ -158,3 +158,56 @@ def test_script_draws_the_same_bytes(tmp_path):
     study = {"label": "simulated worlds", "kind": "simulated", "models": {}, "families": {}}
     settings = {"name": "size", "grids": GRIDS, "world": "", "confidence": 0.9}
     drawn_twice("montecarlo:montecarlo", tmp_path, {"table": table("size")}, study, **settings)
+
+
+OF_WORLDS = [
+    ("plain", "no complication", "A_CR1", 0, 0.05, 0.1, 0.12, np.nan, 0, np.nan, 0.01, 50),
+    ("plain", "no complication", "C_additive", 0, 0.08, 0.1, 0.125, 0.11, 0, 0, 0.01, 50),
+    ("plain", "no complication", "C_additive", 0.03, 0.3, 0.4, 0.5, 0.9, 0, 0, 0.01, 50),
+    ("plain", "no complication", "C_randomisation", 0, np.nan, np.nan, np.nan, 0.3, np.nan, 0, 0.01, 50),
+    ("silent", "no humans", "A_CR1", 0, np.nan, np.nan, np.nan, np.nan, 1, np.nan, np.nan, 50),
+    ("silent", "no humans", "C_additive", 0, 0.1, 0.2, 0.9, 0.2, 0.1, 0, 0.01, 50),
+]
+
+
+def worlds_drawn(rows=OF_WORLDS):
+    table = pd.DataFrame(rows, columns=WORLDS)
+    return worlds(table, subject(), estimators=TRIED, world="Nine models.", confidence=0.9)
+
+
+def test_worlds_without_self_bias_are_rows_and_estimators_columns():
+    figure = worlds_drawn()
+    assert [" ".join(axes.get_title(loc="left").split()) for axes in figure.axes] == [
+        "A: Equation 1, CR1",
+        "C: additive, equal spread",
+        "C: mean over judges, randomised",
+    ]
+    assert labels(figure.axes[0]) == ["no complication", "no humans"]
+    additive = [point for point in figure.axes[1].get_lines() if point.get_gid() in ("mean", "pooled")]
+    places = [(point.get_gid(), point.get_xdata()[0], point.get_ydata()[0]) for point in additive]
+    assert places == [("mean", 0.1, 0), ("pooled", 0.11, 0), ("mean", 0.2, 1), ("pooled", 0.2, 1)]  # not those of 0.03
+    assert [filled(point) for point in additive] == [True, True, False, True]
+    judges = [bar.get_segments()[0][:, 0].tolist() for bar in artists(figure, "judges")]
+    assert [0.08, 0.125] in judges
+    assert [0.1, 0.9] in judges
+    assert texts(figure).count("refused") == 1  # by A, without human scores
+    assert [line.get_xdata()[0] for line in artists(figure, "nominal")] == pytest.approx([0.1] * 3)
+    text = " ".join(" ".join(texts(figure)).split())
+    assert "Nine models. 50 draws of each world. Dashed: 10 %" in text
+    assert on_paper(figure)
+
+
+def test_worlds_state_in_how_many_an_estimator_holds_its_level():
+    def finding(rows):
+        return " ".join(" ".join(texts(worlds_drawn(rows))).split())
+
+    text = finding(OF_WORLDS)
+    assert "13 % false alarms for every judge: A: Equation 1, CR1, in 1 of 1 worlds; C: additive, equal spread, in 1 of" in text
+    assert "12 % false alarms for the mean over judges: C: additive, equal spread, in 1 of 2 worlds; C: mean over" in text
+    assert "randomised, in 0 of 1 worlds." in text
+    higher = [(*row[:6], 0.14, *row[7:]) for row in OF_WORLDS]
+    assert "A: Equation 1, CR1, in 0 of 2 worlds" in finding(higher)
+
+
+def test_no_world_without_self_bias_is_said():
+    assert "Nothing to draw: no grid has a world without self-bias." in " ".join(texts(worlds_drawn(OF_WORLDS[2:3])))

@@ -1,11 +1,27 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES as OF_MONTECARLO
-from recuse.montecarlo.estimators import dials_of, estimators_of
+from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of
 from recuse.montecarlo.world import dials_in_words, world_in_words
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
+OF_MONTECARLO = [*TABLES, "worlds"]
+# The grids of worlds, of tables/worlds.csv: no self-bias, or the same of all judges. The other figures show them for power alone.
+OF_SELF_BIAS = [grid for grid, settings in MONTECARLO["grids"].items() if settings["dial"] == "self_bias"]
 WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() for value in settings["values"]]
+
+
+def montecarlo_figure_settings(statistic):
+    common = {"world": world_in_words(MONTECARLO["world"]), "confidence": config["confidence"]}
+    if statistic == "worlds":
+        return {**common, "estimators": MONTECARLO["estimators"]}
+    drawn = {
+        grid: settings for grid, settings in MONTECARLO["grids"].items() if statistic == "power" or grid not in OF_SELF_BIAS
+    }
+    grids = {
+        grid: {"title": settings["title"], "dials": dials_in_words(settings), "estimators": estimators_of(MONTECARLO, grid)}
+        for grid, settings in drawn.items()
+    }
+    return {**common, "name": statistic, "grids": grids}
 
 
 rule montecarlo:
@@ -45,7 +61,7 @@ rule montecarlo_world:
 
 rule montecarlo_tables:
     input:
-        worlds=[f"results/montecarlo/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
+        results=[f"results/montecarlo/worlds/{grid}/{setting}.csv" for grid, setting in WORLDS],
         code=code_of("montecarlo_tables.py"),
     output:
         **{table: f"results/montecarlo/tables/{table}.csv" for table in OF_MONTECARLO},
@@ -54,6 +70,8 @@ rule montecarlo_tables:
     localrule: True
     conda:
         "../../envs/recuse.yaml"
+    params:
+        titles={grid: MONTECARLO["grids"][grid]["title"] for grid in OF_SELF_BIAS},
     message:
         "Tabulate size, power, bias and coverage of the estimators."
     script:
@@ -77,22 +95,10 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        draw="recuse.plot.montecarlo:montecarlo",
+        draw=lambda wildcards: f"recuse.plot.montecarlo:{'worlds' if wildcards.statistic == 'worlds' else 'montecarlo'}",
         title="Estimators of self-bias on simulated worlds: {statistic}",
         subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-        settings=lambda wildcards: {
-            "name": wildcards.statistic,
-            "grids": {
-                grid: {
-                    "title": settings["title"],
-                    "dials": dials_in_words(settings),
-                    "estimators": estimators_of(MONTECARLO, grid),
-                }
-                for grid, settings in MONTECARLO["grids"].items()
-            },
-            "world": world_in_words(MONTECARLO["world"]),
-            "confidence": config["confidence"],
-        },
+        settings=lambda wildcards: montecarlo_figure_settings(wildcards.statistic),
     message:
         "Draw the {wildcards.statistic} of the estimators."
     script:

@@ -1,16 +1,17 @@
-"""Gather size, power, bias and coverage of the estimators on all worlds."""
+"""Gather size, power, bias and coverage of the estimators on all worlds, and their tests by judge in those of self-bias."""
 
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import MONTECARLO, read_table, write_table
-from recuse.montecarlo.estimators import TABLES, table
+from recuse.base.tables import MONTECARLO, WORLDS, read_table, write_table
+from recuse.montecarlo.estimators import TABLES, table, worlds_rows
 
 
-def montecarlo_tables(*, worlds: Sequence[str], outputs: Mapping[str, str]) -> None:
-    rows = [row for path in worlds for row in read_table(path)]
+def montecarlo_tables(*, results: Sequence[str], titles: Mapping[str, str], outputs: Mapping[str, str]) -> None:
+    rows = [row for path in results for row in read_table(path)]
     for name in TABLES:
         write_table(outputs[name], MONTECARLO, table(name, rows))
+    write_table(outputs["worlds"], WORLDS, worlds_rows(rows, titles))
 
 
 if __name__ == "__main__":

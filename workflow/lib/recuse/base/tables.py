@@ -110,6 +110,7 @@ RECOVERY = columns("study spec slice estimand quantity term planted estimate std
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
 
 MONTECARLO = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")
+WORLDS = columns("grid title estimator planted lowest mean highest pooled refused pooled_refused mc_error replicates")
 
 OUTCOMES = ("a", "b", "tie", "error")  # of a verdict: which answer won, whatever the order they were shown in
 LABELS = ("a", "b", "tie")  # of the humans

@@ -67,6 +67,7 @@ class Answer(NamedTuple):
 
 
 NOTHING = Answer()
+ALL = ""  # the term of the mean over all judges or families with the same planted value
 Answers = Mapping[tuple[str, str], Answer]  # (quantity, term) -> answer; ALL_JUDGES is the mean self-bias
 
 
@@ -77,6 +78,7 @@ class Estimator:
     estimand: str  # as in the tables of estimates
     words: str
     answers: Callable[[Trial], Answers]
+    tests: Sequence[str] = (ALL,)  # terms of its p-values: ALL, of single judges and families; ALL_JUDGES; or none
     at_once: bool = False  # its p-values are of all self- and family-biases at once: none should be small where none is biased
 
 
@@ -182,7 +184,7 @@ ESTIMATORS: dict[str, Estimator] = {
     "A_simex": Estimator(A, "SIMEX, known reliability", partial(_corrected, "simex")),
     "A_split_raters": Estimator(A, "corrected by split raters", _split_raters),
     "A_complete_blocks": Estimator(A, "completions that all judges rated, CR1", lambda trial: _bounds(trial)[COMPLETE]),
-    "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _between_bounds),
+    "A_bounds": Estimator(A, "bounds by missing own ratings, CR1", _between_bounds, tests=()),
     "A_length_CR1": Estimator(A, "Equation 1 with length, CR1", partial(_fit, WITH_LENGTH, "CR1")),
     "B_HC0": Estimator(B.format("model"), "model effects, HC0", partial(_fit, MODEL, "HC0")),
     "B_CR1": Estimator(B.format("model"), "model effects, CR1", partial(_fit, MODEL, "CR1")),
@@ -191,12 +193,13 @@ ESTIMATORS: dict[str, Estimator] = {
         estimand_of(MODEL_BY_DIMENSION), "model × dimension effects, CR1", partial(_fit, MODEL_BY_DIMENSION, "CR1")
     ),
     "B_completion_CR1": Estimator(estimand_of(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")),
-    "C_additive": Estimator(C, "additive, equal spread", partial(_idiosyncrasy, EQUATION)),
-    "C_length_additive": Estimator(C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH)),
-    "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised),
+    "C_additive": Estimator(C, "additive, equal spread", partial(_idiosyncrasy, EQUATION), tests=(ALL, ALL_JUDGES)),
+    "C_length_additive": Estimator(
+        C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH), tests=(ALL, ALL_JUDGES)
+    ),
+    "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised, tests=(ALL_JUDGES,)),
 }
 
-ALL = ""  # the term of the mean over all judges or families with the same planted value
 ROUNDING = 1e-9  # a p-value by draws may equal the level
 REJECTED, COVERED, BIAS, SPREAD = "rejected", "covered", "bias", "spread"  # statistics over replicates
 ANY_REJECTED, ANSWERED = "any_rejected", "answered"
@@ -210,9 +213,10 @@ def try_estimators(
 
     Statistics of a coefficient: `rejected`, share of replicates with p <= 1 - confidence; `covered`, share whose interval
     contains the planted value; `bias`, mean estimate less the planted value; `spread`, standard deviation of the estimates. The
-    term ALL is the mean over all judges or families with the same planted value; for these, `any_rejected` is the share of
-    replicates that reject at least one (of both, with the quantity BOTH), and `answered` the share of tests that an estimator
-    did not refuse. The term ALL_JUDGES is a test of the mean self-bias. mc_error is the standard error over replicates; for a
+    term ALL is the mean over all judges or families with the same planted value, of a replicate over those that the estimator
+    did not refuse; for these, `any_rejected` is the share of replicates that reject at least one (of both, with the quantity
+    BOTH). The term ALL_JUDGES is a test of the mean self-bias. `answered`, for both terms, is the share of an estimator's tests
+    that it did not refuse. mc_error is the standard error over replicates; for a
     mean over coefficients it is that of the replicates' means, since coefficients of one draw are not independent.
     Replicate r of the world `key` is drawn from SeedSequence(seed, spawn_key=(crc32 of key, r)), and so does not depend on
     other worlds or the number of replicates.
@@ -232,25 +236,23 @@ def try_estimators(
     return [
         {"estimator": name, "estimand": ESTIMATORS[name].estimand, **row}
         for name, numbers in zip(names, answers, strict=True)
-        for row in _statistics(coefficients, numbers, confidence)
+        for row in _statistics(coefficients, numbers, confidence, ESTIMATORS[name].tests)
     ]
 
 
-def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: float) -> Iterator[dict]:
-    """Rows of one estimator; answers: (replicates, coefficients, 4)."""
+def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: float, tests: Sequence[str]) -> Iterator[dict]:
+    """Rows of one estimator, with its `tests`; answers: (replicates, coefficients, 4)."""
     planted = np.array([value for *_, value in coefficients])
     estimate, low, high, p_value = np.moveaxis(answers, -1, 0)  # (replicates, coefficients) each
     rejected = np.where(np.isnan(p_value), np.nan, p_value <= 1 - confidence + ROUNDING)
     covered = np.where(np.isnan(low + high), np.nan, (low <= planted) & (planted <= high))
     values = {  # of some coefficients, (replicates,)
-        REJECTED: lambda places: rejected[:, places].mean(axis=1),
-        COVERED: lambda places: covered[:, places].mean(axis=1),
-        BIAS: lambda places: (estimate - planted)[:, places].mean(axis=1),
+        REJECTED: lambda places: _means(rejected[:, places]),
+        COVERED: lambda places: _means(covered[:, places]),
+        BIAS: lambda places: _means((estimate - planted)[:, places]),
         SPREAD: lambda places: estimate[:, places[0]],
         ANY_REJECTED: lambda places: rejected[:, places].max(axis=1),  # NaN if one is
-        ANSWERED: lambda places: np.where(np.isnan(estimate[:, places]).all(), np.nan, ~np.isnan(p_value))[:, places].mean(
-            axis=1
-        ),
+        ANSWERED: lambda places: (~np.isnan(p_value[:, places])).mean(axis=1),
     }
     groups = {key: [place] for place, key in enumerate(coefficients)}
     for place, (quantity, term, value) in enumerate(coefficients):
@@ -261,7 +263,7 @@ def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: 
         if len(parts) > 1:
             groups[BOTH, ALL, value] = [place for places in parts for place in places]
     for (quantity, term, value), places in groups.items():
-        names = (REJECTED, COVERED, BIAS, SPREAD) if term != ALL else (REJECTED, COVERED, BIAS, ANY_REJECTED, ANSWERED)
+        names = (REJECTED, COVERED, BIAS, ANY_REJECTED if term == ALL else SPREAD, *([ANSWERED] if term in tests else []))
         for name in names if quantity != BOTH else (ANY_REJECTED,):
             column = values[name](places)
             finite = column[~np.isnan(column)]
@@ -270,6 +272,13 @@ def _statistics(coefficients: Sequence[tuple], answers: np.ndarray, confidence: 
                 number, weight = (spread, 2 * (len(finite) - 1)) if name == SPREAD else (float(finite.mean()), len(finite))
                 row = {"quantity": quantity, "term": term, "planted": value, "statistic": name, "value": number}
                 yield row | {"mc_error": spread / float(np.sqrt(weight)), "replicates": len(finite)}
+
+
+def _means(values: np.ndarray) -> np.ndarray:
+    """Mean of each replicate, (replicates,), over those of its `values`, (replicates, coefficients), that are not NaN."""
+    is_number = ~np.isnan(values)
+    count = is_number.sum(axis=1)
+    return np.where(count, np.where(is_number, values, 0.0).sum(axis=1), np.nan) / np.maximum(count, 1)
 
 
 # Table -> its statistics, and whether the biases are planted; None: all biases.
@@ -297,3 +306,28 @@ def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str
     """The rows of one of TABLES among those of all worlds, as read."""
     statistics, planted = TABLES[name]
     return [row for row in rows if row["statistic"] in statistics and planted in (None, float(row["planted"]) != 0)]
+
+
+def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) -> Iterator[dict]:
+    """Yield the rows of the table of worlds: the tests of self-bias by each estimator in each of the grids in `titles`.
+
+    Of the rows of all worlds, as read. `lowest`, `mean` and `highest` are the judges' shares of replicates that reject, each of
+    those in which the judge's test was not refused, `pooled` that of the test of the mean over judges; `refused` and
+    `pooled_refused` are the shares of tests that the estimator refused; mc_error is that of `mean`, without it of `pooled`.
+    """
+    kinds: dict[tuple, dict] = {}
+    for row in rows:
+        if row["grid"] in titles and row["quantity"] == "self_bias":
+            key = row["grid"], row["setting"], row["estimator"]
+            kinds.setdefault(key, {}).setdefault(row["statistic"], {})[row["term"]] = row
+    for (grid, setting, estimator), kind in kinds.items():
+        shares = {term: float(row["value"]) for term, row in kind.get(REJECTED, {}).items()}
+        refused = {term: 1 - float(row["value"]) for term, row in kind.get(ANSWERED, {}).items()}
+        judges = [share for term, share in shares.items() if term not in (ALL, ALL_JUDGES)]
+        yield {
+            **{"grid": grid, "title": titles[grid], "estimator": estimator, "planted": float(setting)},
+            **{"lowest": min(judges, default=None), "mean": shares.get(ALL), "highest": max(judges, default=None)},
+            **{"pooled": shares.get(ALL_JUDGES), "refused": refused.get(ALL), "pooled_refused": refused.get(ALL_JUDGES)},
+            "mc_error": next((float(kind[REJECTED][term]["mc_error"]) for term in (ALL, ALL_JUDGES) if term in shares), None),
+            "replicates": max(int(row["replicates"]) for by_term in kind.values() for row in by_term.values()),
+        }

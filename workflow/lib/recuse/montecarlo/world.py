@@ -296,7 +296,7 @@ def world_in_words(world: Mapping) -> str:
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
     intercept, slope, noise = (_numbers(world[dial]) for dial in ("intercept", "slope", "noise"))
     return (
-        f"Unless a panel says otherwise, {sum(families)} models of {len(families)} families rate one another on {prompts} "
+        f"Unless stated otherwise, {sum(families)} models of {len(families)} families rate one another on {prompts} "
         f"prompts in {dimensions} dimensions, {intercept} + {slope} times the true score with errors of "
         f"standard deviation {noise}{f', with {others}' if others else ''}; models are equally good, human scores "
         "exact, and no judge has a preference or a bias."

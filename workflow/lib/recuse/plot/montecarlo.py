@@ -1,4 +1,7 @@
-"""Size, power, bias or coverage of estimators on grids of simulated worlds, a panel with its own axis for each grid."""
+"""Size, power, bias or coverage of estimators on grids of simulated worlds, a panel with its own axis for each grid.
+
+Of the worlds without self-bias, a row for each, with the judges that are called biased least and most often.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +16,9 @@ from recuse.base.words import enumerated
 from recuse.model.design import ALL_JUDGES
 from recuse.montecarlo.estimators import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, ESTIMATORS, REJECTED
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
-from recuse.plot.intervals import plain_rows
+from recuse.plot.intervals import page_of_rows, plain_rows, write_instead
 from recuse.plot.page import Entry, Page, joined, page_of_words
-from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, UNIT, Subject, language, text_width, wrap
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, Subject, language, text_width, wrap
 
 COLUMNS = 2
 GUTTER = 0.24
@@ -38,6 +41,13 @@ MARGIN = 0.05  # of an axis, on each side
 APART = 0.07  # inches between two numbers
 SHARES = (0.05, 0.2, 0.5, 1.0, 0.0, 0.3, 0.15, 0.75, 0.02, 0.4)  # numbers of an axis, the most important first
 EVEN = (0.0, 1.0, 0.5, 0.25, 0.75)
+NO_WORLD = "Nothing to draw: no grid has a world without self-bias."
+WORLD_ROW = 0.165  # inches
+NARROW = 0.75  # inches: least width of the panel of an estimator
+TICKS = (0.0, 0.1, 0.3, 1.0)
+HOLDS = {"highest": 0.03, "pooled": 0.02}  # above the level, which shares may be of an estimator that holds
+REFUSED = 0.005  # share of tests: if more are refused, a mark is hollow
+POOLED = {"marker": "D", "markersize": 3.0, "markeredgewidth": 0.7}
 BIASES = (0.01, -0.01, 0.1, 0.001, -0.001, 0.05, 0.005, -0.005, 0.002, -0.002, 0.02)
 Scale = Callable[[np.ndarray], np.ndarray]
 
@@ -278,3 +288,74 @@ def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.Dat
     if statistic.by_chance and any(ESTIMATORS[name].at_once for name in drawn["estimator"].unique()):
         parts.append("Any of all: the share of draws in which at least one self- or family-bias is called so.")
     return " ".join(parts)
+
+
+@language()
+def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], world: str, confidence: float) -> Figure:
+    """Draw how often each of `estimators` calls a judge biased in the worlds without self-bias, a row each.
+
+    `table`: that of worlds; world: what the worlds have in common, in words. Dot: mean over judges; line: from the lowest judge
+    to the highest; diamond: the test of the mean over judges; hollow: some tests are refused. Dashed: the nominal level.
+    """
+    drawn = table[(table["planted"] == 0) & table["estimator"].isin(estimators)]
+    names, titles, nominal = _present(drawn), list(drawn["title"].drop_duplicates()), 1 - confidence
+    if drawn.empty:
+        return page_of_words(subject, NO_WORLD)
+    room = {"most": len(names), "row": WORLD_ROW, "below": BELOW, "gutter": 0.2, "right": 0.1, "least": NARROW}
+    finding = wrap(_finding(drawn, names, nominal), BOLD_TITLE * DOUBLE_COLUMN - 2 * EDGE).split("\n")
+    heads = [wrap(_label(name), BOLD_TITLE * (NARROW + 0.1), TEXT) for name in names]
+    above = LINE * (1.2 + max(head.count("\n") for head in heads))
+    alone = {"color": INK, "linestyle": "none"}
+    legend = [
+        [
+            Entry("mean over judges, and lowest to highest judge", line={"color": INK, "lw": 1.1, **POINT}),
+            Entry("test of the mean self-bias", line={**alone, **POOLED}),
+            Entry("some tests refused", line={**alone, **POINT, "markerfacecolor": "white"}),
+        ]
+    ]
+    note = (
+        f"{world} {drawn['replicates'].max():,} draws of each world. Dashed: {100 * nominal:.0f} %, in a band of "
+        f"{100 * TOLERANCE:.0f} points to each side; the axis is stretched towards 0. Dials of each world: montecarlo.yaml."
+    )
+    page, panels = page_of_rows(subject, titles, heads, legend, above=above + LINE * len(finding), note=note, **room)
+    for number, line in enumerate(finding):
+        page.text(EDGE, BELOW + WORLD_ROW * len(titles) + above + LINE * (len(finding) - number - 0.5), line, weight="bold")
+    for name, axes in zip(names, panels.axes, strict=True):
+        axes.set_xscale("function", functions=(_root, _square))
+        axes.set(xlim=(0, 1), ylim=(len(titles) - 0.5, -0.5))
+        axes.set_xticks(TICKS, [f"{100 * tick:.0f}" for tick in TICKS])
+        axes.minorticks_off()
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y")
+        axes.axvspan(nominal - TOLERANCE, nominal + TOLERANCE, color=BAND, lw=0, zorder=1, gid="band")
+        axes.axvline(nominal, color=INK, lw=0.8, linestyle=(0, (4, 2)), zorder=2, gid="nominal")
+        for _, row in drawn[drawn["estimator"] == name].iterrows():
+            _draw_world(axes, titles.index(row["title"]), row, COLOURS[ESTIMATORS[name].estimand[0]])
+    page.centred(panels.middle, 0.06, "Share of judges without self-bias that are called biased, %")
+    return page.figure
+
+
+def _draw_world(axes: Axes, place: int, row: Mapping, colour: str) -> None:
+    """The tests of one estimator in one world."""
+    marks = [("mean", "refused", POINT), ("pooled", "pooled_refused", POOLED)]
+    present = [mark for mark in marks if not np.isnan(row[mark[0]])]
+    if not present:
+        write_instead(axes, place, "refused")
+    if not np.isnan(row["lowest"]):
+        axes.hlines(place, row["lowest"], row["highest"], color=colour, lw=1.1, gid="judges")
+    for name, refused, mark in present:
+        face = {"markerfacecolor": "white"} if row[refused] > REFUSED else {}
+        axes.plot([row[name]], [place], color=colour, linestyle="none", clip_on=False, zorder=4, gid=name, **mark, **face)
+
+
+def _finding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> str:
+    """In how many worlds each estimator holds its level, of those in which it has a result."""
+    sentences = []
+    for column, what in (("highest", "every judge"), ("pooled", "the mean over judges")):
+        most, counts = nominal + HOLDS[column], []
+        for name in names:
+            shares = drawn.loc[drawn["estimator"] == name, column].dropna()
+            counts += [f"{_label(name)}, in {(shares <= most).sum()} of {len(shares)} worlds"] if len(shares) else []
+        if counts:
+            sentences.append(f"At most {100 * most:.0f} % false alarms for {what}: {'; '.join(counts)}.")
+    return " ".join(sentences)

@@ -163,6 +163,30 @@ def test_few_clusters_have_a_remark(twin, tmp_path):
     assert remarks(twin, KINDS["two-way"]) == [few.replace("CR3: 29", "two_way: 9")]
 
 
+@pytest.mark.parametrize("spec", [MAIN, Spec.of("", terms=(*MAIN.model.terms, "model"))])
+def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
+    """Mistral 7B's own answers to six of 40 prompts, to half of them in one dimension alone; against the hat matrix of rows."""
+    own = "judge = 'Mistral 7B' and model = 'Mistral 7B'"
+    first = "prompt_id in (select distinct prompt_id from raw order by all limit {})"
+    less = f"dimension = 'Faithfulness' or {first.format(3)}"
+    study = changed(twin, tmp_path, f"from raw where not ({own}) or ({first.format(6)} and ({less}))")
+    spec = spec.changed(covariance="CR1")
+    (remark,) = remarks(study, spec)
+    fitted = next(fits(spec, study, seed=None))
+    numbers = {}
+    x, _, prompt = data_on_rows(study, spec)
+    place = np.unique(prompt, return_inverse=True)[1]
+    squares = (x @ np.linalg.pinv(x.T @ x)) ** 2
+    for term, column in zip(fitted.coefficients, squares.T, strict=True):
+        parts = np.bincount(place, column)
+        numbers[f"{term.quantity} of {term.term}"] = parts.sum() ** 2 / (parts**2).sum()
+    few = [f"{name} ({number:.1f})" for name, number in numbers.items() if "bias" in name and number < 30]
+    assert remark == f"CR1: fewer than 30 clusters in effect carry {', '.join(few)}: errors may be too small"
+    assert "self_bias of Mistral 7B" in remark
+    assert numbers["self_bias of Mistral 7B"] < 6
+    assert not remarks(twin, spec)
+
+
 def test_two_way_matrix_that_is_no_covariance_is_refused(twin):
     """Intercepts and slopes of judges absorb their scores, so that the variance of pairs is subtracted for nothing."""
     spec = MAIN.changed(covariance="two_way")

@@ -23,10 +23,11 @@ from recuse.model.least_squares import (
     solve,
     weighted_squares,
 )
-from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, score_weights, shifts_of
+from recuse.model.prompt_sums import gram_and_score_weights, gram_places, mapped, score_weights, shifts_of, square_weights
 
 FEW = 30  # clusters: errors of fewer are too small, more so where clusters differ in size
 FEW_CLUSTERS = "{covariance}: {clusters} clusters, fewer than {few}: errors may be too small, also with the t distribution"
+FEW_CARRY = "{covariance}: fewer than {few} clusters in effect carry {terms}: errors may be too small"
 NEGATIVE = 1e-10  # of the largest eigenvalue: an eigenvalue further below 0 is not rounding
 LEFT = 1e-10  # share of a term's squares left without a prompt: below it, only rounding is left
 AT_ONCE = 250  # prompts of the jackknife, which bounds memory
@@ -122,6 +123,34 @@ class Clusters(ByPrompt):
         """The errors, after the last prompt."""
         result = self._solution.sandwich(self._meat, small_sample_factor(self.prompts, self._solution))
         return replace(result, df=self.prompts - 1)
+
+
+class EffectiveClusters(ByPrompt):
+    """Effective number of prompts of some coefficients: (sum g_p)^2 / sum g_p^2, g_p the prompt's part of the sum of l^2.
+
+    l = x A e_k is what a row's rating adds to the coefficient, A = (X'X)^-1: few prompts that carry it, or prompts of unequal
+    numbers of rows, count as few, however many there are. Source: Carter, Schnepel and Steigerwald (2017), G* for independent
+    ratings, G*(0) of MacKinnon, Nielsen and Webb (2023).
+    """
+
+    def __init__(self, layouts: np.ndarray, solution: Solution, places: Sequence[int]) -> None:
+        """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the terms."""
+        super().__init__(layouts, solution)
+        self._places, self._total, self._squares = places, np.zeros(len(places)), np.zeros(len(places))
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return square_weights(self._layouts, self._solution.inverse[:, self._places])
+
+    def _take(self, sums: np.ndarray) -> None:
+        parts = mapped(sums, self._weights)
+        self._total += parts.sum(axis=0)
+        self._squares += (parts**2).sum(axis=0)
+
+    def numbers(self) -> dict[int, float]:
+        """The effective number of each identified coefficient, by place, after the last prompt."""
+        of_place = zip(self._places, self._total, self._squares, strict=True)
+        return {place: total**2 / squares for place, total, squares in of_place if self._solution.identified[place]}
 
 
 class Jackknife(ByPrompt):

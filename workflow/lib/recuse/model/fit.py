@@ -11,7 +11,7 @@ from recuse.base.errors import DesignError
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.model.covariance import COVARIANCES, FEW, FEW_CLUSTERS, ByPrompt, Clusters, fit
+from recuse.model.covariance import COVARIANCES, FEW, FEW_CARRY, FEW_CLUSTERS, ByPrompt, Clusters, EffectiveClusters, fit
 from recuse.model.design import COLLINEAR, NO_SLICE, NO_TERM, Term, absent_terms, designs_of, estimable_terms, layout_of
 from recuse.model.estimable import moments_of, slices_of
 from recuse.model.gam import Curve, GamFit, fit_gam
@@ -66,6 +66,7 @@ class PromptErrors:
     clusters: ByPrompt
     replicates: np.ndarray | None  # (replicates, terms); None without a bootstrap, or with one prompt
     wild: Mapping[int, WildTest]  # by place of the term
+    effective: Mapping[int, float]  # prompts of the biases' terms, by place; empty unless the errors are CR1
 
 
 def fits(spec: Spec, study: Study, *, seed: int | None) -> Iterator[Fitted]:
@@ -114,16 +115,18 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
         slices = [(design, slice_takers) for (design, _), *slice_takers in zip(fitted, *takers, strict=True)]
         add_prompts(slices, study.row_blocks(spec.selection, moments.factors) if slices else (), len(moments.n))
 
-    clusters, wild = [], []
+    clusters, wild, effective = [], [], []
     for design, solution in fitted:
+        places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
         judge = [moments.factors["judge"][design.first]] if kind.by_judge else []
         # Where the errors are not by prompt, those of CR1 still count the prompts.
         clusters.append((kind.of_prompts or Clusters)(design.layouts, solution, *judge))
         if spec.errors.wild is not None:
-            places = [place for place, term in enumerate(design.terms) if term.quantity in BIASES]
             draws = {"prompts": study.prompts, "draws": spec.errors.wild, "seed": seed}
             wild.append(WildBootstrap(design.layouts, solution, places, **draws))
-    add_to(*filter(None, [clusters, wild]))
+        if kind.of_prompts is Clusters:
+            effective.append(EffectiveClusters(design.layouts, solution, places))
+    add_to(*filter(None, [clusters, wild, effective]))
     tests = [bootstrap.tests() for bootstrap in wild] or [{}] * len(fitted)
     del wild
     replicates = [None] * len(fitted)
@@ -133,7 +136,8 @@ def prompt_errors(spec: Spec, study: Study, *, seed: int | None) -> list[PromptE
         add_to(bootstraps)
         pairs = zip(bootstraps, clusters, strict=True)
         replicates = [bootstrap.estimates() if errors.prompts > 1 else None for bootstrap, errors in pairs]
-    errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests)
+    numbers = [of.numbers() for of in effective] or [{}] * len(fitted)
+    errors = map(PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests, numbers)
     return [None if design is None else next(errors) for *_, design in designs]
 
 
@@ -147,6 +151,10 @@ def _least_squares(spec: Spec, label: str, rows: Moments, terms: Sequence[Term],
     remarks = []
     if 0 < result.df < FEW - 1:
         remarks.append(FEW_CLUSTERS.format(covariance=covariance, clusters=result.df + 1, few=FEW))
+    elif kind.of_prompts and result.df > 0:
+        few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
+        names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
+        remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
     if kind.by_judge and result.df > 0 and result.n > result.rank and np.isnan(result.std_error[result.identified]).all():
         remarks.append(NOT_POSITIVE)
     if spec.errors.wild is not None:

@@ -96,6 +96,16 @@ def gram_and_score_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.nda
     return np.concatenate([np.stack(weights), score_weights(layouts, estimate)], axis=-1)
 
 
+def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Weights, (products, cells, directions), of a prompt's sums in its sum of (x d)^2 over rows; d: (terms, directions)."""
+    width, along = layouts.shape[1], layouts @ directions  # (cells, w, directions)
+    weights = []
+    for a, b in products(width):
+        factor = 0.0 if b == width else 1.0 if a == b else 2.0
+        weights.append(factor * along[:, a] * along[:, min(b, width - 1)])
+    return np.stack(weights)
+
+
 def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell, and of the whole diagonal."""
     used = layouts.any(axis=1)  # (cells, terms); with fixed effects, a term may be 0 in all cells

@@ -169,7 +169,7 @@ def test_noisy_judges_in_small_studies_are_not_accused(tmp_path):
         study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
         findings = list(agreement(facts_of(study, f"{tmp_path}/completeness.csv")))
         assert {each.level for each in findings} <= {FINE, NOTE}
-        assert len(findings) == 6
+        assert sum(each.topic == "agreement" for each in findings) == 6
 
 
 def test_ratings_without_variation_have_no_correlation(tmp_path):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from rated_tables import ASKED, FIVE, by_subject, findings_of, rated
+from conftest import CONFIG
+from rated_tables import ASKED, FIVE, NINE, by_subject, findings_of, rated
 from recuse.base.words import percent
 from recuse.check.check import page_of
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
@@ -179,7 +180,134 @@ def test_unrated_pairs_are_by_design_not_missing(check):
     assert words_of(findings, "missing", "pairs") == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
     assert findings["missing", f"judge {GPT4}"].value == 0
     assert words_of(findings, "missing", "") == "0 % of the ratings are missing"
-    assert findings["missing", "complete blocks"].level == NOTE
+    assert findings["missing", "complete blocks"].value == 1
+
+
+def test_judges_that_never_rate_themselves_are_not_asked_again(check):
+    """Blind designs: without own answers, without the family's, and judges that each rate some of the models."""
+    blind = check([row for row in rated() if row["judge"] != row["model"]])
+    assert blind["missing", "own answers"].level == WARNING
+    assert "if this is the design, there is no self-bias to estimate" in blind["missing", "own answers"].advice
+    family = {GPT35: GPT4, GPT4: GPT35}
+    unrelated = check([row for row in rated() if row["model"] not in (row["judge"], family.get(row["judge"]))])
+    assert unrelated["verdict", "supports"].level == STOP
+    assert unrelated["verdict", "supports"].advice.startswith("let judges rate their own answers, or siblings'")
+    places = {name: place for place, name in enumerate(FIVE)}
+    parts = check([row for row in rated() if (places[row["model"]] - places[row["judge"]]) % 5 < 3])
+    assert ("missing", "own answers") not in parts
+    assert parts["missing", "pairs"].value == 10
+    for findings in (blind, unrelated, parts):
+        assert findings["missing", "complete blocks"].value == 1
+        assert not any(each.topic == "missing" and "ask the judges again" in each.advice for each in findings.values())
+
+
+def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
+    """8 of 100 prompts: the noise of the own cell alone makes a much larger bias of it than of the other judges' detectable."""
+    few = [row for row in rated(prompts=100) if row["model"] != GPT4 or int(row["prompt_id"][1:]) < 8]
+    findings = check(few)
+    named = findings["prompts", f"self-bias of {GPT4}"]
+    assert (named.value, named.level) == (8, WARNING)
+    assert named.words == f"the self-bias of {GPT4} rests on ratings of its own answers to 8 of 100 prompts"
+    assert f"a verdict on the self-bias of {GPT4} (8 of 100 prompts)" in words_of(findings, "verdict", "does not support")
+    assert [each.subject for each in findings.values() if each.topic == "prompts" and each.level == WARNING] == [
+        f"self-bias of {GPT4}"
+    ]
+    assert findings["prompts", "family-bias of GPT"].value == 100  # of GPT-3.5 Turbo by GPT-4o
+    for letter in "AC":
+        sizes = {judge: findings["detectable", f"{letter} {judge}"] for judge in FIVE}
+        assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
+        assert "its own answers are rated for 8 of 100 prompts" in sizes[GPT4].words
+
+
+def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
+    """Two of 40 prompts have 20 dimensions, the others one: (38 + 40)^2 / (38 + 800) prompts in effect."""
+    dimensions = [f"D{place:02}" for place in range(20)]
+    rows = [
+        row for row in rated(TWO, FIVE, dimensions=dimensions) if row["dimension"] == "D00" or row["prompt_id"] in ("p0", "p1")
+    ]
+    finding = check(rows)["prompts", f"self-bias of {GPT4}"]
+    assert (finding.value, finding.level) == (40, WARNING)
+    assert finding.words.endswith("to 40 of 40 prompts (as uneven as 7.3)")
+
+
+def test_prompts_nested_in_models_are_named(check):
+    place = {name: number for number, name in enumerate(FIVE)}
+    apart = check([row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 5 == place[row["model"]]])
+    assert apart["prompts", "nested in models"].value == 5
+    pairs = check([row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 2 == (row["model"] in TWO)])
+    finding = pairs["prompts", "nested in models"]
+    assert (finding.value, finding.level) == (2, WARNING)
+    assert finding.words.startswith(f"no prompt has answers of both {SONNET} and {GPT4} and {GPT35}, {LLAMA} and {MISTRAL}")
+    chained = [
+        row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 4 in (place[row["model"]], place[row["model"]] - 1)
+    ]
+    assert ("prompts", "nested in models") not in check(chained)
+    assert ("prompts", "nested in models") not in check(rated(FIVE, (GPT4,)))
+
+
+def nine(*, human=True, slopes=None, wide=None, shared=0.0):
+    """Ratings from 1 to 9 of nine judges and models, the later the better.
+
+    By judge, 1 by default: slopes, how widely it spreads the models; wide, the spread of its preferences over the usual one.
+    shared: spread of its preferences for families.
+    """
+    drawn, noise, slopes, wide = random.Random(1), random.Random(2), slopes or {}, wide or {}
+    liked = {(judge, model): wide.get(judge, 1.0) * drawn.gauss(0, 0.15) for judge in NINE for model in NINE}
+    families = {name: CONFIG["models"][name]["family"] for name in NINE}
+    of_family = {(judge, family): shared * drawn.gauss(0, 1) for judge in NINE for family in sorted({*families.values()})}
+
+    def given(judge, model, score, _):
+        mean = 4 + slopes.get(judge, 1.0) * (NINE.index(model) - 4) / 4 + (score - 3) / 2
+        mean += liked[judge, model] + of_family[judge, families[model]]
+        return min(9, max(1, round(mean + noise.gauss(0, 0.8))))
+
+    return [row if human else {**row, "gt": ""} for row in rated(NINE, NINE, prompts=60, rating=given)]
+
+
+def of_c(findings):
+    """The findings about what C takes for granted, by topic."""
+    subjects = {"additivity": "", "correlation": "model families"}
+    return {topic: each for (topic, subject), each in findings.items() if topic == "spread" or subjects.get(topic) == subject}
+
+
+def test_what_c_takes_for_granted_is_tested(check):
+    usual = of_c(check(nine(), scale=(1, 9)))
+    assert {each.level for each in usual.values()} == {"fine"}
+    wide = of_c(check(nine(wide={GPT4: 8.0}), scale=(1, 9)))["spread"]
+    assert (wide.subject, wide.level) == (GPT4, WARNING)
+    assert wide.words.startswith("residuals about the effects of judges and models vary by 0.092 for GPT-4o, by 0.0")
+    steep = of_c(check(nine(slopes={GPT4: 2.5}), scale=(1, 9)))["additivity"]
+    assert steep.level == WARNING
+    assert f"; {GPT4} 2." in steep.words
+    shared = of_c(check(nine(shared=0.4), scale=(1, 9)))["correlation"]
+    assert shared.level == WARNING
+
+
+def test_use_of_the_scale_without_human_scores(check):
+    findings = check(nine(human=False, slopes={GPT4: 2.0, LLAMA: 0.4}), scale=(1, 9))
+    slopes = {subject: each.value for (topic, subject), each in findings.items() if topic == "additivity" and subject}
+    assert set(slopes) == set(NINE)
+    assert slopes[GPT4] > 1.5 > 1.2 > max(value for judge, value in slopes.items() if judge != GPT4)
+    assert slopes[LLAMA] == min(slopes.values())
+    assert findings["additivity", ""].level == WARNING
+    assert "which include how good the models are" in findings["additivity", GPT4].words
+
+
+def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):
+    drawn = random.Random(5)
+    rows = rated(
+        prompts=300, dimensions=("Tone", "Wit"), rating=lambda judge, *_: drawn.randint(1, 5) if judge == LLAMA else None
+    )
+    findings = check(rows)
+    finding = findings["human scores", LLAMA]
+    assert finding.level == WARNING
+    assert abs(finding.value) < 0.1
+    assert "interval" in finding.words
+    assert (
+        "they account for nothing in its ratings, and its self-bias by A is no more than the difference between"
+        in finding.words
+    )
+    assert {findings["human scores", judge].level for judge in FIVE if judge != LLAMA} == {"fine"}
 
 
 def test_human_scores_that_do_not_vary(check):

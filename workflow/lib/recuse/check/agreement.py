@@ -21,7 +21,7 @@ UNLIKE = 1 / 3  # of the mean correlation of the other judges: an interval below
 MOST_PROMPTS = 500  # that are read, evenly spaced: of more, correlations are hardly known better
 NEAR = 1e-9  # scores no farther apart are equal
 FEWEST = 10  # sets of answers to one prompt that one judge rated, for a sign of swapped columns
-PANEL = -1  # in place of a judge's code
+PANEL = EVERY = -1  # in place of the code of a judge, or of a dimension
 HUMANS, OTHERS = "the human scores", "the other judges' ratings of the same answers"
 HIGH_IS_GOOD = "check that a high number means good in both: a scale may be reversed (11 - x)"
 WRONG_ROWS = (
@@ -35,7 +35,7 @@ class Correlation(NamedTuple):
 
     against: str  # HUMANS or OTHERS
     judge: str  # empty: the mean rating of an answer by all judges
-    dimension: str
+    dimension: str  # empty: a judge's ratings in all dimensions
     value: float
     low: float
     high: float
@@ -59,10 +59,13 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     computed = correlations(facts, connection, levels)
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
     among = {dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)] for dimension in levels.dimension}
+    for row in computed:
+        if row.against == HUMANS and row.judge and not row.dimension:
+            yield _of_followed(row)
     for dimension, row in of_panel.items():
         yield _of_panel(row, facts.names("judge"), among[dimension])
     against = HUMANS if of_panel else OTHERS
-    rows = [row for row in computed if row.judge and row.against == against]
+    rows = [row for row in computed if row.judge and row.dimension and row.against == against]
     for row in rows if len(facts.names("judge")) > 1 else ():
         others = [other.value for other in rows if other.dimension == row.dimension and other.judge != row.judge]
         yield _of_judge(row, others, of_panel.get(row.dimension))
@@ -93,6 +96,17 @@ def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | No
     elif panel is None or panel.high >= WEAK_PANEL:
         grade = WARNING if row.high < UNLIKE * mean else NOTE if row.high < WEAK_JUDGE else FINE
     return Finding("agreement", f"{row.judge}, {row.dimension}", words, row.value, grade, remedy, -row.value)
+
+
+def _of_followed(row: Correlation) -> Finding:
+    """The finding about a judge in all dimensions: whether the human scores account for anything in its ratings."""
+    words, level = f"{row.judge}'s ratings and the human scores {_words_of(row)}", FINE
+    if 0 <= row.high < WEAK_JUDGE or (row.low <= 0 <= row.high and row.value < WEAK_PANEL):
+        level, known = (WARNING, "they") if row.high < WEAK_JUDGE else (NOTE, "if not at all, they")
+        words += f": {known} account for nothing in its ratings, and its self-bias by A is no more than the difference between "
+        words += "its mean ratings of its own and of other answers"
+    advice = "do not take its self-bias by A as a gap to the human scores; read B and C"
+    return Finding("human scores", row.judge, words, row.value, level, advice, -row.value)
 
 
 def _words_of(row: Correlation) -> str:
@@ -136,19 +150,25 @@ def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[C
     places: dict[tuple, list[int]] = {}
     for place, key in enumerate(zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)):
         places.setdefault(key, []).append(place)
+        if key[0] == HUMANS and key[1] != PANEL:
+            places.setdefault((*key[:2], EVERY), []).append(place)
     of_group = {}
     for key, rows in places.items():
-        fitted = correlated(moments[:, rows])
+        prompts, prompt = np.unique(table["prompt"][rows], return_inverse=True)
+        sums = np.zeros((3, len(prompts)))
+        np.add.at(sums, (slice(None), prompt), moments[:, rows])
+        fitted = correlated(sums)
         if fitted is not None:
-            of_group[key] = (*fitted, int(table["n"][rows].sum()), len(rows))
-    kinds = [(who, judge_code == PANEL) for who, judge_code, _ in of_group]
+            of_group[key] = (*fitted, int(table["n"][rows].sum()), len(prompts))
+    kinds = [(who, judge_code == PANEL, place == EVERY) for who, judge_code, place in of_group]
     result = []
     for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
-        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL))
+        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL, place == EVERY))
         half = quantile(confidence, prompts - 1) * error
         low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
         name = "" if judge_code == PANEL else levels.judge[judge_code]
-        result.append(Correlation(who, name, levels.dimension[place], value, low, high, answers, prompts, confidence))
+        dimension = "" if place == EVERY else levels.dimension[place]
+        result.append(Correlation(who, name, dimension, value, low, high, answers, prompts, confidence))
     return result
 
 

@@ -38,12 +38,13 @@ HALF, LOWER, FARTHER = 0.5, 0.6, 0.3  # of the unit scale: the middle; a low max
 
 
 def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
-    """Report the share of missing ratings and the share of completions that every judge rated.
+    """Report the share of missing ratings and the share of completions that every judge of the model rated.
 
     A judge-model pair with any rating should have one for each prompt of the dimension. A rating without human score or length
     is not missing. spelt_twice: whether some name may have two spellings.
     """
-    ask_again = "ask the judges again for what is missing; the workflow's bounds.csv has fits to what all rated"
+    ask_again = "ask the judges again for what is missing, unless the design left it out; the workflow's bounds.csv has fits "
+    ask_again += "to what all rated"
     table, judged = facts.completeness, facts.judged
     rated = judged > 0
     counts = {"no row": int(table["absent"][rated].sum()), "no rating": int(table["missing_rating"][rated].sum())}
@@ -64,8 +65,14 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         every = len(judges) * len(models)
         words = f"{len(pairs)} of {every} pairs of a judge and a model have no rating: {enumerated(pairs, most=5)}"
         yield Finding("missing", "pairs", words, len(pairs), NOTE)
+    both = sorted({*judges} & {*models})
+    if both and not any((judge, judge) in rated_pairs for judge in both):
+        words = f"no judge rates its own answers, which other judges rate: {enumerated(both, most=5)}"
+        advice = "if this is the design, there is no self-bias to estimate; if not, look where these ratings were left out"
+        yield Finding("missing", "own answers", words, len(both), WARNING, advice, 2.0)
     share = facts.whole / facts.completions
-    words, advice = f"{percent(share)} of the completions were rated by every judge", SPELT if spelt_twice else ask_again
+    words = f"{percent(share)} of the completions were rated by every judge of the model"
+    advice = SPELT if spelt_twice else ask_again
     yield Finding("missing", "complete blocks", words, share, graded(1 - share, **NOT_WHOLE), advice)
 
 

@@ -1,16 +1,32 @@
 """What a check reads of a study (cells, completeness, counts of rows) and what it returns: findings in words, with advice."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from recuse.base.database import connect, files
 from recuse.base.tables import read_table
+from recuse.base.words import counted
 from recuse.data.cells import Cells, levels_of
 from recuse.data.study import Study
 
+NEARLY = 0.9  # of the prompts: with more in effect, their numbers of ratings are about equal
 COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")  # columns of completeness
+
+
+class Carriers(NamedTuple):
+    """Prompts whose rows carry a coefficient."""
+
+    prompts: int
+    effective: float  # (sum n)^2 / sum n^2 over the prompts, of n rows each (Carter, Schnepel and Steigerwald 2017)
+
+    def words(self, prompts: int) -> str:
+        """As in `8 of 100 prompts`, where the study has so many."""
+        uneven = f" (as uneven as {self.effective:.1f})" if self.effective < NEARLY * self.prompts else ""
+        return f"{self.prompts:,} of {counted(prompts, 'prompt')}{uneven}"
 
 
 @dataclass(frozen=True)
@@ -22,8 +38,10 @@ class Facts:
     prompts: int  # with a complete row
     shared: int  # ids of prompts that occur in several datasets
     with_length: int  # rows
-    whole: int  # completions (dimension, prompt, model) that every judge with a complete row in the dimension rated
+    whole: int  # completions (dimension, prompt, model) rated by every judge with a complete row of the model in the dimension
     completions: int
+    carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
+    apart: Sequence[Sequence[str]]  # sets of models that answer no prompt in common, smallest first; one set is normal
     imports: Mapping  # config's `import`, {} if the files have canonical columns
     named: Mapping[str, Sequence[str]]  # config's `families` of the study
 
@@ -106,18 +124,49 @@ def facts_of(
     prompts, with_length = map(int, connect().execute(query).fetchone())
     ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
     (shared,) = connect().execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)").fetchone()
-    return Facts(study, columns, prompts, shared, with_length, *_completions(study), imports or {}, named or {})
+    counts = *_completions(study), _carriers(study), _apart(study)
+    return Facts(study, columns, prompts, shared, with_length, *counts, imports or {}, named or {})
 
 
 def _completions(study: Study) -> tuple[int, int]:
-    """Numbers of completions: those that every judge of their dimension rated, and all."""
+    """Numbers of completions: those rated by every judge that rates the model in the dimension at all, and all."""
     levels, factors = levels_of(study.ratings[0]), study.cells().factors
-    completion, dimension = levels.sql_without("judge"), levels.sql_place("dimension", "completion")
+    completion = levels.sql_without("judge")
+    dimension, model = (levels.sql_place(axis, "completion") for axis in ("dimension", "model"))
     rated = f"select {completion} as completion, count(*) as judges from {files(study.ratings)} group by completion, prompt"
-    query = f"select {dimension} as dimension, judges, count(*) from ({rated}) group by dimension, judges"
-    due = {name: len(np.unique(factors["judge"][factors["dimension"] == name])) for name in np.unique(factors["dimension"])}
-    counts = [(judges == due[levels.dimension[place]], count) for place, judges, count in connect().execute(query).fetchall()]
+    query = f"select {dimension}, {model}, judges, count(*) from ({rated}) group by all"
+    pairs = zip(factors["dimension"].tolist(), factors["model"].tolist(), factors["judge"].tolist(), strict=True)
+    due = Counter((dimension, model) for dimension, model, _ in set(pairs))
+    rows = connect().execute(query).fetchall()
+    counts = [(judges == due[levels.dimension[of], levels.model[model]], count) for of, model, judges, count in rows]
     return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
+
+
+def _carriers(study: Study) -> dict[tuple[str, str], Carriers]:
+    """The prompts that carry each bias: with ratings of own answers, or of a sibling's."""
+    factors, levels = study.cells().factors, levels_of(study.ratings[0])
+    related = factors["judge_family"] == factors["model_family"]
+    kinds = zip(*(factors[name][related].tolist() for name in ("judge", "model", "judge_family")), strict=True)
+    keys = [("self_bias", judge) if judge == model else ("family_bias", family) for judge, model, family in kinds]
+    terms = sorted(set(keys))
+    if not terms:
+        return {}
+    codes = levels.code_of(factors)[related].tolist()
+    places = ", ".join(f"({code}, {terms.index(key)})" for code, key in zip(codes, keys, strict=True))
+    counts = f"""
+        select term, prompt, count(*)::double as n from {files(study.ratings)}
+        join (values {places}) as carried(group_code, term) using (group_code) group by all"""
+    query = f"select term, count(*), sum(n) ^ 2 / sum(n * n) from ({counts}) group by term order by term"
+    return {terms[term]: Carriers(*numbers) for term, *numbers in connect().execute(query).fetchall()}
+
+
+def _apart(study: Study) -> list[list[str]]:
+    levels, linked = levels_of(study.ratings[0]), []
+    answered = f"select prompt, list_sort(list(distinct {levels.sql_place('model')})) as models from {files(study.ratings)}"
+    for (models,) in connect().execute(f"select distinct models from ({answered} group by prompt)").fetchall():
+        joined = [of for of in linked if not of.isdisjoint(models)]
+        linked = [of for of in linked if of.isdisjoint(models)] + [set(models).union(*joined)]
+    return sorted((sorted(levels.model[place] for place in of) for of in linked), key=lambda names: (len(names), names))
 
 
 STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first, like TOPICS
@@ -130,6 +179,9 @@ TOPICS = [
         "range",
         "one value",
         "prompts",
+        "spread",
+        "additivity",
+        "correlation",
         "estimable",
         "human scores",
         "own ratings missing",

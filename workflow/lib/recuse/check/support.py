@@ -7,15 +7,17 @@ this to find it. The verdict sums up what the ratings support, and what they do 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding, graded
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
-from recuse.inference.idiosyncrasy import NO_SLOPE
+from recuse.inference.idiosyncrasy import NO_SLOPE, cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
+from recuse.inference.preconditions import Preconditions
 from recuse.inference.reliability import Reliability
 from recuse.model.design import NO_ROWS, terms_of
 from recuse.model.estimable import fitted_to, not_estimable, slices_of
@@ -46,6 +48,13 @@ TIED_TO = {  # quantity -> what a bias cannot be distinguished from, for all ter
 }
 FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
+ANSWERS = {"self_bias": "its own answers", "family_bias": "siblings' answers"}
+LEAST = 0.001  # p-value that is written
+DOUBTED, REJECTED = 0.05, 0.01  # p-values of what C takes for granted: below, a note, and a warning
+CORRELATED = {
+    "model": "a judge's residuals on two models of one family",
+    "judge": "the residuals of two judges of one family on one model",
+}
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 
 
@@ -154,6 +163,9 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     controls += [(reliable, "correction for measurement error in the human scores", "unknown reliability")] if scored else []
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
+    for (quantity, term), of in facts.carriers.items():
+        if quantity == "self_bias" and of.effective < FEW <= facts.prompts:
+            lacking.append(f"a verdict on the self-bias of {term} ({of.words(facts.prompts)})")
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
     # What the most sensitive judge's test is likely to find.
@@ -168,6 +180,8 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
             advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
             advice = "name judges and models alike (`ids` of a model in config), and let judges rate their own answers"
+            if {*facts.names("judge")} & {*facts.names("model")}:
+                advice = "let judges rate their own answers, or siblings': without these ratings there is no bias to estimate"
         else:
             options = (ADVICE.get(reason, OTHERS[letter]) for (letter, _, _), reason in terms.items())
             advice = next(filter(None, options))
@@ -199,13 +213,66 @@ def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]
 
 
 def prompts(facts: Facts) -> Iterator[Finding]:
-    """Count the prompts of each dimension."""
+    """Count the prompts of each dimension, and those that carry each self- and family-bias; report prompts nested in models."""
     advice = f"add prompts, {FEW} or more: intervals are over prompts drawn anew, and too short with few"
     for dimension in facts.names("dimension"):
         number = int(facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max())
         words = f"{dimension} has {counted(number, 'prompt')}"
         words += ", which says nothing about other prompts" if number == 1 else ""
         yield Finding("prompts", dimension, words, number, WARNING if number < FEW else FINE, advice, 1 / number)
+    for (quantity, term), of in facts.carriers.items():
+        level = WARNING if of.effective < FEW <= facts.prompts else FINE
+        words = f"the {QUANTITY[quantity]} of {term} rests on ratings of {ANSWERS[quantity]} to {of.words(facts.prompts)}"
+        advice = "take its estimates as uncertain, whatever their errors, and have more of these answers rated"
+        yield Finding("prompts", f"{QUANTITY[quantity]} of {term}", words, of.prompts, level, advice, 1 / of.effective)
+    if len(facts.apart) > 1:
+        first, *others = facts.apart
+        words = f"no prompt has answers of both {enumerated(first, most=5)} and {enumerated([*chain(*others)], most=5)}"
+        words += ": a judge's preference for a model cannot be distinguished from one for its prompts"
+        advice = "let all models answer the same prompts"
+        yield Finding("prompts", "nested in models", words, len(facts.apart), WARNING, advice, 1.0)
+
+
+def preconditions(facts: Facts) -> Iterator[Finding]:
+    """Report whether C's unrelated cells are as it takes them: of one spread, with effects that add, and independent."""
+    ((_, moments),) = slices_of(EQUATION, facts.study)
+    scored = facts.cells.has_reference
+    tested = Preconditions(cell_means(moments, reference=scored))
+    if (spread := tested.spread()) is not None:
+        widest, others = spread.widest, sorted(sd for judge, sd in spread.of_judge.items() if judge != spread.widest)
+        words = f"residuals about the effects of judges and models vary by {spread.of_judge[widest]:.3f} for {widest}, by "
+        words += f"{others[0]:.3f} to {others[-1]:.3f} for the other judges ({_p(spread.p_value)} if all are alike)"
+        advice = f"C takes one spread for all: take a self-bias of {widest} by C as unproven unless its randomisation agrees"
+        yield Finding("spread", widest, words, spread.ratio, _level_of(spread.p_value), advice, 1 - spread.p_value)
+    if (additive := tested.additivity()) is not None:
+        steep, flat = (choose(additive.slopes, key=additive.slopes.get, default="") for choose in (max, min))
+        words = f"judges spread the models alike: F({additive.df[0]}, {additive.df[1]}) = {additive.f:.2f}, "
+        words += f"{_p(additive.p_value)} (Mandel); {_p(additive.tukey_p_value)} (Tukey)"
+        if (level := _level_of(additive.p_value)) != FINE:
+            words = words.replace("alike", "unlike one another", 1)
+        if steep != flat:
+            words += f"; {steep} {additive.slopes[steep]:.1f} times as widely as the others, {flat} {additive.slopes[flat]:.1f}"
+        advice = "take a self-bias by C as unproven where the judge's own model is among the best or worst: "
+        advice += "it may be the judge's use of the scale"
+        yield Finding("additivity", "", words, additive.f, level, advice, 1 - additive.p_value)
+        for judge, slope in additive.slopes.items():
+            words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
+            words += "" if scored else ", as far as their mean ratings show, which include how good the models are"
+            yield Finding("additivity", judge, words, slope)
+    for side, of in CORRELATED.items():
+        if (shared := tested.correlation(side)) is not None:
+            words = f"{of} correlate at {shared.value:.2f}, where independent ones would at {shared.expected:.2f} "
+            words += f"({_p(shared.p_value)})"
+            advice = "take family-biases, and self-biases in large families, as less certain than C says"
+            yield Finding("correlation", f"{side} families", words, shared.value, _level_of(shared.p_value), advice)
+
+
+def _p(p_value: float) -> str:
+    return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
+
+
+def _level_of(p_value: float) -> str:
+    return graded(1 - p_value, note=1 - DOUBTED, warning=1 - REJECTED)
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
@@ -260,18 +327,19 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
         return
-    advice = "trust a self-bias by A only if C confirms it"
     if not _detecting(power, "C"):
-        advice = "do not take a self-bias by A as proven"
-        words = "ordinary preference cannot be estimated from these ratings; detectable sizes are as if the judges had none"
-        more = "add judges and models of other families, so that C can be estimated"
+        words = "ordinary preference cannot be estimated from these ratings: detectable sizes are as if the judges had none, "
+        words += "and how often A finds a self-bias that is not there is unknown"
+        more = "do not take a self-bias by A as proven; add judges and models of other families, so that C can be estimated"
         yield Finding("ordinary preference", "not known", words, None, WARNING, more, 1.0)
+        return
     nominal = 1 - confidence
     shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
     words = (
         f"without any self-bias, the {percent(nominal)} test of A would find one in {shares} of studies like this (estimated), "
         "because of ordinary preference and measurement error in the human scores"
     )
+    advice = "trust a self-bias by A only if C confirms it"
     yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
 
 
@@ -300,6 +368,9 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
         elif value > self_bias:
             number = float(f"{row['prompts_needed']:.2g}")
             needed, advice = f"; {self_bias:g} would take about {number:,.0f} prompts", "add prompts"
+        if value > self_bias and 2 * facts.carriers["self_bias", judge].prompts < facts.prompts:
+            needed = f"; its own answers are rated for {facts.carriers['self_bias', judge].words(facts.prompts)}"
+            advice = "have its answers to the other prompts rated"
         words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
         words += f" with {percent(wanted)} power (estimated){needed}"
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE

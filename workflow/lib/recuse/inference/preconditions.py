@@ -1,7 +1,8 @@
 """What estimand C takes for granted of the unrelated cells, tested: judges of one spread, effects that add, independent cells.
 
-The residuals are those of mean_jm = a_j + c_m on the unrelated cells, each as one observation. Tests by simulation draw normal
-cells of one spread and put them through the same fit: p = (1 + #{draws at least as large}) / (1 + draws).
+The residuals are those of mean_jm = a_j + c_m on the unrelated cells, each as one observation, without cells of so few rows
+that they vary more by chance alone. Tests by simulation draw normal cells of one spread and put them through the same fit:
+p = (1 + #{draws at least as large}) / (1 + draws).
 """
 
 import math
@@ -15,6 +16,7 @@ from recuse.inference.idiosyncrasy import AdditiveFit, CellMeans
 from recuse.model.least_squares import ALONE, NEGLIGIBLE, inverted
 
 DRAWS = 999
+FEWER = 0.5  # of the median cell's rows
 VANISHING = 1e-9  # of the largest: a smaller column, or singular value, is rounding
 
 
@@ -56,7 +58,8 @@ class Preconditions:
 
     def __init__(self, cells: CellMeans, *, seed: int = 0, draws: int = DRAWS) -> None:
         """draws: simulated tables, on which the p-values of spread and correlations rest."""
-        unrelated, names = cells.is_unrelated, ("judge", "model", "judge_family", "model_family")
+        enough = cells.n >= FEWER * np.median(cells.n) if len(cells.n) else cells.n > 0
+        unrelated, names = cells.is_unrelated & enough, ("judge", "model", "judge_family", "model_family")
         self._names = {name: getattr(cells, name)[unrelated] for name in names}
         self._mean, self._seed, self._draws = cells.mean[unrelated], seed, draws
         self._fit = AdditiveFit(self._names["judge"], self._names["model"], np.ones(len(self._mean), dtype=bool))

@@ -44,6 +44,12 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     assert len(rows) == 13
     assert (np.abs(result.estimate[places] - estimate) / error).max() < 0.07
     np.testing.assert_allclose(result.std_error[places], error, rtol=0.003)
+    # The published study has HC0, as in Equation 1: R's own errors of that differ from R's classical ones by the same factors.
+    ratio = fit_gam(cells, terms, covariance="HC0").std_error[places] / error
+    assert (ratio.min(), ratio.max()) == pytest.approx((0.33, 1.22), abs=0.005)
+    lines = {row["term"]: row for row in csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open())}
+    of_lines = [float(lines[row["term"]]["std.error"]) / float(lines[row["term"]]["se_classical"]) for row in rows]
+    np.testing.assert_allclose(ratio, of_lines, rtol=0.1)
     intercepts = named(terms, result.estimate, "intercept")
     first = float(golden["(Intercept)"]["estimate"])  # mgcv, too, has curves with mean 0 beside the intercepts
     assert intercepts["Claude 3 Sonnet"] == pytest.approx(first, abs=1e-4)

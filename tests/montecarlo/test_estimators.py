@@ -124,6 +124,26 @@ def test_errors_of_few_prompts():
     assert value(rows, estimator="A_max_t", **several)["value"] == pytest.approx(0.1, abs=0.05)
 
 
+def test_estimators_answer_the_tests_that_they_declare():
+    rows = tried(list(ESTIMATORS), replicates=3, **PAPER, length_preference=0.05, missing=0.1, reliability=0.8, preference=0.02)
+    for name, estimator in ESTIMATORS.items():
+        tests = {
+            row["term"]: row["value"]
+            for row in rows
+            if row["estimator"] == name
+            and row["quantity"] == "self_bias"
+            and row["statistic"] == "rejected"
+            and row["term"] in ("", ALL_JUDGES)
+        }
+        answered = {
+            row["term"]: row["value"]
+            for row in rows
+            if row["estimator"] == name and row["quantity"] == "self_bias" and row["statistic"] == "answered"
+        }
+        assert set(tests) == set(answered) == set(estimator.tests), name
+        assert set(answered.values()) <= {1}, name
+
+
 def of_worlds(path, *names, **dials):
     """The table of worlds of one grid, as read."""
     rows = [{"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from recuse.inference.idiosyncrasy import CellMeans, IdiosyncrasyDesign, cell_means
+from recuse.inference.idiosyncrasy import IdiosyncrasyDesign
+from recuse.inference.judge_model import CellMeans, cell_means
 from recuse.inference.power import (
     BY_MODEL,
     NEVER,

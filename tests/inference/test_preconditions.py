@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.api import OLS
 
-from recuse.inference.idiosyncrasy import CellMeans, cell_means
+from recuse.inference.judge_model import CellMeans, cell_means
 from recuse.inference.preconditions import Preconditions
 from recuse.model.estimable import slices_of
 from recuse.model.spec import Spec

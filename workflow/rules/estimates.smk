@@ -172,7 +172,7 @@ rule estimands:
         **STUDY,
         code=code_of("estimands.py"),
     output:
-        **tables("idiosyncrasy", "residuals", "identifiability"),
+        **tables("idiosyncrasy", "pooled", "residuals", "identifiability"),
     log:
         "results/{study}/logs/estimands.log",
     benchmark:

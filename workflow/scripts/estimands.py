@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import IDENTIFIABILITY, IDIOSYNCRASY, RESIDUALS, write_table
+from recuse.base.tables import IDENTIFIABILITY, IDIOSYNCRASY, POOLED, RESIDUALS, write_table
 from recuse.data.study import Study
 from recuse.inference.identifiability import identifiability, identifiability_of_idiosyncrasy
-from recuse.inference.idiosyncrasy import idiosyncrasy_rows, residual_rows
+from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows, residual_rows
 from recuse.model.estimable import estimable_specs, sliced_by
 
 
@@ -24,13 +24,16 @@ def estimands(
     tables = Study(study, cells, ratings)
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
-    drawn = {"confidence": confidence, "seed": seed, "draws": settings["assignments"]}
-    idiosyncrasy = [row for spec in compared for row in idiosyncrasy_rows(spec, tables, **drawn)]
-    preferences = [row for spec in compared for row in residual_rows(spec, tables, confidence=confidence)]
+    drawn = {"seed": seed, "draws": settings["assignments"]}
+    slices = [each for spec in compared for each in idiosyncrasies(spec, tables, **drawn)]
     identified = [row for spec in fitted for row in identifiability(spec, tables)]
     identified += [row for spec in compared for row in identifiability_of_idiosyncrasy(spec, tables)]
-    write_table(outputs["idiosyncrasy"], IDIOSYNCRASY, idiosyncrasy, study=study)
-    write_table(outputs["residuals"], RESIDUALS, preferences, study=study)
+    for name, columns, rows in (
+        ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),
+        ("pooled", POOLED, pooled_rows),
+        ("residuals", RESIDUALS, residual_rows),
+    ):
+        write_table(outputs[name], columns, rows(slices, confidence=confidence), study=study)
     write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
 
 

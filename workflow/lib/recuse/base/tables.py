@@ -59,8 +59,13 @@ MULTIPLICITY = columns(
     "holm_p_value bh_p_value max_t_p_value simultaneous_ci_low simultaneous_ci_high replicates",
 )
 IDIOSYNCRASY = columns(
-    "study spec slice estimand quantity term",
-    "estimate std_error df ci_low ci_high p_value randomisation_p_value draws cells reason",
+    "study spec slice estimand method quantity term",
+    "estimate std_error df ci_low ci_high p_value shrunk shrunk_std_error",
+    "randomisation_p_value draws cells reason note",
+)
+POOLED = columns(
+    "study spec slice estimand quantity left_out weight biases",
+    "estimate std_error df ci_low ci_high p_value tau tau_ci_low tau_ci_high reason",
 )
 RESIDUALS = columns("study spec slice estimand judge model relation residual std_error df band n reason")
 IDENTIFIABILITY = columns(

@@ -48,7 +48,7 @@ TABLES: dict[str, Applies] = {
     "imported": import_of,
     "claims": is_of_the_paper,
     "scorecard": is_of_the_paper,
-    **dict.fromkeys(("multiplicity", "idiosyncrasy", "residuals", "identifiability"), of_ratings),
+    **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
     **dict.fromkeys(("sensitivity", "bounds", "leaderboard", "ppi", "power", "conclusions"), of_ratings),
 }

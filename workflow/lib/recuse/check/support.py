@@ -15,7 +15,7 @@ from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding, graded
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
-from recuse.inference.idiosyncrasy import NO_SLOPE, cell_means
+from recuse.inference.judge_model import NO_SLOPE, cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.preconditions import Preconditions
 from recuse.inference.reliability import Reliability

@@ -6,166 +6,59 @@ idiosyncratic preference. A self-bias is the part of a judge's own cell that thi
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.base.words import counted
 from recuse.data.study import Study
+from recuse.inference.judge_model import UNRELATED, AdditiveFit, CellMeans, cell_means, tables_of_slices
+from recuse.inference.mixed import MixedFit, Pooled, Table, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS, NO_SLICE
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import ALONE, determined, inverted, quantile, wald_columns, wald_p_value
-from recuse.model.spec import C, Spec
+from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
+from recuse.model.spec import BIASES, C, Spec
 
-SELF, FAMILY, UNRELATED = "self", "family", "unrelated"  # the relation of a cell's model to its judge
-NO_SLOPE = "not estimable: the human score does not vary within any dimension and model that this judge rates"
 NO_CELL = "not estimable: no cell that is neither self nor family is of {what}"
 NOT_LINKED = "not estimable: cells that are neither self nor family do not link judge and model of {what}"
 NO_OTHER = "not estimable: no other cells that are neither self nor family link judge {judge} and model {model}"
 NO_ASSIGNMENT = "no randomisation: cells that are neither self nor family do not give each judge another model"
+NO_VARIATION = 1e-10  # an additive spread below it is rounding
 NO_SPREAD = "not estimable: the cells that are neither self nor family leave no residual"
 BATCH, BATCHES = 20_000, 50  # assignments drawn at a time, and how often at most: few may hit the cells that they must
 SINGULAR = 1e-9  # smallest eigenvalue: below it, the remaining cells do not identify all that are assigned
 DRAWS = 10_000
+MIXED, ADDITIVE = METHODS = ("mixed", "additive")  # of the gaps: the mixed model, or one spread and effects that add
+LEAST_PROMPTS, LEAST_MODELS = 10, 3  # of a judge's own cell, and of other families: with fewer, nothing is concluded
+FEW_PROMPTS = "cannot be told: {words}, fewer than {least}"
+FEW_MODELS = "cannot be told: the judge rates {words} of other families, too few to show how much its preferences vary"
+ALONE_POOLED = "not estimable: fewer than two biases to pool"
+DESCRIPTIVE = "randomisation is descriptive: its p-value cannot be below {least:.2f}"
 
 
-@dataclass(frozen=True)
-class CellMeans:
-    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
+def draw_assignments(
+    place: np.ndarray, leftover: np.ndarray, families: tuple[np.ndarray, np.ndarray], *, draws: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw assignments of each family's judges to models of one other family; fewer than `draws` if few are possible.
 
-    judge: np.ndarray  # (cells,) of str, as are the next three
-    model: np.ndarray
-    judge_family: np.ndarray
-    model_family: np.ndarray
-    mean: np.ndarray  # (cells,) in points of the unit scale
-    n: np.ndarray  # (cells,) rows
-    without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
-
-    @property
-    def is_self(self) -> np.ndarray:
-        """Cells of a judge's own answers, (cells,) of bool."""
-        return self.judge == self.model
-
-    @property
-    def is_family(self) -> np.ndarray:
-        """Cells of a judge and another model of its family, (cells,) of bool."""
-        return (self.judge_family == self.model_family) & ~self.is_self
-
-    @property
-    def is_unrelated(self) -> np.ndarray:
-        """Cells of a judge and a model of another family, (cells,) of bool."""
-        return self.judge_family != self.model_family
-
-    @property
-    def relation(self) -> np.ndarray:
-        """SELF, FAMILY or UNRELATED, (cells,) of str."""
-        return np.select([self.is_self, self.is_family], [SELF, FAMILY], UNRELATED)
-
-
-def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
-    """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
-
-    The covariates are the human score, unless `reference` is False, and the length, if there is one. b_j is the least-squares
-    slope of judge j within its dimension x model cells, and so free of the judge's preferences. The effects of dimensions,
-    common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
-    dimension, weighted by rows; their mean over rows is 0.
-    """
-    factors = moments.factors
-    names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
-    kinds, first, place = np.unique(names, axis=0, return_index=True, return_inverse=True)
-    sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
-    np.add.at(sums, place, moments.tensor[:, 0, 0])
-    if not reference:
-        sums = np.delete(np.delete(sums, REFERENCE, axis=1), REFERENCE, axis=2)
-    judges, judge = np.unique(kinds[:, 0], return_inverse=True)
-    slopes, is_determined = _slopes_within(sums, judge, len(judges))
-    n, kept = sums[:, 0, 0], is_determined[judge]
-    adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes[judge])
-    cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
-    mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
-    group = first[kept][np.unique(cell, return_index=True)[1]]
-    families = (factors[name][group] for name in ("judge_family", "model_family"))
-    without_slope = {str(name): NO_SLOPE for name in judges[~is_determined]}
-    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope)
-
-
-def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,).
-
-    sums: (kinds, v, v) over u = (1, rating, covariates...).
-    """
-    centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
-    # What does not vary within a kind leaves rounding of 0.
-    centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
-    total = np.zeros((judges, *centred.shape[1:]))
-    np.add.at(total, judge, centred)
-    slopes = np.zeros((judges, total.shape[1] - 1))
-    is_determined = np.full(judges, not slopes.shape[1])  # without covariates nothing is left to determine
-    for place, product in enumerate(total):
-        if product[1:, 1:].any():
-            inverse, null = inverted(product[1:, 1:])
-            slopes[place], is_determined[place] = inverse @ product[1:, 0], determined(null).all()
-    return slopes, is_determined
-
-
-def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray) -> np.ndarray:
-    """Means over rows of `values` less the effects of dimensions, (cells,); the arguments are (kinds,)."""
-    _, level = np.unique(dimension, return_inverse=True)
-    rows = np.bincount(cell, n)
-    dummies = (level[:, None] == np.arange(level.max(initial=-1) + 1)).astype(float)
-    dummies -= np.average(dummies, axis=0, weights=n) if len(n) else 0.0
-    sums = np.zeros((len(rows), dummies.shape[1]))
-    np.add.at(sums, cell, dummies * n[:, None])
-    within = dummies - (sums / rows[:, None])[cell]
-    centred = values - (np.bincount(cell, values * n) / rows)[cell]
-    effects = np.linalg.lstsq(within * np.sqrt(n)[:, None], centred * np.sqrt(n), rcond=1e-10)[0]
-    return np.bincount(cell, (values - dummies @ effects) * n) / rows
-
-
-class AdditiveFit:
-    """Least squares of mean_jm = a_j + c_m on the `fitted` cells, each as one observation."""
-
-    def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
-        """judge, model: (cells,) of str; fitted: (cells,) of bool."""
-        rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
-        gram = rows[fitted].T @ rows[fitted]
-        inverse, null = inverted(gram)
-        self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
-        # (terms, fitted cells): times the means of the fitted cells, the shortest effects that fit them.
-        self.inverse = inverse @ rows[fitted].T
-        # (terms, directions) in which effects can move without changing the fit, for columns of length 1.
-        self.free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]
-
-    @property
-    def df(self) -> int:
-        """Fitted cells less the rank of the fit."""
-        return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
-
-    @property
-    def leftover(self) -> np.ndarray:
-        """M = I - H of the fitted cells, (fitted cells, fitted cells): times their means, the residuals."""
-        return np.eye(int(self.fitted.sum())) - self.rows[self.fitted] @ self.inverse
-
-    def determined(self, sums: np.ndarray) -> np.ndarray:
-        """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""
-        return determined(sums @ self.free)
-
-
-def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw assignments of a model to each judge, none twice, uniformly; fewer than `draws`, or none, where few are possible.
-
-    Returns places of the assigned cells among those of the fit, (draws, judges), and weights: the weighted sum of their
-    residuals is their mean residual from a fit without them over its standard error, times the sd of a cell. Residuals from a
-    fit without a set T are M_TT^-1 e_T; their mean has the variance 1' M_TT^-1 1 / |T|^2 times that of a cell.
-    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M of the fit.
+    No two families of judges have the same family of models; each judge has any of its models. Returns places of the assigned
+    cells among those of the fit, (draws, judges), and weights: the weighted sum of their residuals is their mean residual from
+    a fit without them over its standard error, times the sd of a cell. Residuals from a fit without a set T are M_TT^-1 e_T;
+    their mean has the variance 1' M_TT^-1 1 / |T|^2 times that of a cell.
+    place: (judges, models) of each cell among those of the fit, -1 where there is none. leftover: M of the fit. families: codes
+    of the judges', (judges,), and of the models', (models,).
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
-    judges, models = place.shape
-    batches, count = [np.empty((0, judges), dtype=np.int64)], 0
-    for _ in range(BATCHES if draws and 0 < judges <= models and (place >= 0).any(axis=1).all() else 0):
-        order = generator.permuted(np.tile(np.arange(models), (BATCH, 1)), axis=1)[:, :judges]
-        cells = place[np.arange(judges), order]
+    of_judge, of_model = families
+    names = np.unique(of_model)
+    batches, count = [np.empty((0, len(place)), dtype=np.int64)], 0
+    for _ in range(BATCHES if draws and assignments_of(of_judge, of_model) else 0):
+        order = generator.permuted(np.tile(names, (BATCH, 1)), axis=1)
+        order = order[((order != names) | ~np.isin(names, of_judge)).all(axis=1)]  # no family its own
+        wanted = order[:, np.searchsorted(names, of_judge)]  # (batch, judges) of families
+        chance = generator.random((*wanted.shape, len(of_model))) * (of_model == wanted[..., None])
+        cells = place[np.arange(len(place)), chance.argmax(axis=2)]
         cells = cells[(cells >= 0).all(axis=1)]
         if len(cells):
             blocks = leftover[cells[:, :, None], cells[:, None, :]]
@@ -180,6 +73,19 @@ def draw_assignments(place: np.ndarray, leftover: np.ndarray, *, draws: int, see
     return cells, solved / np.sqrt(solved.sum(axis=1, keepdims=True))
 
 
+def assignments_of(of_judge: np.ndarray, of_model: np.ndarray) -> int:
+    """In how many ways each family of judges can have another family of models, and no two the same.
+
+    >>> assignments_of(np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3]))
+    9
+    """
+    models, judges = len(np.unique(of_model)), len(np.unique(of_judge))
+    signed = (
+        (-1) ** fixed * math.comb(judges, fixed) * math.perm(models - fixed, judges - fixed) for fixed in range(judges + 1)
+    )
+    return sum(signed) if 0 < judges <= models else 0
+
+
 @dataclass(frozen=True)
 class ExcessPreference:
     """The gap of some cells to what the unrelated cells predict: a contrast of the means and, once tested, its numbers."""
@@ -191,7 +97,7 @@ class ExcessPreference:
     reason: str = ""  # why there is no gap, or no error
     estimate: float = math.nan
     std_error: float = math.nan
-    df: int = 0
+    df: float = 0
     p_value: float = math.nan  # by t
     randomisation_p_value: float = math.nan
     draws: int = 0  # cells or assignments that the randomisation uses
@@ -215,16 +121,18 @@ class IdiosyncrasyDesign:
         self._alone = {judge: self._with_own_cell(judge) for judge in judges} if draws else {}
         estimable = cells.is_self & np.isin(cells.judge, judges)
         self._mean = self._target("self_bias", ALL_JUDGES, estimable) if estimable.any() else None
-        self._assigned, self._weights = draw_assignments(self._places(judges), self._leftover, draws=draws, seed=seed)
+        self._families = self._family_codes(judges)
+        place = self._places(judges)
+        self._assigned, self._weights = draw_assignments(place, self._leftover, self._families, draws=draws, seed=seed)
 
     def test(self, mean: np.ndarray) -> list[ExcessPreference]:
         """Estimate and test all gaps of these means, (cells,): judges, families, and the mean over judges.
 
         The randomisation p-value of a judge is the share of its own and unrelated cells whose studentised leave-one-out
         residual, of an additive fit to the unrelated cells and the own one, is at least as large as the own one's:
-        (1 + #) / (1 + cells). That of all judges is the share of random assignments of a model to each judge, in unrelated
-        cells only, whose mean gap, each from a fit without them and over its standard error, is at least as large as the own
-        cells': (1 + #) / (1 + draws).
+        (1 + #) / (1 + cells). That of all judges is the share of random assignments, as by `draw_assignments`, whose mean gap,
+        from a fit without their cells and over its standard error, is at least as large as that of the own cells:
+        (1 + #) / (1 + draws).
         """
         spread = self.spread(mean)
         tests = [
@@ -266,7 +174,7 @@ class IdiosyncrasyDesign:
         if target.reason:
             return target
         gap, error = float(target.contrast @ mean), spread * float(np.linalg.norm(target.contrast))
-        if not error > 1e-10:
+        if not error > NO_VARIATION:
             return replace(target, estimate=gap, reason=NO_SPREAD)
         numbers = {"estimate": gap, "std_error": error, "df": self.df, "p_value": wald_p_value(gap, error, self.df)}
         return replace(target, **numbers, randomisation_p_value=randomised[0], draws=randomised[1])
@@ -308,6 +216,20 @@ class IdiosyncrasyDesign:
         judges, models = self.cells.judge[places], self.cells.model[places]
         return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 
+    def note(self, gap: ExcessPreference, confidence: float) -> str:
+        """That the randomisation p-value of a gap can never be as small as the level, or ""."""
+        ways = assignments_of(*self._families) if gap.term == ALL_JUDGES else gap.draws
+        is_descriptive = gap.draws and 1 / (1 + ways) > 1 - confidence + NO_VARIATION
+        return DESCRIPTIVE.format(least=1 / (1 + ways)) if is_descriptive else ""
+
+    def _family_codes(self, judges: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the families of some judges, (judges,), and of all models, (models,)."""
+        cells = self.cells
+        family = dict(zip(cells.model.tolist(), cells.model_family.tolist(), strict=True))  # the judges are models
+        names = sorted(set(family.values()))
+        codes = {name: names.index(of) for name, of in family.items()}
+        return tuple(np.array([codes[name] for name in among], dtype=int) for among in (judges, sorted(family)))
+
     def _places(self, judges: list[str]) -> np.ndarray:
         """Places of the unrelated cells among those of the fit, (judges, models), of some judges; -1 where there is none."""
         models, unrelated = np.unique(self.cells.model), self.cells.is_unrelated
@@ -327,57 +249,181 @@ def _rank(places: np.ndarray, leftover: np.ndarray, of_judge: np.ndarray, mean: 
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 
 
-def idiosyncrasy_designs(
-    spec: Spec, study: Study, *, seed: int = 0, draws: int = 0
-) -> Iterator[tuple[dict, IdiosyncrasyDesign | None]]:
+def idiosyncrasy_designs(spec: Spec, study: Study) -> Iterator[tuple[dict, IdiosyncrasyDesign | None]]:
     """Yield the columns that name each slice of a spec, and its design, None without rows; the spec's terms do not matter.
 
     Without human scores, cell means are of the ratings less the effects of dimensions alone.
     """
     for label, moments in slices_of(spec, study):
-        design = None
-        if len(moments.n):
-            design = IdiosyncrasyDesign(cell_means(moments, reference=study.has_human_scores), seed=seed, draws=draws)
+        design = IdiosyncrasyDesign(cell_means(moments, reference=study.has_human_scores)) if len(moments.n) else None
         yield {"spec": spec.name, "slice": label, "estimand": C}, design
 
 
-def idiosyncrasy_rows(spec: Spec, study: Study, *, confidence: float, seed: int, draws: int = DRAWS) -> Iterator[dict]:
-    """Yield the gaps beyond ordinary preference, of a least-squares spec's rows, slices and covariates."""
-    for where, design in idiosyncrasy_designs(spec, study, seed=seed, draws=draws):
-        if design is None:
-            yield {**where, "reason": NO_SLICE}
-            continue
-        for gap in design.test(design.cells.mean):
-            row = {**where, "quantity": gap.quantity, "term": gap.term, "cells": gap.cells, "reason": gap.reason}
-            if not gap.reason:
-                row |= wald_columns(gap.estimate, gap.std_error, df=gap.df, confidence=confidence)
-                row |= {"randomisation_p_value": gap.randomisation_p_value, "draws": gap.draws}
-                row |= {"reason": NO_ASSIGNMENT} if gap.term == ALL_JUDGES and not gap.draws else {}
-            yield row
+class Idiosyncrasy:
+    """Both methods on one slice: the mixed model, and one spread with effects that add."""
+
+    def __init__(self, where: dict, cells: CellMeans | None, *, seed: int = 0, draws: int = 0) -> None:
+        """where: columns that name the slice; cells: with sampling variances, None without rows."""
+        self.where, self.cells = where, cells
+        if cells is None:
+            return
+        self.design = IdiosyncrasyDesign(cells, seed=seed, draws=draws)
+        self.additive = self.design.test(cells.mean)
+        spread = self.design.spread(cells.mean)
+        self.fit = MixedFit(Table.of(cells), cells.mean) if spread > NO_VARIATION else None
+        self.targets = [] if self.fit is None else [each for each in self.design.targets if not each.reason]
+        contrasts = [self._contrast(target) for target in self.targets]
+        self.errors = self.fit.errors(np.array(contrasts)) if contrasts else None
+        self._contrasts = contrasts
+
+    def _contrast(self, target: ExcessPreference) -> np.ndarray:
+        cells = self.cells
+        if target.quantity == "self_bias":
+            return self.fit.against_others(int(np.flatnonzero(cells.is_self & (cells.judge == target.term))[0]))
+        return self.fit.without_family(cells.is_family & (cells.judge_family == target.term))
+
+    def refusal(self, target: ExcessPreference) -> str:
+        """Why nothing is concluded from an estimate that there is, or ""."""
+        cells = self.cells
+        among = cells.is_self & (cells.judge == target.term)
+        if target.quantity == "family_bias":
+            among = cells.is_family & (cells.judge_family == target.term)
+        judges = np.unique(cells.judge[among])
+        least = int(cells.prompts[among].min())
+        if least < LEAST_PROMPTS:
+            names = " and ".join(sorted(set(cells.model[among & (cells.prompts < LEAST_PROMPTS)])))
+            words = f"{names} has ratings on {counted(least, 'prompt')}"
+            return FEW_PROMPTS.format(words=words, least=LEAST_PROMPTS)
+        models = min(int((cells.is_unrelated & (cells.judge == judge)).sum()) for judge in judges)
+        return FEW_MODELS.format(words=counted(models, "model")) if models < LEAST_MODELS else ""
+
+    def tests(self, confidence: float) -> list[ExcessPreference]:
+        """Gaps by the mixed model, in the order of the additive ones, and the pooled mean of all self-biases."""
+        if self.fit is None:
+            return [replace(test, reason=test.reason or NO_SPREAD) for test in self.additive]
+        place = {(target.quantity, target.term): at for at, target in enumerate(self.targets)}
+        whole = self.pooled("self_bias", confidence) if self.poolable("self_bias").size > 1 else None
+        tests = []
+        for test in self.additive:
+            at = place.get((test.quantity, test.term))
+            if test.term == ALL_JUDGES and whole is not None:
+                row = replace(test, estimate=whole.mean, std_error=whole.std_error, df=whole.df, reason="")
+                tests.append(replace(row, p_value=wald_p_value(whole.mean, whole.std_error, whole.df)))
+            elif at is None:
+                tests.append(replace(test, reason=test.reason or ALONE_POOLED))
+            else:
+                estimate = float(self._contrasts[at] @ self.cells.mean)
+                variance, df = self.errors.of(np.eye(len(self.targets))[at])
+                row = replace(test, estimate=estimate, std_error=math.sqrt(variance), df=df, reason=self.refusal(test))
+                tests.append(replace(row, p_value=wald_p_value(estimate, row.std_error, df)))
+        return tests
+
+    def residual_contrast(self, place: int) -> np.ndarray:
+        """Weights of the means in a cell less its prediction."""
+        if self.cells.is_family[place]:
+            return self.fit.without_family(np.arange(len(self.cells.n)) == place)
+        return self.fit.against_others(place)
+
+    def poolable(self, quantity: str) -> np.ndarray:
+        """Places of the targets of a quantity about which something is concluded."""
+        places = [at for at, each in enumerate(self.targets) if each.quantity == quantity and not self.refusal(each)]
+        return np.array(places, dtype=int)
+
+    def pooled(self, quantity: str, confidence: float, *, without: str = "") -> Pooled:
+        """The pooled mean of a quantity, without one judge or family."""
+        places = np.array([at for at in self.poolable(quantity) if self.targets[at].term != without], dtype=int)
+        estimates = np.array([self._contrasts[at] @ self.cells.mean for at in places])
+        return pooled(estimates, self.errors.among(places), confidence=confidence)
 
 
-def residual_rows(spec: Spec, study: Study, *, confidence: float) -> Iterator[dict]:
-    """Yield the judge-model residuals, one for each cell, of a least-squares spec's rows, slices and covariates.
+def idiosyncrasies(spec: Spec, study: Study, *, seed: int, draws: int = DRAWS) -> list[Idiosyncrasy]:
+    """Fit both methods to each slice of a least-squares spec's rows; the terms do not matter."""
+    where = {"spec": spec.name, "estimand": C}
+    slices = tables_of_slices(spec, study)
+    return [Idiosyncrasy({**where, "slice": label}, cells, seed=seed, draws=draws) for label, cells in slices]
 
-    residual: the cell's mean less a_j + c_m of the additive fit to the unrelated cells, in points of the unit scale; an
-    unrelated cell is left out of its own fit. std_error: of such a prediction, s sqrt(1 + x'(X'X)^-1 x), with the X of that fit
-    and the s of the fit to all. The residual of an unbiased cell is between -band and band with probability `confidence`, by t
-    with df.
+
+def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+    """Yield the gaps beyond ordinary preference of each slice, by both methods.
+
+    shrunk: mean of a bias given all, as draws from one normal distribution, by the mixed model.
     """
-    for where, design in idiosyncrasy_designs(spec, study):
-        if design is None:
-            yield {**where, "reason": NO_SLICE}
+    for each in slices:
+        if each.cells is None:
+            yield {**each.where, "method": MIXED, "reason": NO_SLICE}
             continue
-        cells = design.cells
-        spread = design.spread(cells.mean)
-        for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
-            target = design.of_cell(place)
-            row = {**where, "judge": judge, "model": model, "relation": target.quantity, "n": round(n)}
-            if target.reason:
-                yield row | {"reason": target.reason}
+        shrunk = dict(_shrunk(each, confidence))
+        for method, tests in ((MIXED, each.tests(confidence)), (ADDITIVE, each.additive)):
+            for gap in tests:
+                row = {**each.where, "method": method, "quantity": gap.quantity, "term": gap.term, "cells": gap.cells}
+                row |= {"reason": gap.reason}
+                if not gap.reason:
+                    row |= wald_columns(gap.estimate, gap.std_error, df=gap.df, confidence=confidence)
+                    row |= {"randomisation_p_value": gap.randomisation_p_value, "draws": gap.draws}
+                    row |= {"note": each.design.note(gap, confidence)}
+                yield row | (shrunk.get((gap.quantity, gap.term), {}) if method == MIXED else {})
+
+
+def _shrunk(each: Idiosyncrasy, confidence: float) -> Iterator[tuple[tuple[str, str], dict]]:
+    for quantity in BIASES:
+        places = each.poolable(quantity)
+        if len(places) > 1:
+            whole = each.pooled(quantity, confidence)
+            for at, value, error in zip(places, whole.shrunk, whole.shrunk_error, strict=True):
+                yield (quantity, each.targets[at].term), {"shrunk": float(value), "shrunk_std_error": float(error)}
+
+
+def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+    """Yield the pooled mean self-bias and family-bias of each slice by the mixed model, with all and without each in turn.
+
+    tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all.
+    """
+    for each in slices:
+        for quantity in BIASES if each.cells is not None else ():
+            places = each.poolable(quantity)
+            terms = [each.targets[at].term for at in places]
+            row = {**each.where, "quantity": quantity, "biases": len(terms)}
+            if len(terms) < 2:
+                yield row | {"reason": ALONE_POOLED}
                 continue
-            error = spread * float((target.contrast @ target.contrast) ** 0.5)
-            row |= {"residual": float(target.contrast @ cells.mean), "std_error": error, "df": design.df}
-            yield row | {"band": quantile(confidence, design.df) * error}
+            whole = each.pooled(quantity, confidence)
+            yield row | _pooled_columns(whole, confidence)
+            for term, weight in zip(terms, whole.weights, strict=True) if len(terms) > 2 else ():
+                part = each.pooled(quantity, confidence, without=term)
+                others = {"left_out": term, "biases": len(terms) - 1, "weight": float(weight)}
+                yield row | others | _pooled_columns(part, confidence)
+
+
+def _pooled_columns(result: Pooled, confidence: float) -> dict:
+    columns = wald_columns(result.mean, result.std_error, df=result.df, confidence=confidence)
+    return columns | {"tau": result.tau, "tau_ci_low": result.tau_low, "tau_ci_high": result.tau_high}
+
+
+def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+    """Yield the judge-model residuals, one for each cell, by the mixed model.
+
+    residual: the cell's mean less what the model predicts without it (for a cell of the judge's family, without the family's
+    bias), in points of the unit scale; std_error: of this difference. The residual of an unbiased cell is between -band and
+    band with probability `confidence`, by t with df, if the judge's preferences are normal.
+    """
+    for each in slices:
+        if each.cells is None:
+            yield {**each.where, "reason": NO_SLICE}
+            continue
+        cells, design = each.cells, each.design
+        targets = [design.of_cell(place) for place in range(len(cells.n))]
+        fitted = [place for place, target in enumerate(targets) if not target.reason and each.fit is not None]
+        contrasts = np.array([each.residual_contrast(place) for place in fitted]).reshape(len(fitted), len(cells.n))
+        errors = dict(zip(fitted, each.fit.single_errors(contrasts) if fitted else (), strict=True))
+        values = dict(zip(fitted, (contrasts @ cells.mean).tolist(), strict=True))
+        for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):
+            row = {**each.where, "judge": judge, "model": model, "relation": targets[place].quantity, "n": round(n)}
+            if place not in errors:
+                yield row | {"reason": targets[place].reason or NO_SPREAD}
+                continue
+            variance, df = errors[place]
+            error = math.sqrt(variance)
+            row |= {"residual": values[place], "std_error": error, "df": df}
+            yield row | {"band": quantile(confidence, df) * error}
         for judge, reason in cells.without_slope.items():
-            yield {**where, "judge": judge, "reason": reason}
+            yield {**each.where, "judge": judge, "reason": reason}

@@ -13,7 +13,7 @@ import numpy as np
 from recuse.base.database import connect, create_table, write_rows
 from recuse.data.moments import RATING, REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import AdditiveFit
+from recuse.inference.judge_model import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.design import estimable_terms
 from recuse.model.estimable import moments_of, slices_of

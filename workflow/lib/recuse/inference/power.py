@@ -11,7 +11,8 @@ import numpy as np
 
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import AdditiveFit, IdiosyncrasyDesign, cell_means
+from recuse.inference.idiosyncrasy import IdiosyncrasyDesign
+from recuse.inference.judge_model import AdditiveFit, cell_means
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of

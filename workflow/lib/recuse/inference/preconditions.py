@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.inference.idiosyncrasy import AdditiveFit, CellMeans
+from recuse.inference.judge_model import AdditiveFit, CellMeans
 from recuse.model.least_squares import ALONE, NEGLIGIBLE, inverted
 
 DRAWS = 999

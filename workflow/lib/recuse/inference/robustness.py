@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
+from recuse.inference.idiosyncrasy import METHODS as IDIOSYNCRASY_METHODS
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
 from recuse.model.covariance import COVARIANCES, FEW
@@ -43,7 +44,7 @@ TABLES = {
             "bh_p_value": Decision("", "", "bh_p_value", ["bootstrap", "wild"]),
         }
     ),
-    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, errors="spread of cells"),
+    "idiosyncrasy": CheckedTable({"ci": INTERVAL}, dict.fromkeys(IDIOSYNCRASY_METHODS, BIASES), errors="spread of cells"),
     "measurement_error": CheckedTable({"ci": INTERVAL}, dict.fromkeys((*METHODS, BY_RATERS), BIASES), errors="CR1"),
     "sensitivity": CheckedTable(
         {"as_length_ci": Decision("as_length_ci_low", "as_length_ci_high", "", ["length"])}, errors="CR1"

@@ -13,7 +13,8 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.inference.bounds import COMPLETE, OWN, bounds_rows
-from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, cell_means
+from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, idiosyncrasies
+from recuse.inference.judge_model import cell_means
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
 from recuse.model.design import ALL_JUDGES
@@ -157,6 +158,16 @@ def _idiosyncrasy(spec: Spec, trial: Trial) -> Answers:
     return {(row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence) for row in tests}
 
 
+def _mixed(spec: Spec, trial: Trial) -> Answers:
+    (each,) = idiosyncrasies(spec, trial.study, seed=trial.seed, draws=0)
+    tests = each.tests(trial.confidence)
+    return {
+        (row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence)
+        for row in tests
+        if not row.reason
+    }
+
+
 def _randomised(trial: Trial) -> Answers:
     tests = [row for row in _idiosyncrasies(EQUATION, trial) if row.term == ALL_JUDGES]
     return {(row.quantity, row.term): Answer(row.estimate, p_value=row.randomisation_p_value) for row in tests}
@@ -193,6 +204,8 @@ ESTIMATORS: dict[str, Estimator] = {
         estimand_of(MODEL_BY_DIMENSION), "model × dimension effects, CR1", partial(_fit, MODEL_BY_DIMENSION, "CR1")
     ),
     "B_completion_CR1": Estimator(estimand_of(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")),
+    "C_mixed": Estimator(C, "mixed model", partial(_mixed, EQUATION), tests=(ALL, ALL_JUDGES)),
+    "C_length_mixed": Estimator(C, "mixed model, with length", partial(_mixed, WITH_LENGTH), tests=(ALL, ALL_JUDGES)),
     "C_additive": Estimator(C, "additive, equal spread", partial(_idiosyncrasy, EQUATION), tests=(ALL, ALL_JUDGES)),
     "C_length_additive": Estimator(
         C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH), tests=(ALL, ALL_JUDGES)

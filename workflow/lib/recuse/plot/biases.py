@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import signed
 from recuse.data.registry import NO_HUMAN_SCORE
+from recuse.inference.idiosyncrasy import MIXED
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, IDIOSYNCRASY
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
@@ -333,7 +334,8 @@ def with_idiosyncrasy(
     Their spec is IDIOSYNCRASY; the mean over all judges, which other tables lack, is left out. Without any estimate, the spec
     as a whole is not estimable.
     """
-    gaps = idiosyncrasy[(idiosyncrasy["spec"] == spec) & (idiosyncrasy["term"] != ALL_JUDGES)].assign(spec=IDIOSYNCRASY)
+    is_shown = (idiosyncrasy["spec"] == spec) & (idiosyncrasy["method"] == MIXED) & (idiosyncrasy["term"] != ALL_JUDGES)
+    gaps = idiosyncrasy[is_shown].assign(spec=IDIOSYNCRASY)
     estimated = gaps["estimate"].notna()
     reasons = gaps[~estimated] if estimated.any() else gaps[:1].assign(quantity=None)
     columns = not_estimable.columns

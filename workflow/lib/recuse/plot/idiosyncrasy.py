@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import capitalised, signed
-from recuse.inference.idiosyncrasy import FAMILY, SELF, UNRELATED
+from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits
 from recuse.plot.colours import FAINT, INK
 from recuse.plot.intervals import (

@@ -1,0 +1,222 @@
+"""The judge x model table: the mean rating of each cell, its sampling variance, and additive effects of judge and model."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from recuse.data.moments import RATING, REFERENCE, Moments
+from recuse.data.study import Study
+from recuse.model.estimable import slices_of
+from recuse.model.least_squares import determined, inverted
+from recuse.model.prompt_sums import SliceCells, add_prompts
+from recuse.model.spec import Spec
+
+SELF, FAMILY, UNRELATED = "self", "family", "unrelated"  # the relation of a cell's model to its judge
+NO_SLOPE = "not estimable: the human score does not vary within any dimension and model that this judge rates"
+BORROWED = 10  # prompts that the judge's other cells count for: a cell with few prompts says little about its variance
+
+
+@dataclass(frozen=True)
+class CellMeans:
+    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
+
+    judge: np.ndarray  # (cells,) of str, as are the next three
+    model: np.ndarray
+    judge_family: np.ndarray
+    model_family: np.ndarray
+    mean: np.ndarray  # (cells,) in points of the unit scale
+    n: np.ndarray  # (cells,) rows
+    without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
+    # Of kinds of rows, judge x model x dimension, in the order of the cells: the fit behind the means.
+    cell_of_kind: np.ndarray | None = None  # (kinds,)
+    level: np.ndarray | None = None  # (kinds,) mean of rating - slope x covariates
+    slopes: np.ndarray | None = None  # (kinds, covariates)
+    kind_of_group: np.ndarray | None = None  # (groups of the moments,), -1 without slope
+    variance: np.ndarray | None = None  # (cells,) of the mean, by sampling of prompts
+    prompts: np.ndarray | None = None  # (cells,)
+
+    @property
+    def is_self(self) -> np.ndarray:
+        """Cells of a judge's own answers, (cells,) of bool."""
+        return self.judge == self.model
+
+    @property
+    def is_family(self) -> np.ndarray:
+        """Cells of a judge and another model of its family, (cells,) of bool."""
+        return (self.judge_family == self.model_family) & ~self.is_self
+
+    @property
+    def is_unrelated(self) -> np.ndarray:
+        """Cells of a judge and a model of another family, (cells,) of bool."""
+        return self.judge_family != self.model_family
+
+    @property
+    def relation(self) -> np.ndarray:
+        """SELF, FAMILY or UNRELATED, (cells,) of str."""
+        return np.select([self.is_self, self.is_family], [SELF, FAMILY], UNRELATED)
+
+
+def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
+    """Compute r_jm = mean over rows of rating - b_j covariates - effect of the dimension, of the rows behind `moments`.
+
+    The covariates are the human score, unless `reference` is False, and the length, if there is one. b_j is the least-squares
+    slope of judge j within its dimension x model cells, and so free of the judge's preferences. The effects of dimensions,
+    common to all judges, are least squares of the adjusted means of judge x model x dimension cells on judge x model and
+    dimension, weighted by rows; their mean over rows is 0.
+    """
+    factors = moments.factors
+    names = np.stack([factors[name] for name in ("judge", "model", "dimension")], axis=1)
+    kinds, first, place = np.unique(names, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros((len(kinds), *moments.tensor.shape[3:]))  # (kinds, v, v): sums of u u'
+    np.add.at(sums, place, moments.tensor[:, 0, 0])
+    judges, judge = np.unique(kinds[:, 0], return_inverse=True)
+    used = np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
+    within, is_determined = _slopes_within(sums[:, used][:, :, used], judge, len(judges))
+    slopes = np.zeros((len(kinds), sums.shape[1] - RATING - 1))
+    slopes[:, used[RATING + 1 :] - RATING - 1] = within[judge]
+    n, kept = sums[:, 0, 0], is_determined[judge]
+    adjusted = sums[:, 0, RATING] / n - np.einsum("kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes)
+    cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
+    mean = _without_dimensions(adjusted[kept], n[kept], cell, kinds[kept, 2])
+    group = first[kept][np.unique(cell, return_index=True)[1]]
+    families = (factors[name][group] for name in ("judge_family", "model_family"))
+    without_slope = {str(name): NO_SLOPE for name in judges[~is_determined]}
+    kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
+    of_rows = {"cell_of_kind": cell, "level": adjusted[kept], "slopes": slopes[kept], "kind_of_group": kind}
+    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, np.bincount(cell, n[kept]), without_slope, **of_rows)
+
+
+def _slopes_within(sums: np.ndarray, judge: np.ndarray, judges: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes of the covariates within kinds, (judges, covariates), and whether all of a judge's are determined, (judges,).
+
+    sums: (kinds, v, v) over u = (1, rating, covariates...).
+    """
+    centred = sums[:, 1:, 1:] - sums[:, 0, 1:, None] * sums[:, 0, None, 1:] / sums[:, 0, 0, None, None]
+    # What does not vary within a kind leaves rounding of 0.
+    centred[np.abs(centred) < 1e-12 * np.abs(sums[:, 1:, 1:])] = 0.0
+    total = np.zeros((judges, *centred.shape[1:]))
+    np.add.at(total, judge, centred)
+    slopes = np.zeros((judges, total.shape[1] - 1))
+    is_determined = np.full(judges, not slopes.shape[1])  # without covariates nothing is left to determine
+    for place, product in enumerate(total):
+        if product[1:, 1:].any():
+            inverse, null = inverted(product[1:, 1:])
+            slopes[place], is_determined[place] = inverse @ product[1:, 0], determined(null).all()
+    return slopes, is_determined
+
+
+def _without_dimensions(values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray) -> np.ndarray:
+    """Means over rows of `values` less the effects of dimensions, (cells,); the arguments are (kinds,)."""
+    _, level = np.unique(dimension, return_inverse=True)
+    rows = np.bincount(cell, n)
+    dummies = (level[:, None] == np.arange(level.max(initial=-1) + 1)).astype(float)
+    dummies -= np.average(dummies, axis=0, weights=n) if len(n) else 0.0
+    sums = np.zeros((len(rows), dummies.shape[1]))
+    np.add.at(sums, cell, dummies * n[:, None])
+    within = dummies - (sums / rows[:, None])[cell]
+    centred = values - (np.bincount(cell, values * n) / rows)[cell]
+    effects = np.linalg.lstsq(within * np.sqrt(n)[:, None], centred * np.sqrt(n), rcond=1e-10)[0]
+    return np.bincount(cell, (values - dummies @ effects) * n) / rows
+
+
+class AdditiveFit:
+    """Least squares of mean_jm = a_j + c_m on the `fitted` cells, each as one observation."""
+
+    def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
+        """judge, model: (cells,) of str; fitted: (cells,) of bool."""
+        rows = np.concatenate([names[:, None] == np.unique(names) for names in (judge, model)], axis=1).astype(float)
+        gram = rows[fitted].T @ rows[fitted]
+        inverse, null = inverted(gram)
+        self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
+        # (terms, fitted cells): times the means of the fitted cells, the shortest effects that fit them.
+        self.inverse = inverse @ rows[fitted].T
+        # (terms, directions) in which effects can move without changing the fit, for columns of length 1.
+        self.free = null / np.sqrt(np.maximum(gram.diagonal(), 1.0))[:, None]
+
+    @property
+    def df(self) -> int:
+        """Fitted cells less the rank of the fit."""
+        return int(self.fitted.sum()) - (len(self.free) - self.free.shape[1])
+
+    @property
+    def leftover(self) -> np.ndarray:
+        """M = I - H of the fitted cells, (fitted cells, fitted cells): times their means, the residuals."""
+        return np.eye(int(self.fitted.sum())) - self.rows[self.fitted] @ self.inverse
+
+    def determined(self, sums: np.ndarray) -> np.ndarray:
+        """Which sums of effects with these weights, (sums, terms), the fitted cells determine: (sums,) of bool."""
+        return determined(sums @ self.free)
+
+
+def tables_of_slices(spec: Spec, study: Study) -> Iterator[tuple[str, CellMeans | None]]:
+    """Yield (label, cell means with their sampling variances) of each slice of a spec, None without rows.
+
+    The spec's terms do not matter. Without human scores, cell means are of the ratings less the effects of dimensions alone.
+    """
+    slices = {}
+    for label, moments in slices_of(spec, study):
+        cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
+        slices[label] = cells, CellVariances(cells) if cells is not None else None
+    factors = study.moments(spec.selection).factors
+    places = {label: np.flatnonzero(mask) for label, mask in spec.selection.slices(factors)}
+    jobs = [
+        (SliceCells(places[label], cells.kind_of_group, len(cells.level)), [variances])
+        for label, (cells, variances) in slices.items()
+        if cells is not None
+    ]
+    add_prompts(jobs, study.row_blocks(spec.selection, factors), len(factors["judge"]))
+    for label, (cells, variances) in slices.items():
+        yield label, None if cells is None else variances.result()
+
+
+class CellVariances:
+    """Sampling variances of the cells of a slice, clustered by prompt; prompts come a few at a time, each with all its rows.
+
+    With d_pc the mean residual of prompt p in cell c (of the fit behind the cell means), less what the judge's cells, and then
+    the model's, have in common on this prompt, k_pc rows of n_c:
+
+        v_c = P_c / (P_c - 1) sum over its P_c prompts of (k_pc / n_c)^2 d_pc^2 / ((1 - 1 / M_pj) (1 - 1 / J_pm))
+
+    M_pj and J_pm count the cells that share the judge, and the model, on the prompt. What they have in common moves no gap
+    between cells: effects of judges and models absorb it. v_c is a mean with the judge's average variance of a row, over n_c,
+    with weights P_c - 1 and BORROWED.
+    """
+
+    def __init__(self, cells: CellMeans) -> None:
+        """Start without prompts."""
+        self._cells = cells
+        self._first = np.flatnonzero(np.diff(cells.cell_of_kind, prepend=-1))  # kinds of a cell follow one another
+        self._judges, self._judge = np.unique(cells.judge, return_inverse=True)
+        self._models, self._model = np.unique(cells.model, return_inverse=True)
+        self._sums, self._prompts = np.zeros((2, len(cells.n)))
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts: their codes, and sums over the rows of each kind as by `sum_by_prompt`."""
+        cells = self._cells
+        width = cells.slopes.shape[1] + 1  # the place of the rating among (1, covariates..., rating)
+        left = sums[:, width] - cells.level * sums[:, 0] - np.einsum("pck,kc->pk", sums[:, 1:width], cells.slopes.T)
+        rows = np.add.reduceat(sums[:, 0], self._first, axis=1)  # (prompts, cells)
+        grid = np.zeros((2, len(prompts), len(self._judges), len(self._models)))
+        grid[:, :, self._judge, self._model] = rows, np.add.reduceat(left, self._first, axis=1)
+        count, total = grid
+        present = count > 0
+        mean = np.divide(total, count, out=total, where=present)
+        shrunk = np.ones_like(mean)
+        for axis in (2, 1):  # models of a judge, then judges of a model
+            number = present.sum(axis=axis, keepdims=True)
+            several = number > 1
+            mean = mean - np.where(several, (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1), 0.0)
+            shrunk = shrunk * np.where(several, 1 - 1 / np.maximum(number, 2), 1.0)
+        squares = np.where(present, (count * mean) ** 2 / shrunk, 0.0)[:, self._judge, self._model]
+        self._sums += squares.sum(axis=0)
+        self._prompts += (rows > 0).sum(axis=0)
+
+    def result(self) -> CellMeans:
+        """The cell means with their variances and numbers of prompts, after the last prompt."""
+        n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
+        single = np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0) * self._sums / n  # n v
+        weights = np.bincount(self._judge, freedom)
+        of_judge = np.divide(np.bincount(self._judge, freedom * single), weights, out=np.zeros_like(weights), where=weights > 0)
+        variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
+        return replace(self._cells, variance=variance, prompts=self._prompts)

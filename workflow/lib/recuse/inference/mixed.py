@@ -1,0 +1,453 @@
+"""Estimand C as a mixed model of the judge x model table: self- and family-bias beyond ordinary preference.
+
+Cell means r_jm (mean rating less slope x human score) of judge j and model m are taken as
+
+    r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
+
+Judges may use more or less of the scale, b_j ~ N(1, tau^2). Preferences have a standard deviation s_j of their own for each
+judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
+
+    Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
+                                                + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 + w_2 + w_3 = 1
+
+Sampling errors are independent, of the variance that the prompts of the cell show. Variances maximise the restricted likelihood
+(Patterson and Thompson 1971) with weak priors, by the average-information algorithm (Gilmour, Thompson and Cullis 1995).
+Self-biases are best linear unbiased predictions' errors: own cell less its prediction from all others. Standard errors include
+that variances are estimated (Kackar and Harville 1984); t has Satterthwaite's degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recuse.inference.judge_model import CellMeans
+from recuse.model.least_squares import determined, inverted
+
+# Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
+SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be called biased
+SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
+SLOPES = (0.8, 0.5)  # log tau^2: nearly free slopes wherever models differ
+LEAST_VARIANCE = 1e-10  # of a judge's preferences
+STEPS, ROUNDS, LONGEST = 40, 5, 2.0  # steps of the fit for given c_m, how often c_m is renewed, and the longest step
+ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
+
+
+@dataclass(frozen=True)
+class Table:
+    """A judge x model table without its numbers: names as codes, and what is known of each cell."""
+
+    judge: np.ndarray  # (cells,) codes, as are the next three
+    model: np.ndarray
+    judge_family: np.ndarray
+    model_family: np.ndarray
+    sampling: np.ndarray  # (cells,) variance of the cell mean by sampling of prompts
+
+    @classmethod
+    def of(cls, cells: CellMeans) -> Table:
+        """The table of some cell means with sampling variances."""
+        families = np.concatenate([cells.judge_family, cells.model_family])
+        codes = np.unique(families, return_inverse=True)[1].reshape(2, -1)
+        names = np.concatenate([cells.judge, cells.model])  # a judge that is a model has its code
+        judge, model = np.unique(names, return_inverse=True)[1].reshape(2, -1)
+        return cls(judge, model, *codes, cells.variance)
+
+    @cached_property
+    def is_self(self) -> np.ndarray:
+        """Cells of a judge's own answers, (cells,) of bool."""
+        return self.judge == self.model
+
+    @cached_property
+    def is_family(self) -> np.ndarray:
+        """Cells of a judge and another model of its family, (cells,) of bool."""
+        return (self.judge_family == self.model_family) & ~self.is_self
+
+    @cached_property
+    def judges(self) -> np.ndarray:
+        """Codes of the judges, (J,)."""
+        return np.unique(self.judge)
+
+    @cached_property
+    def families(self) -> np.ndarray:
+        """Codes of the families with a cell of another model of the judge's family, (F,)."""
+        return np.unique(self.judge_family[self.is_family])
+
+    @cached_property
+    def effects(self) -> np.ndarray:
+        """Indicators of judge, model and family effect, (cells, J + M + F); own cells have none of their own."""
+        columns = [self.judge[:, None] == self.judges, self.model[:, None] == np.unique(self.model)]
+        columns.append((self.judge_family[:, None] == self.families) & self.is_family[:, None])
+        return np.concatenate(columns, axis=1).astype(float)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The cells of the judges of one family: cells of different blocks are independent."""
+        return [Block.of(self, np.flatnonzero(self.judge_family == family)) for family in np.unique(self.judge_family)]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Places of the cells of one block, and what pairs of them have in common, (cells of the block,) squared."""
+
+    places: np.ndarray  # (n,) among all cells
+    judge: np.ndarray  # (n,) places among the judges
+    same: np.ndarray  # (4, n, n) of float: the four indicators of the covariance above
+    same_judge: np.ndarray  # (n, n) of bool
+    is_self: np.ndarray  # (n,) of bool
+    own_judges: np.ndarray  # (n, judges of the block) indicators
+    first: int  # place of the block's first judge
+
+    @classmethod
+    def of(cls, table: Table, places: np.ndarray) -> Block:
+        """The block of some cells."""
+        judge = np.searchsorted(table.judges, table.judge[places])
+        model, family = table.model[places], table.model_family[places]
+        same_judge, same_model, siblings = (codes[:, None] == codes for codes in (judge, model, family))
+        same = np.stack([same_judge & same_model, same_judge & siblings, same_model, siblings]).astype(float)
+        own = np.unique(judge)
+        return cls(places, judge, same, same_judge, table.is_self[places], (judge[:, None] == own) * 1.0, own)
+
+
+class Covariance:
+    """The covariance of the cells at some parameters, block by block, and its derivatives by the parameters.
+
+    parameters: log s_j^2, (J,); log(w_i / w_0) of each component used; log tau^2.
+    """
+
+    def __init__(self, table: Table, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray) -> None:
+        """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
+        self.parameters, self._used = parameters, used
+        judges = len(table.judges)
+        ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
+        weights = ratio / ratio.sum()
+        tau2, spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
+        self.blocks, self.preference, self.slopes, self.mixtures = table.blocks, [], [], []
+        self.matrices = []
+        for block in table.blocks:
+            spreads = np.outer(spread[block.judge], spread[block.judge])
+            parts = block.same[[0, *used + 1]]
+            common = np.tensordot(weights, parts, 1)
+            self.preference.append(spreads * common)
+            self.mixtures.append([spreads * w * (part - common) for w, part in zip(weights[1:], parts[1:], strict=True)])
+            of_block = slope[block.places]
+            self.slopes.append(tau2 * np.where(block.same_judge, np.outer(of_block, of_block), 0.0))
+            self.matrices.append(self.preference[-1] + self.slopes[-1] + np.diag(table.sampling[block.places]))
+
+    def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the parameters that move block `number`, and rows dV of each, (parameters, rows, n); rows: (rows, n)."""
+        block, preference = self.blocks[number], self.preference[number]
+        masks = block.own_judges.T[:, None]  # (judges of the block, 1, n)
+        whole = rows @ preference
+        of_judges = 0.5 * (masks * whole + (masks * rows) @ preference)
+        others = [rows @ matrix for matrix in (*self.mixtures[number], self.slopes[number])]
+        judges = len(self.parameters) - len(others)
+        places = np.concatenate([block.first, np.arange(judges, len(self.parameters))])
+        return places, np.concatenate([of_judges, np.stack(others)])
+
+    def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
+        among = np.ix_(kept, kept)
+        by_cell = (matrix * self.preference[number][among]).sum(axis=1)
+        others = [(matrix * other[among]).sum() for other in (*self.mixtures[number], self.slopes[number])]
+        return np.concatenate([by_cell @ self.blocks[number].own_judges[kept], others])
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """Generalised least squares of the cells other than own ones, at one covariance."""
+
+    covariance: Covariance
+    inverses: list[np.ndarray]  # V^-1 of the cells of each block that are fitted
+    kept: list[np.ndarray]  # which these are, (n,) of bool
+    solved: np.ndarray  # V^-1 X, (cells, terms); 0 at own cells
+    spread: np.ndarray  # (X'V^-1 X)^-1, (terms, terms)
+    effects: np.ndarray  # (terms,)
+    objective: float  # - log restricted likelihood - log prior, up to a constant
+    scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
+
+    def projected(self, rows: np.ndarray) -> np.ndarray:
+        """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0 at own cells."""
+        flat = rows.reshape(-1, rows.shape[-1])
+        result = np.zeros_like(flat)
+        for block, inverse, kept in zip(self.covariance.blocks, self.inverses, self.kept, strict=True):
+            places = block.places[kept]
+            result[:, places] = flat[:, places] @ inverse
+        result -= ((flat @ self.solved) @ self.spread) @ self.solved.T
+        return result.reshape(rows.shape)
+
+
+class MixedFit:
+    """The mixed model fitted to a table with cell means."""
+
+    def __init__(self, table: Table, mean: np.ndarray) -> None:
+        """mean: (cells,) of which those of own cells are not used to fit."""
+        from scipy.linalg import qr
+
+        self.table = table
+        fitted = ~table.is_self
+        gram = table.effects[fitted].T @ table.effects[fitted]
+        _, self._null = inverted(gram)
+        self._scale = np.sqrt(np.maximum(gram.diagonal(), 1.0))
+        order, rank = qr(table.effects[fitted], mode="r", pivoting=True)[1], len(gram) - self._null.shape[1]
+        self._columns = np.sort(order[:rank])  # that determine all others
+        self._design = table.effects[:, self._columns]
+        shared = [np.any([block.same[place].sum() > len(block.places) for block in table.blocks]) for place in (1, 2)]
+        self._used = np.flatnonzero([*shared, all(shared)])
+        self._prior = [SHARES[place] for place in self._used] + [SLOPES]
+        self._fit(mean)
+
+    def _fit(self, mean: np.ndarray) -> None:
+        table, fitted = self.table, ~self.table.is_self
+        design, values = self._design[fitted], mean[fitted]
+        effects = np.linalg.lstsq(design, values, rcond=None)[0]
+        left = values - design @ effects
+        self._least = np.log(LEAST_VARIANCE)
+        variance = left @ left / max(1, len(left) - design.shape[1])
+        start = np.log(max(variance - table.sampling[fitted].mean(), variance / 10, LEAST_VARIANCE))
+        parameters = np.concatenate([np.full(len(table.judges), start), [mean_ for mean_, _ in self._prior]])
+        centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
+        slope = self._slope(effects, None)
+        for _ in range(ROUNDS):
+            parameters, state = self._maximised(parameters, slope, centred)
+            renewed = self._slope(effects + state.effects, state.spread)
+            if np.abs(renewed - slope).max() <= 1e-3 * np.abs(slope).max(initial=1e-9):
+                break
+            slope = renewed
+        self.parameters, self.state, self.slope = parameters, state, slope
+        self.information = self._information(state, centred)[1]
+
+    def _slope(self, effects: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
+        """c_m less their mean, (cells,), times the share of their variance that is not error of estimation."""
+        judges, models = len(self.table.judges), len(np.unique(self.table.model))
+        is_model = (self._columns >= judges) & (self._columns < judges + models)
+        value = np.zeros(models)
+        place = self._columns[is_model] - judges
+        value[place] = effects[is_model]
+        value -= value.mean()
+        if spread is not None:
+            error = np.zeros((models, models))
+            error[np.ix_(place, place)] = spread[np.ix_(is_model, is_model)]
+            noise = error.trace() - error.sum() / models
+            value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
+        return value[np.searchsorted(np.unique(self.table.model), self.table.model)]
+
+    def _maximised(self, parameters: np.ndarray, slope: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, Restricted]:
+        """Climb from some parameters to the maximum; values: (cells,)."""
+        state = self._state(parameters, slope, values)
+        for _ in range(STEPS):
+            gradient, information = self._information(state, values)
+            step = np.linalg.solve(information, gradient)
+            step *= min(1.0, LONGEST / np.abs(step).max())
+            for _ in range(8):
+                tried = np.maximum(parameters - step, self._least)
+                candidate = self._state(tried, slope, values)
+                if candidate.objective <= state.objective:
+                    break
+                step /= 3
+            else:
+                break
+            gain, parameters, state = state.objective - candidate.objective, tried, candidate
+            if gain < ENOUGH:
+                break
+        return parameters, state
+
+    def _state(self, parameters: np.ndarray, slope: np.ndarray, values: np.ndarray) -> Restricted:
+        return self._restricted(Covariance(self.table, parameters, slope, self._used), values)
+
+    def _restricted(self, covariance: Covariance, values: np.ndarray) -> Restricted:
+        """Fit the effects at one covariance."""
+        design = self._design
+        solved = np.zeros_like(design)
+        inverses, kept, total = [], [], 0.0
+        for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
+            among = ~block.is_self
+            places = block.places[among]
+            inverse = np.linalg.inv(matrix[np.ix_(among, among)])
+            total += np.linalg.slogdet(matrix[np.ix_(among, among)])[1]
+            solved[places] = inverse @ design[places]
+            inverses.append(inverse)
+            kept.append(among)
+        gram = design.T @ solved
+        spread = np.linalg.inv(gram)
+        effects = spread @ (solved.T @ values)
+        left = values - design @ effects
+        scaled = np.zeros(len(values))
+        for block, inverse, among in zip(covariance.blocks, inverses, kept, strict=True):
+            places = block.places[among]
+            scaled[places] = inverse @ left[places]
+        judges = len(self.table.judges)
+        logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
+        prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
+        prior += sum(((value - mean) / sd) ** 2 for value, (mean, sd) in zip(others, self._prior, strict=True))
+        objective = 0.5 * (total + np.linalg.slogdet(gram)[1] + left @ scaled + prior)
+        return Restricted(covariance, inverses, kept, solved, spread, effects, objective, scaled)
+
+    def _information(self, state: Restricted, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient of the objective, (parameters,), and the average information with that of the priors, both ways."""
+        covariance, cells, judges = state.covariance, len(values), len(self.table.judges)
+        count = len(covariance.parameters)
+        trace, working = np.zeros(count), np.zeros((count, cells))
+        for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
+            places = block.places[kept]
+            own = inverse - state.solved[places] @ state.spread @ state.solved[places].T
+            at, moved = covariance.derivatives_times(number, state.scaled[block.places][None])
+            working[np.ix_(at, block.places)] += moved[:, 0]
+            trace[at] += covariance.traces(number, own, kept)
+        gradient = 0.5 * (trace - working @ state.scaled)
+        information = 0.5 * working @ state.projected(working).T
+        logs = covariance.parameters[:judges]
+        gradient[:judges] += (logs - logs.mean()) / SPREAD**2
+        information[:judges, :judges] += (np.eye(judges) - 1 / judges) / SPREAD**2
+        for place, (mean, sd) in enumerate(self._prior, judges):
+            gradient[place] += (covariance.parameters[place] - mean) / sd**2
+            information[place, place] += 1 / sd**2
+        information[np.diag_indices(count)] += 1e-6  # a spread without any information
+        return gradient, information
+
+    def determines(self, rows: np.ndarray) -> np.ndarray:
+        """Which sums of effects with these weights, (sums, J + M + F), the cells other than own ones determine."""
+        return determined(rows / self._scale @ self._null)
+
+    @cached_property
+    def spreads(self) -> np.ndarray:
+        """s_j of the judges, (J,)."""
+        return np.exp(self.parameters[: len(self.table.judges)] / 2)
+
+    def against_others(self, cell: int) -> np.ndarray:
+        """Weights, (cells,), of the means in a cell less its best prediction from the others (all but own ones)."""
+        block, number = next((of, at) for at, of in enumerate(self.table.blocks) if cell in of.places)
+        kept, place = self.state.kept[number], np.flatnonzero(block.places == cell)[0]
+        weights = np.zeros(len(self.table.judge))
+        if kept[place]:  # left out of the fit: row of P over its diagonal
+            weights[cell] = 1.0
+            projected = self.state.projected(weights)
+            return projected / projected[cell] if projected[cell] > 0 else np.full_like(weights, np.nan)
+        common = np.zeros_like(weights)
+        common[block.places[kept]] = self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
+        row = self._design[cell] - self._design.T @ common
+        weights = -common - self.state.solved @ (self.state.spread @ row)
+        weights[cell] += 1.0
+        return weights
+
+    def without_family(self, cells: np.ndarray) -> np.ndarray:
+        """Weights of the means in the mean of some cells of a family less a_j + c_m; cells: (cells,) of bool."""
+        judges_and_models = self._columns < self.table.effects.shape[1] - len(self.table.families)
+        weights = cells / cells.sum()
+        row = (weights @ self._design) * judges_and_models
+        return weights - self.state.solved @ (self.state.spread @ row)
+
+    def errors(self, contrasts: np.ndarray) -> Errors:
+        """The errors of some contrasts of the means, (contrasts, cells)."""
+        covariance, count = self.state.covariance, len(self.parameters)
+        variance = np.zeros((len(contrasts), len(contrasts)))
+        slopes = np.zeros((count, len(contrasts), len(contrasts)))
+        moved = np.zeros((count, *contrasts.shape))
+        for number, (block, kept) in enumerate(zip(covariance.blocks, self.state.kept, strict=True)):
+            rows = contrasts[:, block.places]
+            variance += rows @ covariance.matrices[number] @ rows.T
+            at, products = covariance.derivatives_times(number, rows)
+            slopes[at] += products @ rows.T
+            moved[np.ix_(at, range(len(contrasts)), block.places[kept])] = products[:, :, kept]
+        spread = np.linalg.inv(self.information)
+        projected = self.state.projected(moved).reshape(count, -1)
+        mixed = (spread @ moved.reshape(count, -1)).reshape(moved.shape)
+        added = np.einsum("prc,psc->rs", mixed, projected.reshape(moved.shape), optimize=True)
+        return Errors(variance + added, variance, slopes, spread)
+
+    def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
+        """Variance at known variances of each contrast, and its degrees of freedom; contrasts: (contrasts, cells)."""
+        covariance, count = self.state.covariance, len(self.parameters)
+        variance, gradient = np.zeros(len(contrasts)), np.zeros((count, len(contrasts)))
+        for number, block in enumerate(covariance.blocks):
+            rows = contrasts[:, block.places]
+            variance += ((rows @ covariance.matrices[number]) * rows).sum(axis=1)
+            at, products = covariance.derivatives_times(number, rows)
+            gradient[at] += (products * rows).sum(axis=2)
+        uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
+        df = np.divide(2 * variance**2, uncertainty, out=np.full_like(variance, MOST_DF), where=uncertainty > 0)
+        return list(zip(variance.tolist(), np.clip(df, 1.0, MOST_DF).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Covariance of contrasts, that at known variances, its derivatives, and the covariance of the parameters."""
+
+    covariance: np.ndarray  # (contrasts, contrasts)
+    known: np.ndarray  # (contrasts, contrasts)
+    derivatives: np.ndarray  # (parameters, contrasts, contrasts)
+    spread: np.ndarray  # (parameters, parameters)
+
+    def of(self, weights: np.ndarray) -> tuple[float, float]:
+        """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, one at least."""
+        gradient = np.einsum("a,pab,b->p", weights, self.derivatives, weights)
+        uncertainty = gradient @ self.spread @ gradient
+        known = weights @ self.known @ weights
+        df = 2 * known**2 / uncertainty if uncertainty > 0 else np.inf
+        return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), MOST_DF))
+
+    def among(self, places: np.ndarray) -> Errors:
+        """The errors of some of the contrasts."""
+        pairs = np.ix_(places, places)
+        derivatives = self.derivatives[:, places][:, :, places]
+        return Errors(self.covariance[pairs], self.known[pairs], derivatives, self.spread)
+
+
+MOST_DF = 1e6  # above, t is the normal distribution
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Biases of several judges, or families, taken as draws from N(mean, tau^2)."""
+
+    mean: float
+    std_error: float
+    df: float
+    tau: float
+    tau_low: float
+    tau_high: float
+    weights: np.ndarray  # (biases,) of each in the mean
+    shrunk: np.ndarray  # (biases,) means of each given all
+    shrunk_error: np.ndarray  # (biases,)
+
+
+def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Pooled:
+    """The random-effects mean of some biases, (biases,), whose errors may be correlated.
+
+    tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
+    the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
+    squared weights, with biases - 1; tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). NaN where
+    there are fewer than two.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import chi2
+
+    count = len(estimates)
+
+    def at(variance: float) -> tuple[np.ndarray, float]:
+        inverse = np.linalg.inv(errors.covariance + variance * np.eye(count))
+        weights = inverse.sum(axis=0) / inverse.sum()
+        left = estimates - weights @ estimates
+        return weights, float(left @ inverse @ left)
+
+    def solved(wanted: float) -> float:
+        most = max(1.0, float(np.ptp(estimates)) ** 2 * 100)
+        if at(0.0)[1] <= wanted or at(most)[1] >= wanted:
+            return 0.0 if at(0.0)[1] <= wanted else most
+        return float(brentq(lambda variance: at(variance)[1] - wanted, 0.0, most, xtol=1e-14))
+
+    tau2 = solved(count - 1) if count > 1 else 0.0
+    ends = [solved(chi2.ppf((1 + sign * confidence) / 2, count - 1)) for sign in (1, -1)] if count > 1 else [np.nan] * 2
+    weights, _ = at(tau2)
+    variance, df = errors.of(weights)
+    between = tau2 * float(weights @ weights)
+    if between:
+        df = (variance + between) ** 2 / (variance**2 / df + between**2 / (count - 1))
+    mean = float(weights @ estimates)
+    share = tau2 * np.linalg.inv(errors.covariance + tau2 * np.eye(count))
+    shrunk = mean + share @ (estimates - mean)
+    left = np.ones(count) - share.sum(axis=1)
+    spread = tau2 * np.eye(count) - tau2 * share + np.outer(left, left) * (variance + between)
+    tau, low, high = np.sqrt([tau2, *ends]).tolist()
+    return Pooled(mean, float(np.sqrt(variance + between)), df, tau, low, high, weights, shrunk, np.sqrt(spread.diagonal()))

@@ -14,9 +14,10 @@ def montecarlo_figure_settings(statistic):
     common = {"world": world_in_words(MONTECARLO["world"]), "confidence": config["confidence"]}
     if statistic == "worlds":
         return {**common, "estimators": MONTECARLO["estimators"]}
-    drawn = {
-        grid: settings for grid, settings in MONTECARLO["grids"].items() if statistic == "power" or grid not in OF_SELF_BIAS
-    }
+    drawn = {grid: settings for grid, settings in MONTECARLO["grids"].items() if grid not in OF_SELF_BIAS}
+    if statistic == "power":  # for which a self-bias must be planted
+        biased = {grid: [value for value in MONTECARLO["grids"][grid]["values"] if value] for grid in OF_SELF_BIAS}
+        drawn |= {grid: {**MONTECARLO["grids"][grid], "values": values} for grid, values in biased.items() if values}
     grids = {
         grid: {"title": settings["title"], "dials": dials_in_words(settings), "estimators": estimators_of(MONTECARLO, grid)}
         for grid, settings in drawn.items()

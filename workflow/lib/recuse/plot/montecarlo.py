@@ -275,7 +275,9 @@ def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -
 def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.DataFrame) -> str:
     parts = [f"{world} {drawn['replicates'].max():,} draws of each world. Bars: {ERRORS} Monte Carlo errors on each side."]
     if nominal is None:
-        parts.append("Power is meaningful only for an estimator that keeps its size in the same worlds: see the figure size.")
+        parts.append(
+            "Power is meaningful only for an estimator that keeps its size in the same worlds: see the figures size and worlds."
+        )
     elif statistic.share:
         band = f"in a band of {100 * TOLERANCE:.0f} points to each side"
         parts.append(f"Dashed: {100 * nominal:.0f} %, {band}; {statistic.words}")

@@ -195,7 +195,7 @@ class CellVariances:
         """Add the next prompts: their codes, and sums over the rows of each kind as by `sum_by_prompt`."""
         cells = self._cells
         width = cells.slopes.shape[1] + 1  # the place of the rating among (1, covariates..., rating)
-        left = sums[:, width] - cells.level * sums[:, 0] - np.einsum("pck,kc->pk", sums[:, 1:width], cells.slopes.T)
+        left = sums[:, width] - cells.level * sums[:, 0] - np.einsum("pck,kc->pk", sums[:, 1:width], cells.slopes)
         rows = np.add.reduceat(sums[:, 0], self._first, axis=1)  # (prompts, cells)
         grid = np.zeros((2, len(prompts), len(self._judges), len(self._models)))
         grid[:, :, self._judge, self._model] = rows, np.add.reduceat(left, self._first, axis=1)

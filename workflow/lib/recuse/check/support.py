@@ -307,11 +307,10 @@ def power_of(
     if not facts.cells.has_reference:
         return []
     score = over_dimensions([vars(of) for of in reliability.values()]) or EXACT
-    ((_, moments),) = slices_of(EQUATION, facts.study)
-    plan = study_like(EQUATION, moments, *score)
+    plan = study_like(EQUATION, facts.study, *score)
     if plan is None:
         return []
-    plan = replace(plan, raters=score[1], preference=0.0 if math.isnan(plan.preference) else plan.preference)
+    plan = replace(plan, raters=score[1])
     return list(
         power_by_judge(
             plan, judges=plan.judges, prompts=[plan.prompts], self_bias=self_bias, power=power, confidence=confidence

@@ -264,7 +264,7 @@ class Idiosyncrasy:
 
     def __init__(self, where: dict, cells: CellMeans | None, *, seed: int = 0, draws: int = 0) -> None:
         """where: columns that name the slice; cells: with sampling variances, None without rows."""
-        self.where, self.cells = where, cells
+        self.where, self.cells, self.fit = where, cells, None
         if cells is None:
             return
         self.design = IdiosyncrasyDesign(cells, seed=seed, draws=draws)

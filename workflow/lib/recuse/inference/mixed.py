@@ -32,6 +32,7 @@ SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (0.8, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, ROUNDS, LONGEST = 40, 5, 2.0  # steps of the fit for given c_m, how often c_m is renewed, and the longest step
+PLANS = 20  # tables drawn for the information of a planned study
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
 
@@ -48,11 +49,14 @@ class Table:
     @classmethod
     def of(cls, cells: CellMeans) -> Table:
         """The table of some cell means with sampling variances."""
-        families = np.concatenate([cells.judge_family, cells.model_family])
-        codes = np.unique(families, return_inverse=True)[1].reshape(2, -1)
-        names = np.concatenate([cells.judge, cells.model])  # a judge that is a model has its code
-        judge, model = np.unique(names, return_inverse=True)[1].reshape(2, -1)
-        return cls(judge, model, *codes, cells.variance)
+        return cls.named(cells.judge, cells.model, cells.judge_family, cells.model_family, cells.variance)
+
+    @classmethod
+    def named(cls, judge, model, judge_family, model_family, sampling: np.ndarray) -> Table:
+        """The table of cells of these names, (cells,) of str each, and sampling variances, (cells,)."""
+        pairs = (judge, model), (judge_family, model_family)  # a judge that is a model has its code
+        codes = [np.unique(np.concatenate(pair), return_inverse=True)[1].reshape(2, -1) for pair in pairs]
+        return cls(*codes[0], *codes[1], sampling)
 
     @cached_property
     def is_self(self) -> np.ndarray:
@@ -178,11 +182,21 @@ class Restricted:
         return result.reshape(rows.shape)
 
 
-class MixedFit:
-    """The mixed model fitted to a table with cell means."""
+@dataclass(frozen=True)
+class Preferences:
+    """What a fit finds of preferences and of the use of the scale, for a planned study."""
 
-    def __init__(self, table: Table, mean: np.ndarray) -> None:
-        """mean: (cells,) of which those of own cells are not used to fit."""
+    spread: np.ndarray  # (J,) s_j
+    ratios: np.ndarray  # (3,) log(w_i / w_0)
+    tau: float
+    effects: np.ndarray  # (M,) c_m about their mean, shrunk
+
+
+class MixedFit:
+    """The mixed model of a table, fitted to cell means or planned at given parameters."""
+
+    def __init__(self, table: Table, mean: np.ndarray | None = None, *, plan: Preferences | None = None) -> None:
+        """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a study without means."""
         from scipy.linalg import qr
 
         self.table = table
@@ -196,7 +210,29 @@ class MixedFit:
         shared = [np.any([block.same[place].sum() > len(block.places) for block in table.blocks]) for place in (1, 2)]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
-        self._fit(mean)
+        self._fit(mean) if plan is None else self._plan(plan)
+
+    def _plan(self, plan: Preferences) -> None:
+        """Take the parameters, and their information on average over drawn tables."""
+        others = [*plan.ratios[self._used], 2 * np.log(plan.tau)]
+        self.parameters = np.concatenate([2 * np.log(plan.spread), others])
+        self.slope = plan.effects[np.searchsorted(np.unique(self.table.model), self.table.model)]
+        covariance = Covariance(self.table, self.parameters, self.slope, self._used)
+        generator = np.random.default_rng(np.random.SeedSequence(0))
+        drawn = np.zeros((PLANS, len(self.slope)))
+        for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
+            drawn[:, block.places] = generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
+        self.state = self._restricted(covariance, drawn[0])
+        information = [self._information(self._restricted(covariance, values), values)[1] for values in drawn]
+        self.information = np.mean(information, axis=0)
+
+    @property
+    def preferences(self) -> Preferences:
+        """The parameters; shares of components that this table does not have are those of the prior."""
+        judges, ratios = len(self.table.judges), np.array([mean for mean, _ in SHARES])
+        ratios[self._used] = self.parameters[judges:-1]
+        effects = self.slope[np.unique(self.table.model, return_index=True)[1]]
+        return Preferences(self.spreads, ratios, float(np.exp(self.parameters[-1] / 2)), effects)
 
     def _fit(self, mean: np.ndarray) -> None:
         table, fitted = self.table, ~self.table.is_self

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from statistics import NormalDist
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import IdiosyncrasyDesign
-from recuse.inference.judge_model import AdditiveFit, cell_means
+from recuse.inference.idiosyncrasy import idiosyncrasies
+from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
@@ -50,11 +50,16 @@ class PlannedStudy:
     dimensions: int
     raters: int  # of each completion
     noise: Sequence[float]  # (J,) standard deviation of a rating given all else
-    preference: float  # standard deviation of a judge's preference for a model, beyond quality
+    preferences: Preferences | None  # of judges for single models beyond quality, in the order of judges; None: unknown
     shared_preference: float  # the same of a preference that all judges share
     quality_spread: float  # standard deviation of q within a model
     rater_error: float  # standard deviation of one rater's error
     share: Sequence[Sequence[float]] | None = None  # (J, M) of the completions of each model that are rated; None: all
+
+    @property
+    def preference(self) -> np.ndarray:
+        """Standard deviation of each judge's preference for a model, (J, 1), 0 if unknown."""
+        return np.zeros((len(self.judges), 1)) if self.preferences is None else self.preferences.spread[:, None]
 
     @property
     def reference_variance(self) -> float:
@@ -72,6 +77,17 @@ class PlannedStudy:
         share = np.ones((len(self.judges), len(self.models))) if self.share is None else np.array(self.share)
         return self.prompts * self.dimensions * share
 
+    @cached_property
+    def mixed_fit(self) -> MixedFit | None:
+        """The mixed model of the cells that are rated, in the order of `factors`; None where preferences are unknown."""
+        rated = self.rows.ravel() > 0
+        if self.preferences is None:
+            return None
+        noise = np.repeat(np.square(self.noise), len(self.models))[rated] / self.rows.ravel()[rated]
+        table = Table.named(**{name: values[rated] for name, values in self.factors.items()}, sampling=noise)
+        spread, effects = self.preferences.spread[np.argsort(self.judges)], self.preferences.effects[np.argsort(self.models)]
+        return MixedFit(table, plan=replace(self.preferences, spread=spread, effects=effects))
+
     @property
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the cells, judge by judge, (J M,) of str each."""
@@ -81,9 +97,9 @@ class PlannedStudy:
         return columns | families
 
 
-# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom; by how much the
-# variance that C reports is above the true one.
-Weights = tuple[np.ndarray, np.ndarray, float, float]
+# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom; under C the parts of
+# its variance that prompts remove, and that they do not.
+Weights = tuple[np.ndarray, np.ndarray, float, tuple[float, float] | None]
 
 
 @dataclass(frozen=True)
@@ -109,22 +125,21 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     """Compute, in closed form, the errors of the self-bias of `judge`; None where it is not estimable.
 
     The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
-    row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less the prediction
-    a_j + c_m of the additive fit to the unrelated cells (neither self nor family), of mean ratings less slope within cells
-    times mean reference. With n_jm the rows of a cell, N_m those of two judges j, k together, min(n_jm, n_km), v the variance
-    of the reference within a model, r the reliability and h the mean of k + l reference in the cell:
+    row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less its prediction by
+    the mixed model, of mean ratings less slope within cells times mean reference. With n_jm the rows of a cell, N_m those of
+    two judges j, k together, min(n_jm, n_km), v the variance of the reference within a model, r the reliability and h the mean
+    of k + l reference in the cell:
       std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)                                          removed by prompts
                   + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by prompts or raters
-                  + floor^2,  floor^2 = preference^2 sum_jm (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
+                  + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
       bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
-    For C the floor is preference sqrt(1 + x'(X'X)^-1 x), x the row of the own cell in that fit; noise / sqrt(n) has the same
-    factor in a balanced study, apart from the error of the slopes. t has the degrees of freedom of the fit. C reports one
-    spread of all cells, too small an error where the own cell has fewer rows, or a noisier judge, than those compared with.
+    For C the variance is that of the mixed model at the plan's parameters, with noise_j^2 / n for sampling, which prompts
+    remove; t has its degrees of freedom.
     """
     weights = _weights_of_cells(plan, judge) if estimand == C else _weights_of_rows(plan, judge, TERMS[estimand])
     if weights is None:
         return None
-    k, slant, df, excess = weights  # (J, M) each
+    k, slant, df, parts = weights  # (J, M) each
     n, quality = plan.rows, np.array(plan.quality)
     slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
     spread = plan.reference_variance
@@ -132,11 +147,13 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     height = k + slant * quality
     square = height**2 + slant**2 * spread
     together = sum(_over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread)))
-    floor = plan.preference**2 * ((n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
-    variance = (n * noise**2 * square).sum() + left * together + floor
     bias = (n * slope * (height * quality + slant * spread * plan.reliability)).sum()
-    blind = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
-    nominal = variance + excess if estimand == C else blind
+    if parts is not None:
+        variance, floor = sum(parts) + left * together, parts[1]
+        return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(variance), df)
+    floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
+    variance = (n * noise**2 * square).sum() + left * together + floor
+    nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
     return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
 
 
@@ -163,29 +180,31 @@ def _weights_of_rows(plan: PlannedStudy, judge: str, names: Sequence[str]) -> We
     if not place or not determined(null)[place[0]]:
         return None
     k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, len(plan.judges), len(plan.models))
-    return k, slant, math.inf, 0.0
+    return k, slant, math.inf, None
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
-    """The same of the own cell less the additive prediction, and of the slopes within cells."""
-    factors, n = plan.factors, plan.rows
-    unrelated = (factors["judge_family"] != factors["model_family"]) & (n.ravel() > 0)
-    fit = AdditiveFit(factors["judge"], factors["model"], unrelated)
-    cell = (factors["judge"] == judge) & (factors["model"] == judge) & (n.ravel() > 0)
-    if not cell.any() or fit.df <= 0 or not fit.determined(fit.rows[cell]).all():
+    """The same of the own cell less its prediction by the mixed model, and of the slopes within cells."""
+    n = plan.rows
+    fit = plan.mixed_fit
+    place = np.flatnonzero((plan.factors["judge"] == judge) & (plan.factors["model"] == judge) & (n.ravel() > 0))
+    if fit is None or not len(place):
         return None
-    contrast = cell.astype(float)
-    contrast[unrelated] -= (fit.rows[cell] @ fit.inverse)[0]
-    # Variances of the cells, as far as they differ; C takes their mean over the residuals for all.
-    variance = plan.preference**2 + np.array(plan.noise)[:, None] ** 2 / np.where(n > 0, n, np.inf)
-    left = 1 - (fit.rows[unrelated] * fit.inverse.T).sum(axis=1)
-    pooled = (left * variance.ravel()[unrelated]).sum() / fit.df
-    excess = float(pooled * (contrast**2).sum() - (contrast**2 * variance.ravel()).sum())
-    contrast = contrast.reshape(len(plan.judges), -1)
+    rated = np.flatnonzero(n.ravel() > 0)
+    own = int(np.searchsorted(rated, place[0]))
+    if not fit.determines(fit.table.effects[[own]])[0]:
+        return None
+    weights = fit.against_others(own)
+    ((variance, df),) = [fit.errors(weights[None]).of(np.ones(1))]
+    removable = float(weights**2 @ fit.table.sampling)
+    contrast = np.zeros(n.size)
+    contrast[rated] = weights
+    contrast = contrast.reshape(n.shape)
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
     slant = np.repeat(-moved[:, None] / (n.sum(axis=1, keepdims=True) * plan.reference_variance), len(quality), axis=1)
-    return np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality, slant, float(fit.df), excess
+    k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
+    return k, slant, df, (removable, variance - removable)
 
 
 def power_by_judge(
@@ -225,6 +244,9 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     """Return the plan with every model, and judge, `times` times, in the same family."""
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
     again["share"] = plan.share if plan.share is None else np.tile(plan.share, (times, times))
+    if plan.preferences is not None:
+        both = {key: np.tile(getattr(plan.preferences, key), times) for key in ("spread", "effects")}
+        again["preferences"] = replace(plan.preferences, **both)
     suffixes = ["", *(f" ({copy})" for copy in range(2, times + 1))]
     judges, models = ([f"{name}{suffix}" for suffix in suffixes for name in names] for names in (plan.judges, plan.models))
     return replace(plan, judges=judges, models=models, **again)
@@ -280,12 +302,10 @@ def power_rows(
     if not study.has_human_scores:
         return
     scores = over_dimensions(reliability)
-    ((_, moments),) = slices_of(spec, study)
-    plan = study_like(spec, moments, *(scores or EXACT))
+    plan = study_like(spec, study, *(scores or EXACT))
     if plan is None:
         return
-    target, preferences_known = {"self_bias": self_bias, "power": power}, not math.isnan(plan.preference)
-    plan = plan if preferences_known else replace(plan, preference=0.0)
+    target, preferences_known = {"self_bias": self_bias, "power": power}, plan.preferences is not None
     for times in copies:
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
@@ -317,14 +337,14 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     return numbers | ({"note": OVERSIZED} if largest["size_needed"] > TOO_OFTEN * level else {})
 
 
-def study_like(spec: Spec, moments: Moments, reliability: float, raters: float) -> PlannedStudy | None:
-    """Take a plan's numbers from the rows behind `moments`; None where no judge with a slope is a model.
+def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> PlannedStudy | None:
+    """Take a plan's numbers from the rows of a spec without slices; None where no judge with a slope is a model.
 
-    noise: residuals of the spec's fit, by judge. preference: the spread of the unrelated cells beyond the noise, NaN where they
-    leave no residual. slope: that of the fit over the reliability, too steep where models differ in quality.
-    share: rows of a cell, of those of the largest. shared_preference: 0, as no data separate it from quality that the human
-    scores miss. reliability: of the human scores, means of this number of raters.
+    noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that of the fit over the
+    reliability, too steep where models differ in quality. share: rows of a cell, of those of the largest. shared_preference: 0,
+    as no data separate it from quality that the human scores miss. reliability: of the human scores, means of this number of raters.
     """
+    ((_, moments),) = slices_of(spec, study)
     if not len(moments.n):
         return None
     factors, sums = moments.factors, moments.tensor[:, 0, 0]
@@ -336,15 +356,9 @@ def study_like(spec: Spec, moments: Moments, reliability: float, raters: float) 
     judges = [name for name in map(str, models) if name in slopes]
     if not judges or not variance > 0 or not noise:
         return None
-    cells = cell_means(moments)
-    spread = IdiosyncrasyDesign(cells).spread(cells.mean)
     dimensions, count = len(np.unique(factors["dimension"])), np.zeros((len(judges), len(models)))
     kept = np.isin(factors["judge"], judges)
     np.add.at(count, (np.searchsorted(judges, factors["judge"][kept]), model[kept]), moments.n[kept])
-    if not math.isnan(spread):
-        unrelated = zip(cells.judge[cells.is_unrelated], cells.n[cells.is_unrelated], strict=True)
-        noise_variance = float(np.mean([noise[judge] ** 2 / n for judge, n in unrelated]))
-        spread = math.sqrt(max(0.0, spread**2 - noise_variance))
     return PlannedStudy(
         judges=judges,
         models=list(map(str, models)),
@@ -355,12 +369,25 @@ def study_like(spec: Spec, moments: Moments, reliability: float, raters: float) 
         dimensions=dimensions,
         raters=1,
         noise=[noise[judge] for judge in judges],
-        preference=spread,
+        preferences=_preferences(spec, study, judges, list(map(str, models))),
         shared_preference=0.0,
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
         share=count / count.max(),
     )
+
+
+def _preferences(spec: Spec, study: Study, judges: Sequence[str], models: Sequence[str]) -> Preferences | None:
+    """What the mixed model finds, in the order of judges and models; None where the cells do not show preferences."""
+    (each,) = idiosyncrasies(spec, study, seed=0, draws=0)
+    if each.fit is None:
+        return None
+    of = each.fit.preferences
+    spread = dict(zip(np.unique(each.cells.judge).tolist(), of.spread, strict=True))
+    effects = dict(zip(np.unique(each.cells.model).tolist(), of.effects, strict=True))
+    usual = float(np.exp(np.log(of.spread).mean()))
+    in_order = np.array([spread.get(name, usual) for name in judges]), np.array([effects.get(name, 0.0) for name in models])
+    return replace(of, spread=in_order[0], effects=in_order[1])
 
 
 def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:

@@ -342,7 +342,7 @@ def study_like(spec: Spec, study: Study, reliability: float, raters: float) -> P
 
     noise: residuals of the spec's fit, by judge. preferences: those of the mixed model. slope: that of the fit over the
     reliability, too steep where models differ in quality. share: rows of a cell, of those of the largest. shared_preference: 0,
-    as no data separate it from quality that the human scores miss. reliability: of the human scores, means of this number of raters.
+    as no data separate it from quality that the human scores miss. reliability: of the human scores, means of so many raters.
     """
     ((_, moments),) = slices_of(spec, study)
     if not len(moments.n):

@@ -34,6 +34,17 @@ NO_TRUTH = (
 )
 
 
+ON_AVERAGE = (
+    "The pooled self-bias (C) is the mean over judges of the gap between a judge's rating of its own answers and the rating that "
+    "all other pairs predict; its interval allows for ordinary preferences, each judge's own spread and its use of the scale."
+)
+ONLY_PROMPTS = (
+    "Intervals of Equation 1 are at {level}, with {errors} standard errors, and allow for other prompts alone: where judges "
+    "prefer some models to others, or human scores have measurement error, many more than {chance} of unbiased judges are "
+    "called biased."
+)
+
+
 @dataclass(frozen=True)
 class Point:
     """One part of the answer: its heading, the words, and an item for each judge, family or model."""
@@ -98,6 +109,10 @@ def answer_of_ratings(
     whole = [row for row in tables.get("conclusions", ()) if not row["slice"]]
     conclusions = [conclusion for conclusion in conclusions_in(whole) if conclusion.is_bias]
     check, points = tables.get("check", ()), []
+    average = [
+        row for row in tables.get("pooled", ()) if row["spec"] == "main" and not row["slice"] and row["quantity"] == SELF
+    ]
+    points += _on_average(average, confidence)
     if of_judges:
         gaps = _gaps(of_judges, _width_of(scales))
         points.append(Point("Which judges favour themselves?", GAP_TO_JUDGES if relative else GAP, gaps))
@@ -111,10 +126,7 @@ def answer_of_ratings(
     if absent or not (of_judges or of_families):
         points.append(Point("What these ratings cannot tell", NO_TRUTH if relative else "" if absent else NOTHING, absent))
     if rows:
-        chance = (
-            f"Intervals are at {level(confidence)}, with {errors} standard errors: by chance alone, about "
-            f"{level(1 - confidence)} of unbiased judges would be called biased."
-        )
+        chance = ONLY_PROMPTS.format(level=level(confidence), errors=errors, chance=level(1 - confidence))
         items = []
         for each in conclusions:
             names = "; ".join(checks.get(row["check"], row["check"]) for row in each.changed)
@@ -133,7 +145,41 @@ def answer_of_ratings(
         headline = f"{capitalised(counts)}{', compared with the other judges of the same models' if relative else ''}."
         if robustness := robust([each for each in conclusions if each.first["quantity"] == SELF], checks):
             headline += f" {capitalised(robustness)}."
+    headline = " ".join([*_pooled(average[:1], confidence), f"By Equation 1 alone: {headline}" if average else headline])
     return Answer(QUESTION, headline, points)
+
+
+def _pooled(rows: Rows, confidence: float) -> Iterator[str]:
+    """The pooled mean in a sentence, of its row without a judge left out; none without an estimate."""
+    for row in rows:
+        if not row["estimate"]:
+            continue
+        size = f"by {number(abs(float(row['estimate'])), SEVERAL)}"
+        ends = " to ".join(number(float(row[end]), SEVERAL) for end in ("ci_low", "ci_high"))
+        judges = f"these {row['biases']} judges"
+        interval = f"({level(confidence)} interval {ends})"
+        if above(row) or below(row):
+            verb = "favour themselves" if above(row) else "are harsher on themselves"
+            yield f"On average {judges} {verb} {size} of the scale {interval}."
+        else:
+            yield f"On average no self-bias of {judges} can be distinguished from 0: {with_interval(row, 'estimate')}."
+
+
+def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
+    """The pooled mean, how much judges differ, and which of them carry or cancel it."""
+    if not rows or not rows[0]["estimate"]:
+        return
+    whole, *others = rows
+    tau, *ends = (number(float(whole[name]), SEVERAL) for name in ("tau", "tau_ci_low", "tau_ci_high"))
+    items = [
+        ("pooled self-bias", with_interval(whole, "estimate")),
+        ("standard deviation of the judges' self-biases", f"{tau} ({ends[0]} to {ends[1]})"),
+    ]
+    for row in others:
+        if (above(row), below(row)) != (above(whole), below(whole)):
+            role = "carries" if above(whole) or below(whole) else "cancels"
+            items.append((f"without {row['left_out']}", f"{with_interval(row, 'estimate')}: this judge {role} the result"))
+    yield Point("On average over judges", ON_AVERAGE, items)
 
 
 def _conclusion(row: Mapping[str, str]) -> str:

@@ -70,8 +70,16 @@ EXCERPTS = {
     ),
     "idiosyncrasy": Excerpt(
         "Biases beyond ordinary preference",
-        "Estimand C: the gap between a judge's own cell and the value expected from judge and model.",
-        f"{BIAS} estimate {INTERVAL} p_value cells reason",
+        "Estimand C: the gap between a judge's own cell and the value expected from judge and model. “mixed”: each judge has a "
+        "spread and use of the scale of its own; “additive”: one spread, effects that add.",
+        f"method {BIAS} estimate {INTERVAL} p_value shrunk cells reason",
+        lambda row: of_whole(row) and row["spec"] == "main",
+    ),
+    "pooled": Excerpt(
+        "Mean bias over judges and families",
+        "Estimand C: biases taken as draws around a mean, with standard deviation tau; then without each judge or family in "
+        "turn. “weight” is that of the one left out in the mean of all.",
+        f"quantity left_out weight biases estimate {INTERVAL} p_value tau tau_ci_low tau_ci_high reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "identifiability": Excerpt(

@@ -147,7 +147,7 @@ def test_simulated_ratings_may_miss_by_chance(paper, theirs):
     row = row_of(values(paper, with_value(theirs, table, key, ours), "simulated"), table, key)
     assert row["tolerance"] == pytest.approx(2.576 * 0.01, abs=2e-5)
     assert row["verdict"] == MATCH
-    assert row["cause"].startswith("simulated: this value is planted;")
+    assert row["cause"].startswith("simulated: Equation 1 is expected to estimate this value;")
 
 
 def test_error_of_a_mean_is_the_largest_possible():
@@ -245,15 +245,15 @@ def test_the_published_ratings_give_the_published_values(published, paper):
 
 def test_the_twin_is_compared_throughout(twin, paper):
     rows = values(paper, results_of(twin, {"main", "by_dimension"}), "simulated")
-    planted = [row for row in rows if row["cause"].startswith("simulated: this value is planted")]
-    assert Counter(row["figure"] for row in planted) == {
+    expected = [row for row in rows if row["cause"].startswith("simulated: Equation 1 is expected to estimate this value")]
+    assert Counter(row["figure"] for row in expected) == {
         "Figure 4": 54,
         "Figure 3": 4,
         "Figure 7": 4,
         "Figure 9": 4,
         "Figure 10": 2,
     }
-    assert sum(row["verdict"] == MATCH for row in planted) >= 60
+    assert sum(row["verdict"] == MATCH for row in expected) >= 60
     assert all(math.isfinite(row["deviation"]) for row in rows if row["verdict"] != ABSENT)
     absent = Counter(row["spec"] for row in rows if row["verdict"] == ABSENT)
     assert set(absent) == {row["spec"] for row in paper["estimates"]} - {"main", "by_dimension"}

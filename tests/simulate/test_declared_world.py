@@ -27,8 +27,14 @@ SETTINGS = {
 }
 
 
-def declared(scales=SCALES, task_types=TYPES, **changed):
-    return declared_world(SETTINGS | changed, models=FAMILIES, scales=scales, task_types=task_types)
+def declared(scales=SCALES, task_types=TYPES, seed=5, **changed):
+    return declared_world(SETTINGS | changed, models=FAMILIES, scales=scales, task_types=task_types, seed=seed)
+
+
+def coefficients(plan):
+    """The planted values of the coefficients of Equation 1."""
+    quantities = ("intercept", "slope", "self_bias", "family_bias")
+    return {(row["slice"], row["quantity"], row["term"]): row["planted"] for row in plan if row["quantity"] in quantities}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,7 @@ def ratings():
 
 
 def test_planted_is_what_config_says():
-    rows = {(row["slice"], row["quantity"], row["term"]): row["planted"] for row in planted(declared())}
+    rows = coefficients(planted(declared()))
     assert len(rows) == 5 * (3 * 2 + 1)  # intercept, slope and self-bias of two judges; the one family with a second model
     assert {term for _, quantity, term in rows if quantity == "family_bias"} == {"GPT"}
     for dimension in SCALES:
@@ -64,27 +70,50 @@ def test_judges_models_and_scale(ratings):
 
 def test_mean_rating_of_own_answers_is_the_expected_one(ratings):
     own = (ratings["judge"] == "GPT-4 0314") & (ratings["model"] == "GPT-4 0314")
-    expected = 0.4 * 0.775 + 0.6 * (ratings["gt"][own].mean() - 1) / 4 + 0.05
+    expected = 0.4 * 0.775 + 0.6 * 0.85 + 0.05
     unit = (ratings["rating"][own] - 1) / 4
     assert unit.mean() == pytest.approx(expected, abs=4 * unit.std() / np.sqrt(own.sum()))
 
 
-def test_specs_recover_what_was_planted(ratings, tmp_path):
-    write_parquet(ratings, str(tmp_path / "raw.parquet"))
-    models = Registry.from_config({name: {"family": family} for name, family in FAMILIES.items()})
-    types = {"helm-instruct": "open-ended qa"}
-    study = built(tmp_path, "helm", StudyFiles([RatingsFile(str(tmp_path / "raw.parquet"))], SCALES, types, models))
-    specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
-    results = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
-    plan = planted(declared())
-    rows = list(recovery(specs, study, plan, results))
+def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
+    rows = recovered(ratings, planted(declared()), tmp_path)
     of_dimension = {(r["slice"], r["quantity"], r["term"]): r["planted"] for r in rows if r["spec"] == "by_dimension"}
-    assert of_dimension == pytest.approx({(r["slice"], r["quantity"], r["term"]): r["planted"] for r in plan}, abs=1e-9)
+    assert of_dimension == pytest.approx(coefficients(planted(declared())), abs=1e-9)
     main = {(r["quantity"], r["term"]): r for r in rows if r["spec"] == "main"}
     assert len(main) == 3 * 2 + 1 + 4
     assert main["self_bias", "GPT-4 0314"]["planted"] == pytest.approx(0.05, abs=1e-9)
+    assert main["slope", "GPT-4 0314"]["expected"] == pytest.approx(0.6 * declared().reliability[0], abs=0.03)
+    # The humans' error makes the better of two models look less good than it is: a bias of more than was planted.
+    assert 0.052 < main["self_bias", "GPT-4 0314"]["expected"] < 0.08
     assert main["family_bias", "GPT"]["ci_low"] > 0
+    assert main["dimension", "Helpfulness"]["planted"] is None
     assert max(abs(row["z"]) for row in rows) < 4
+
+
+def test_preferences_are_part_of_what_is_expected(tmp_path):
+    """Of each judge for each model, itself included; what is planted of a self-bias does not contain them."""
+    world = declared(preference=0.03)
+    plan = planted(world)
+    assert coefficients(plan) == coefficients(planted(declared()))
+    preferences = np.array([row["planted"] for row in plan if row["quantity"] == "preference"]).reshape(5, -1)
+    assert np.ptp(preferences, axis=0).max() == 0  # alike in all dimensions
+    assert 0.01 < preferences.std() < 0.06
+    assert not np.array_equal(world.preference, declared(preference=0.03, seed=6).preference)
+    rows = recovered(simulate(world, prompts=160, seed=3).ratings, plan, tmp_path)
+    (own,) = [r for r in rows if (r["spec"], r["quantity"], r["term"]) == ("main", "self_bias", "GPT-4 0314")]
+    assert own["planted"] == pytest.approx(0.05, abs=1e-9)
+    assert abs(own["expected"] - 0.05) > 0.01
+    assert max(abs(row["z"]) for row in rows) < 4
+
+
+def recovered(ratings, plan, folder):
+    write_parquet(ratings, str(folder / "raw.parquet"))
+    models = Registry.from_config({name: {"family": family} for name, family in FAMILIES.items()})
+    types = {"helm-instruct": "open-ended qa"}
+    study = built(folder, "helm", StudyFiles([RatingsFile(str(folder / "raw.parquet"))], SCALES, types, models))
+    specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
+    results = {s.name: [{k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]] for s in specs}
+    return list(recovery(specs, study, plan, results))
 
 
 def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path):
@@ -95,9 +124,9 @@ def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path
     assert table["krippendorff_alpha"] == pytest.approx(0.48, abs=0.02)
     assert table["accuracy"] is None
     rows = ratings["judge"] == "GPT-4 0314"
-    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(0.55, abs=0.05)
+    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(0.39, abs=0.03)
     rough = simulate(declared(dispersion={"judges": 0.5}), prompts=160, seed=3).ratings
-    assert np.corrcoef(rough["gt"][rows], rough["rating"][rows])[0, 1] < 0.45
+    assert np.corrcoef(rough["gt"][rows], rough["rating"][rows])[0, 1] < 0.3
 
 
 def test_datasets_share_the_prompts():
@@ -120,6 +149,7 @@ def test_datasets_share_the_prompts():
             {"judges": {"Claude v1.3": {"intercept": -0.1}}, "family_bias": {}},
             r"judges: Claude v1.3: expected ratings run from -0.100 to 0.500",
         ),
+        ({"preference": 0.3}, r"judges: .*: expected ratings run from .*, biases and preferences from -.*choose"),
         (
             {"scales": {"Helpfulness": "observed"}},
             r"scales: Helpfulness: observed cannot be simulated; write \[lowest, highest\]",

@@ -26,7 +26,7 @@ def simulate_study(
 ) -> None:
     try:
         if "quality" in settings:
-            world = declared_world(settings, models=families, scales=scales, task_types=task_types)
+            world = declared_world(settings, models=families, scales=scales, task_types=task_types, seed=seed)
         else:
             world = published_world(read_files(Path(published[0]).parent), models=families, scales=scales)
         drawn = simulate(world, prompts=settings["prompts"], seed=seed)

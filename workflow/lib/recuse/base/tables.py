@@ -110,8 +110,8 @@ SCORECARD = columns(
     "published published_ci_low published_ci_high ours ours_ci_low ours_ci_high",
     "deviation tolerance verdict cause",
 )
-PLANTED = columns("slice quantity term planted")
-RECOVERY = columns("study spec slice estimand quantity term planted estimate std_error ci_low ci_high z inside")
+PLANTED = columns("slice quantity term model planted")
+RECOVERY = columns("study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high z inside")
 CROSSCHECK = columns("study spec slice estimand compared terms largest_difference tolerance")
 
 MONTECARLO = columns("grid dial setting estimator estimand quantity term planted statistic value mc_error replicates")

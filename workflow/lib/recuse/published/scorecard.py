@@ -19,15 +19,10 @@ EARLY = 0.01
 SAMPLING = 2.576  # standard errors that contain 99 % of chance differences in simulated ratings, or in other votes
 NEARLY = ("Figure 6", "Pearson")  # figures by which recuse.simulate.twin chooses judges' parameters
 NOT_PLANTED = "simulated: this value is not planted"
-NEARLY_PLANTED = f"{NOT_PLANTED}; judges' intercepts, slopes and dispersions are chosen to come near it"
-# Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.3 % are further than SAMPLING from the planted values;
-# of those of the first ten, 2.0 %. HC0 errors come out a little small where few ratings are below the top.
-PLANTED_RATINGS = "simulated: this value is planted; one or two in a hundred differ by chance"
-# With one slope per judge for all dimensions, least squares finds an average: in those twins up to 0.0015 from the plan.
-PLANTED_POOLED = (
-    "simulated: this value is planted in every dimension; the fit that pools them is expected near it, not at it: see "
-    "`planted` in recovery.csv"
-)
+NEARLY_PLANTED = f"{NOT_PLANTED}; the judges' parameters are chosen to come near it"
+# Of the 2160 self-biases by dimension of forty twins, seeds 1 to 40, 1.4 % are further than SAMPLING from the published values;
+# of those of the first ten, 1.9 %. HC0 errors come out a little small where few ratings are below the top.
+EXPECTED = "simulated: Equation 1 is expected to estimate this value; one or two in a hundred differ by chance"
 EXACT_HALF = "an exact half, which rounds either way"
 EARLY_STOP = "within a hundredth of a standard error, by which the published fit and its standard errors may have stopped early"
 
@@ -134,10 +129,8 @@ def _judged(differences: Sequence[float], tolerance: float) -> dict:
 
 def _planted(key: Row) -> str:
     """How a simulated study was made to have a value of ratings."""
-    if (key.get("spec"), key["quantity"]) == ("by_dimension", "self_bias"):
-        return PLANTED_RATINGS
-    if (key.get("spec"), key["quantity"]) == ("main", "family_bias"):
-        return PLANTED_POOLED
+    if (key.get("spec"), key["quantity"]) in (("by_dimension", "self_bias"), ("main", "family_bias")):
+        return EXPECTED
     return NEARLY_PLANTED if key["figure"] in NEARLY else NOT_PLANTED
 
 

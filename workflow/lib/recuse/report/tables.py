@@ -97,8 +97,10 @@ EXCERPTS = {
     "remarks": Excerpt("Remarks", "Notes on the estimates.", "spec slice remark"),
     "recovery": Excerpt(
         "Planted and estimated biases",
-        "The data are simulated: the planted value of each bias, its estimate, and whether the interval contains it.",
-        f"spec slice {GROUP} judge {BIAS} planted estimate {INTERVAL} inside",
+        "The data are simulated: the planted value of each bias, its estimate, and whether the interval contains it. For "
+        "ratings, whether it contains the expected value: what the estimate is on average, as humans score with error and "
+        "judges have preferences.",
+        f"spec slice {GROUP} judge {BIAS} planted expected estimate {INTERVAL} inside",
         lambda row: row["quantity"] not in ("intercept", "slope"),
     ),
     "verbosity": Excerpt(

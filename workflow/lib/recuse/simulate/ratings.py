@@ -1,15 +1,17 @@
-"""Ratings drawn from a world whose Equation 1 coefficients are known, and the three small worlds that illustrate the method.
+"""Ratings drawn from a world whose biases are known, and the three small worlds that illustrate the method.
 
 The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d, for judge j and model m:
 
-    quality q ~ Beta(mean h[d, m], sum of parameters quality_dispersion[d])
+    quality q ~ Beta(mean h[d, m], sum of parameters quality_dispersion[d]), on the few values of `quality_values`
     three raters given q: BetaBinomial(K, mean q, sum of parameters rater_dispersion[d]), independent
     gt = mean of the three, rounded on the raw scale to 3 decimals as in the published files
-    mu = intercept[d, j] + slope[d, j] gt + self_bias[d, j] 1[m == j] + family_bias[F(j)] 1[F(m) == F(j), m != j]
+    mu = intercept[d, j] + slope[d, j] q + self_bias[d, j] 1[m == j] + family_bias[d, F(j)] 1[F(m) == F(j), m != j]
+         + preference[d, j, m]
     rating ~ BetaBinomial(K, mean mu, sum of parameters dispersion[d, j]), independent
 
-so E[rating | gt, j, m, d] = mu exactly, and the coefficients are those of Equation 1 of Play Favorites (arXiv 2508.06709)
-fitted per dimension. Rows are absent completely at random; length does not enter ratings.
+so judges rate the quality that the human raters measure with error. Equation 1 of Play Favorites (arXiv 2508.06709), a fit to
+gt, then does not estimate these biases but what `recuse.simulate.twin.expected_estimates` says. Rows are absent completely at
+random; length does not enter ratings.
 
 A random share gold_share of the completions is also scored by a gold team of three:
 
@@ -18,13 +20,23 @@ A random share gold_share of the completions is also scored by a gold team of th
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 from recuse.data.registry import GOLD, RATERS
-from recuse.simulate.world import TEAM_SIZE, Lengths, World, beta_binomial, carried_families, gold_scores, rater_scores
+from recuse.simulate.world import (
+    TEAM_SIZE,
+    Lengths,
+    World,
+    beta_binomial,
+    carried_families,
+    gold_scores,
+    qualities,
+    rater_scores,
+)
 
 GT_DECIMALS = 3  # the published files write 3.667
 SMALLEST_DATASET = 2  # prompts: fewer leave a slice by dataset without any spread
@@ -45,14 +57,15 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     """Draw a study of `prompts` prompts from `world`; the same seed gives the same arrays.
 
     gt and ratings are on the raw scale of their dimension; a completion has one length in all dimensions. Raters' scores are a
-    systematic sample (see `rater_scores`), so human means, Krippendorff's alpha and agreement are those of the world; ratings,
-    given gt, are independent draws. ConfigError if `prompts` is too small for the world's datasets.
+    systematic sample (see `rater_scores`), so human means, Krippendorff's alpha and agreement are those of the world; quality
+    given these scores, and ratings given quality, are independent draws. ConfigError if `prompts` is too small for the world's
+    datasets.
     """
     allocated = allocate(world, prompts)
     dataset_of = np.repeat(np.arange(len(world.datasets)), allocated)  # (prompts,)
     prompt_ids = [f"{name}_{i}" for name, n in zip(world.datasets, allocated, strict=True) for i in range(n)]
-    streams = [np.random.Generator(np.random.PCG64(child)) for child in np.random.SeedSequence(seed).spawn(5)]
-    for_raters, for_lengths, for_absence, for_ratings, for_gold = streams
+    streams = [np.random.Generator(np.random.PCG64(child)) for child in np.random.SeedSequence(seed).spawn(6)]
+    for_raters, for_lengths, for_absence, for_ratings, for_gold, for_quality = streams
     lengths = [] if world.lengths is None else [_draw_lengths(world.lengths, dataset_of, for_lengths)]
     size = len(world.models) * prompts
     gold = np.zeros(size, dtype=bool)  # completions that the gold team scores
@@ -64,14 +77,15 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
         scores = rater_scores(world, d, asked.size, for_raters)  # (models, asked, raters), from 0
         present, human = _presence(world, d, asked.size, for_absence)
         gt = np.round((scores + world.scale_minimum[d]).mean(axis=2), GT_DECIMALS)  # (models, asked)
-        rating = _judge_scores(world, d, gt, for_ratings)
+        quality = qualities(world, d, scores, for_quality)  # (models, asked)
+        rating = _judge_scores(world, d, quality, for_ratings)
         judge, model, at = np.nonzero(present)
         numbers = (gt[model, at], rating[judge, model, at], *(length[model, asked[at]] for length in lengths))
         parts.append((np.full(at.size, d), judge, model, asked[at], *numbers))
         model, at = np.nonzero(human)
         team.append((np.full(at.size, d), model, asked[at], scores[model, at]))
         model, at = np.nonzero(human & gold[:, asked])
-        gold_team.append((np.full(at.size, d), model, asked[at], gold_scores(world, d, model, scores[model, at], for_gold)))
+        gold_team.append((np.full(at.size, d), model, asked[at], gold_scores(world, d, model, quality[model, at], for_gold)))
     where = (dataset_of, _texts(prompt_ids))
     teams = [_rater_columns(world, where, scored, name) for scored, name in ((team, RATERS), (gold_team, GOLD))]
     raters = {column: np.concatenate([columns[column] for columns in teams]) for column in teams[0]}
@@ -79,16 +93,23 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
 
 
 def planted(world: World) -> list[dict]:
-    """The true coefficients of Equation 1 per dimension: one row per slice (dimension), quantity and term."""
+    """The world's parameters: one row per slice (dimension), quantity, term (judge or family) and model.
+
+    Besides the coefficients: each judge's preferences for models, and of the human scores the mean quality of each model and
+    their reliability within a model, which say what a fit to these scores estimates.
+    """
     carried = carried_families(world.family_of, world.judge_of)
     by_judge = (("intercept", world.intercept), ("slope", world.slope), ("self_bias", world.self_bias))
     rows = []
     for d, dimension in enumerate(world.dimensions):
-        terms = [(name, judge, values[d, j]) for name, values in by_judge for j, judge in enumerate(world.judges)]
-        terms += [("family_bias", world.families[f], world.family_bias[f]) for f in carried]
-        rows += [
-            {"slice": dimension, "quantity": quantity, "term": term, "planted": float(value)} for quantity, term, value in terms
-        ]
+        terms = [(name, judge, "", values[d, j]) for name, values in by_judge for j, judge in enumerate(world.judges)]
+        terms += [("family_bias", world.families[f], "", world.family_bias[d, f]) for f in carried]
+        pairs = product(enumerate(world.judges), enumerate(world.models))
+        terms += [("preference", judge, model, world.preference[d, j, m]) for (j, judge), (m, model) in pairs]
+        terms += [("quality", "", model, mean) for model, mean in zip(world.models, world.human_mean[d], strict=True)]
+        terms += [("reliability", "", "", world.reliability[d])]
+        names = ("slice", "quantity", "term", "model", "planted")
+        rows += [dict(zip(names, (dimension, *names_of, float(value)), strict=True)) for *names_of, value in terms]
     return rows
 
 
@@ -126,11 +147,11 @@ def _presence(world: World, d: int, n: int, generator: np.random.Generator) -> t
     return present.reshape(-1, len(world.models), n), human.reshape(-1, n)
 
 
-def _judge_scores(world: World, d: int, gt: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Raw ratings (judges, models, n) given raw gt (models, n), by inversion: one uniform for each."""
+def _judge_scores(world: World, d: int, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Raw ratings (judges, models, n) given quality (models, n), by inversion: one uniform for each."""
     lowest, maximum = world.scale_minimum[d], int(world.levels[d])
-    unit = (gt - lowest) / maximum
-    mean = world.intercept[d][:, None, None] + world.slope[d][:, None, None] * unit + world.biases[d][:, :, None]
+    beyond = world.biases[d] + world.preference[d]
+    mean = world.intercept[d][:, None, None] + world.slope[d][:, None, None] * quality + beyond[:, :, None]
     if mean.min() < 0 or mean.max() > 1:
         raise ConfigError(
             f"expected ratings on {world.dimensions[d]} run from {mean.min():.3f} to {mean.max():.3f}; "

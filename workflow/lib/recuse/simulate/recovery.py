@@ -6,28 +6,47 @@ import numpy as np
 
 from recuse.data.moments import Moments
 from recuse.data.study import Study
-from recuse.model.design import terms_of
+from recuse.model.design import CONSTANT, REFERENCE, Term, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.fit import fit_slice
-from recuse.model.spec import Spec
+from recuse.model.spec import BIASES, A, Spec
 from recuse.pairwise.cognitive import CLOSED_FORM
 
+Values = Mapping[tuple[str, str, str, str], float]  # planted, by slice (a dimension), quantity, term and model
 
-def expected_ratings(moments: Moments, planted: Iterable[Mapping[str, str]]) -> np.ndarray:
-    """Return the planted mean rating of each group as a linear function of (1, reference[, length]), (groups, v - 1).
 
-    planted: rows with slice (a dimension), quantity, term, planted; within a dimension, Equation 1 holds with these values.
-    Raises KeyError if no row plants a term that groups carry.
+def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
+    """Return the mean rating of each group as a linear function of (1, reference[, length]), (groups, v - 1).
+
+    The mean rating at quality q is intercept + slope q + bias + preference, and the best linear prediction of q from the
+    reference gt is h + r (gt - h), with h the model's mean quality and r the reliability of gt within a model. In expectation,
+    least squares on ratings equal those on these means. KeyError if a parameter that rows carry is not planted.
     """
-    values = {(row["slice"], row["quantity"], row["term"]): float(row["planted"]) for row in planted}
     expected = np.zeros((len(moments.n), moments.tensor.shape[1] - 1))
-    for dimension in np.unique(moments.factors["dimension"]):
-        mask = moments.factors["dimension"] == dimension
-        for term in terms_of({factor: column[mask] for factor, column in moments.factors.items()}):
-            groups = np.flatnonzero(mask)[term.carried]
-            if len(groups):
-                expected[groups, term.regressor] += values[str(dimension), term.quantity, term.term]
+    names = (moments.factors[factor].tolist() for factor in ("dimension", "judge", "model", "judge_family", "model_family"))
+    for group, (dimension, judge, model, family, other) in enumerate(zip(*names, strict=True)):
+        slope, reliability = values[dimension, "slope", judge, ""], values[dimension, "reliability", "", ""]
+        constant = values[dimension, "intercept", judge, ""] + values[dimension, "preference", judge, model]
+        if judge == model:
+            constant += values[dimension, "self_bias", judge, ""]
+        elif family == other:
+            constant += values[dimension, "family_bias", family, ""]
+        constant += slope * (1 - reliability) * values[dimension, "quality", "", model]
+        expected[group, CONSTANT], expected[group, REFERENCE] = constant, slope * reliability
     return expected
+
+
+def true_value(moments: Moments, values: Values, term: Term) -> float | None:
+    """The planted value of a term, the mean over the rows that carry it; None for what is not planted.
+
+    Intercepts and slopes that differ by dimension have no value for several dimensions.
+    """
+    of_group = [
+        values.get((name, term.quantity, term.term, "")) for name in moments.factors["dimension"][term.carried].tolist()
+    ]
+    if not of_group or None in of_group or (term.quantity not in BIASES and len(set(of_group)) > 1):
+        return None
+    return float(np.average(of_group, weights=moments.n[term.carried]))
 
 
 def recovery(
@@ -36,30 +55,34 @@ def recovery(
     planted: list[Mapping[str, str]],
     estimates: Mapping[str, list[Mapping[str, str]]],
 ) -> Iterator[dict]:
-    """Yield the rows of the recovery table: population value, estimate and z = (estimate - population value) / std_error.
+    """Yield the rows of the recovery table: planted and expected value, estimate, z = (estimate - expected) / std_error.
 
-    The population value of a spec is its fit to the planted mean rating of every row: for `by_dimension` the planted
-    coefficients themselves, for a spec that pools dimensions their average by least squares. Estimates without a standard error
-    have no row; nor have specs with another estimator than least squares, or another reference than the human score, because
-    the planted means are linear in that score.
+    expected: the spec's fit to the mean rating of every row, so what it estimates on average in this world. It differs from
+    `planted`, the true bias at equal quality, by what measurement error in the human scores and the judges' preferences for
+    other models do to the estimate; under another estimand than A only biases have a planted value. inside: whether the
+    interval contains `expected`. Estimates without a standard error have no row; nor have specs with another estimator than
+    least squares, or another reference than the human score, because mean ratings are linear in that score only.
     """
+    values = {(row["slice"], row["quantity"], row["term"], row["model"]): float(row["planted"]) for row in planted}
     for spec in specs:
         if spec.model.estimator != "least_squares" or spec.selection.reference is not None or not estimates[spec.name]:
             continue
-        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)  # a population value has no error
-        population = {
-            (label, coefficient.quantity, coefficient.term): coefficient.estimate
-            for label, rows in slices_of(spec, study)
-            for coefficient in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, planted))).coefficients
-        }
+        exact = spec.changed(covariance="HC0", bootstrap=None, wild=None)  # an expectation has no error
+        truth, expected = {}, {}
+        for label, rows in slices_of(spec, study):
+            for term in terms_of(rows.factors, names=spec.model.terms):
+                truth[label, term.quantity, term.term] = true_value(rows, values, term)
+            for of in fit_slice(exact, label, rows.with_rating(expected_ratings(rows, values))).coefficients:
+                expected[label, of.quantity, of.term] = of.estimate
         for row in estimates[spec.name]:
             if row["p_value"]:
-                value = population[row["slice"], row["quantity"], row["term"]]
-                names = {key: row[key] for key in ("study", "spec", "slice", "estimand", "quantity", "term")}
-                numbers = {key: float(row[key]) for key in ("estimate", "std_error", "ci_low", "ci_high")}
-                z = (numbers["estimate"] - value) / numbers["std_error"]
-                inside = int(numbers["ci_low"] <= value <= numbers["ci_high"])
-                yield {**names, "planted": value, **numbers, "z": z, "inside": inside}
+                key = row["slice"], row["quantity"], row["term"]
+                names = {name: row[name] for name in ("study", "spec", "slice", "estimand", "quantity", "term")}
+                numbers = {name: float(row[name]) for name in ("estimate", "std_error", "ci_low", "ci_high")}
+                z = (numbers["estimate"] - expected[key]) / numbers["std_error"]
+                inside = int(numbers["ci_low"] <= expected[key] <= numbers["ci_high"])
+                planted_value = truth.get(key) if row["quantity"] in BIASES or row["estimand"] == A else None
+                yield {**names, "planted": planted_value, "expected": expected[key], **numbers, "z": z, "inside": inside}
 
 
 # Table of comparisons: the columns besides the quantity that identify its rows, and the column of the estimate.

@@ -1,4 +1,4 @@
-"""What a simulated study is drawn from: models, judges and the true coefficients of Equation 1; the scores of its raters.
+"""What a simulated study is drawn from: models, judges and their biases; the scores of its raters and what they measure.
 
 A world may be declared in config, as a placeholder for a study whose data are not at hand, or to plan one.
 """
@@ -13,8 +13,9 @@ from recuse.base.errors import ConfigError
 
 TEAM_SIZE = 3  # raters of a completion, in each team
 SLOPE = 0.6  # of a judge, by default
-# Default dispersions: the raters' alpha is then about 0.5, and so is a judge's correlation with the humans.
+# Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human scores about 0.4.
 DISPERSION = {"quality": 4.0, "raters": 8.0, "judges": 8.0}
+PREFERENCES = 1  # the stream of their draws, apart from those of ratings
 DATASET = "simulated"  # of a study that names no datasets
 
 
@@ -47,7 +48,8 @@ class World:
     intercept: np.ndarray  # (D, J)
     slope: np.ndarray  # (D, J)
     self_bias: np.ndarray  # (D, J)
-    family_bias: np.ndarray  # (F,) the same in every dimension
+    family_bias: np.ndarray  # (D, F)
+    preference: np.ndarray  # (D, J, M) of a judge for a model, beyond quality and biases
     dispersion: np.ndarray  # (D, J) the larger, the nearer to binomial
     human_mean: np.ndarray  # (D, M)
     quality_dispersion: np.ndarray  # (D,)
@@ -72,15 +74,34 @@ class World:
         return self.scale_maximum - self.scale_minimum
 
     @property
+    def reliability(self) -> np.ndarray:
+        """Of human scores within a model, (D,)."""
+        return reliability(self.quality_dispersion, self.rater_dispersion, self.levels)
+
+    @property
+    def gt_variance(self) -> np.ndarray:
+        """Variance of gt / K within each model, (D, M): m (1 - m) / (quality_dispersion + 1) / reliability."""
+        return self.human_mean * (1 - self.human_mean) / ((self.quality_dispersion + 1) * self.reliability)[:, None]
+
+    @property
     def biases(self) -> np.ndarray:
         """The bias of each judge for each model: self-bias for itself, family-bias for the rest of its family, (D, J, M)."""
         return bias_matrix(self.self_bias, self.family_bias, self.family_of, self.judge_of)
 
 
+def reliability(quality: np.ndarray, rater: np.ndarray, maximum: np.ndarray) -> np.ndarray:
+    """Variance of quality as a share of that of the mean of three raters, the same in every model; arguments broadcast.
+
+    1 / (1 + quality v / 3), with dispersions quality and rater and v = (1 + (K - 1) / (rater + 1)) / K: the variance of a
+    rater's score / K given quality q is q (1 - q) v.
+    """
+    return 1 / (1 + quality * (1 + (maximum - 1) / (rater + 1)) / maximum / TEAM_SIZE)
+
+
 def bias_matrix(self_bias: np.ndarray, family_bias: np.ndarray, family_of: np.ndarray, judge_of: np.ndarray) -> np.ndarray:
-    """As `World.biases`, from self_bias (D, J), family_bias (F,), family_of (M,) and judge_of (J,)."""
+    """As `World.biases`, from self_bias (D, J), family_bias (D, F) or (F,), family_of (M,) and judge_of (J,)."""
     own, same_family = relations(family_of, judge_of)
-    return own * self_bias[:, :, None] + same_family * family_bias[family_of[judge_of]][:, None]
+    return own * self_bias[:, :, None] + same_family * family_bias[..., family_of[judge_of]][..., None]
 
 
 def relations(family_of: np.ndarray, judge_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,6 +149,15 @@ def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.n
     return nodes, vectors[0] ** 2
 
 
+def quality_values(mean: float, dispersion: float, maximum: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values that the quality of a model's completions takes, and their probabilities, (values,) each.
+
+    They stand for Beta(mean * dispersion, (1 - mean) * dispersion): the mean, the variance and the probability of every triple
+    of raters' scores, a polynomial in quality of degree TEAM_SIZE * K, are those of the beta distribution.
+    """
+    return beta_nodes(mean, dispersion, TEAM_SIZE * maximum // 2 + 1)
+
+
 def _rising(start: np.ndarray, n: int) -> np.ndarray:
     """Products of the first 0..n of start, start + 1, ..., on a new last axis."""
     factors = np.asarray(start, dtype=float)[..., None] + np.arange(n)
@@ -145,50 +175,61 @@ def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -
     triples = triples[np.argsort(triples.sum(axis=1), kind="stable")]
     scores = np.empty((len(world.models), n, TEAM_SIZE), dtype=np.int64)
     for m, mean in enumerate(world.human_mean[d]):
-        # The probability of a triple is a polynomial in q of degree TEAM_SIZE * K, so this many nodes are exact.
-        nodes, weights = beta_nodes(mean, world.quality_dispersion[d], TEAM_SIZE * maximum // 2 + 1)
-        single = beta_binomial(nodes, world.rater_dispersion[d], maximum)  # (nodes, K + 1)
+        values, weights = quality_values(mean, world.quality_dispersion[d], maximum)
+        single = beta_binomial(values, world.rater_dispersion[d], maximum)  # (values, K + 1)
         joint = weights @ single[:, triples].prod(axis=2)
         rank = (generator.permutation(n) + generator.random()) / n
         scores[m] = triples[np.searchsorted(np.cumsum(joint)[:-1], rank, side="right")]
     return scores
 
 
-def gold_scores(world: World, d: int, model: np.ndarray, scores: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw the gold team's scores in dimension d, 0 to K, given the raters', both (completions, raters); model: (completions,).
+def qualities(world: World, d: int, scores: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Draw the quality of completions in dimension d, (models, n), given the raters' scores of them, (models, n, raters).
 
-    Quality is drawn from its posterior given the triple, with probability gold_insight[d], else from its prior. It falls on the
-    nodes of a quadrature that is exact for polynomials of degree 2 TEAM_SIZE K, as raters' and gold scores together are in q,
-    so the scores have the probabilities of a continuous quality.
+    Together with `rater_scores` this is as if quality had been drawn first and scored then.
     """
-    maximum = int(world.levels[d])
+    maximum, quality = int(world.levels[d]), np.empty(scores.shape[:2])
+    for m, mean in enumerate(world.human_mean[d]):
+        values, weights = quality_values(mean, world.quality_dispersion[d], maximum)
+        single = beta_binomial(values, world.rater_dispersion[d], maximum)
+        posterior = weights * single[:, scores[m]].prod(axis=2).T  # (n, values)
+        quality[m] = values[_place(posterior, generator.random(len(posterior)))]
+    return quality
+
+
+def gold_scores(world: World, d: int, model: np.ndarray, quality: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Draw the gold team's scores in dimension d, 0 to K, (completions, raters), of completions of known quality.
+
+    model and quality: (completions,). The team scores this quality with probability gold_insight[d], else another draw.
+    """
+    maximum, seen = int(world.levels[d]), quality.copy()
     drawn = generator.random((len(model), 2 + TEAM_SIZE))
-    gold = np.empty(scores.shape, dtype=np.int64)
     for m in np.unique(model):
-        mask = model == m
-        nodes, weights = beta_nodes(world.human_mean[d, m], world.quality_dispersion[d], TEAM_SIZE * maximum + 1)
-        single = beta_binomial(nodes, world.rater_dispersion[d], maximum)
-        posterior = weights * single[:, scores[mask]].prod(axis=2).T  # (completions, nodes)
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        sees = drawn[mask, :1] < world.gold_insight[d]
-        below = np.cumsum(np.where(sees, posterior, weights)[:, :-1], axis=1)
-        node = (drawn[mask, 1:2] >= below).sum(axis=1)
-        below = np.cumsum(beta_binomial(nodes, world.gold_dispersion[d], maximum)[:, :-1], axis=1)
-        gold[mask] = (drawn[mask, 2:, None] >= below[node][:, None]).sum(axis=2)
-    return gold
+        values, weights = quality_values(world.human_mean[d, m], world.quality_dispersion[d], maximum)
+        other = (model == m) & (drawn[:, 0] >= world.gold_insight[d])
+        seen[other] = values[_place(weights, drawn[other, 1])]
+    single = beta_binomial(seen, world.gold_dispersion[d], maximum)  # (completions, K + 1)
+    return np.stack([_place(single, uniform) for uniform in drawn[:, 2:].T], axis=1)
+
+
+def _place(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Draw a place in the last axis of weights, with probability in proportion to them, by inversion of uniform (n,)."""
+    below = np.cumsum(weights, axis=-1)
+    return (uniform[:, None] * below[..., -1:] >= below[..., :-1]).sum(axis=-1)
 
 
 def declared_world(
-    settings: Mapping, *, models: Mapping[str, str], scales: Mapping[str, Sequence[int]], task_types: Mapping
+    settings: Mapping, *, models: Mapping[str, str], scales: Mapping[str, Sequence[int]], task_types: Mapping, seed: int
 ) -> World:
     """Return the world that a study's `simulate` declares, the same in each of its dimensions.
 
-    settings: `quality`, the mean human score of each model on the unit scale; `judges`, those of the models that judge, each
+    settings: `quality`, the mean quality of each model on the unit scale; `judges`, those of the models that judge, each
     with self_bias (default 0), slope (SLOPE) and intercept ((1 - slope) x mean quality, so that the judge's mean without biases
-    is the humans'); `family_bias` by family (0); `dispersion` of `quality`, `raters` and `judges`, the larger, the less they
-    vary (DISPERSION). models: name -> family; the models of `quality` keep their order. scales: dimension -> [lowest, highest].
-    task_types: task type -> datasets, which share the prompts equally; {} is one dataset. Every completion is rated by three
-    raters and all judges; there are no lengths and no gold team.
+    is the humans'); `family_bias` by family (0); `preference`, the standard deviation of judges' preferences for models (0),
+    normal draws with `seed`, one for each judge and model, itself included; `dispersion` of `quality`, `raters` and `judges`,
+    the larger, the less they vary (DISPERSION). models: name -> family; the models of `quality` keep their order. scales:
+    dimension -> [lowest, highest]. task_types: task type -> datasets, which share the prompts equally; {} is one dataset. Every
+    completion is rated by three raters and all judges; there are no lengths and no gold team.
 
     ConfigError, naming the key, for an unknown name, a family-bias that no rows would carry, a scale that is not two numbers,
     and an expected rating off the scale.
@@ -213,6 +254,8 @@ def declared_world(
     neutral = (1 - slope) * human.mean()
     intercept = [judge.get("intercept", default) for judge, default in zip(judges.values(), neutral, strict=True)]
     self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
+    spread = settings.get("preference", 0.0)
+    preference = spread * np.random.default_rng((seed, PREFERENCES)).standard_normal((len(judges), len(names)))
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
     everywhere = np.ones((len(scales), 1))  # all dimensions are alike
@@ -229,7 +272,8 @@ def declared_world(
         intercept=everywhere * np.array(intercept, dtype=float),
         slope=everywhere * slope,
         self_bias=everywhere * np.array(self_bias, dtype=float),
-        family_bias=np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
+        family_bias=everywhere * np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
+        preference=everywhere[..., None] * preference,
         dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
         human_mean=everywhere * human,
         quality_dispersion=by_dimension * dispersion["quality"],
@@ -248,16 +292,16 @@ def declared_world(
 
 
 def _check_expected(world: World) -> None:
-    """Raise ConfigError unless every judge's expected rating is on the scale, whatever the human score."""
+    """Raise ConfigError unless every judge's expected rating is on the scale, whatever the quality."""
     for j, judge in enumerate(world.judges):
-        bias = np.append(world.biases[0, j], 0.0)
+        bias = world.biases[0, j] + world.preference[0, j]
         ends = world.intercept[0, j] + world.slope[0, j] * np.array([0.0, 1.0])
         low, high = ends.min() + bias.min(), ends.max() + bias.max()
         if low < 0 or high > 1:
             raise ConfigError(
                 f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of the unit scale (intercept "
-                f"{ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases from {bias.min():.3f} to {bias.max():.3f}); "
-                "choose an intercept, a slope and biases that keep them within 0 and 1"
+                f"{ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases and preferences from {bias.min():.3f} to "
+                f"{bias.max():.3f}); choose an intercept, a slope, biases and a preference that keep them within 0 and 1"
             )
 
 

@@ -188,7 +188,7 @@ class Planted(Section):
     """Parameters of a simulated judge."""
 
     self_bias: float = optional("Self-bias, as a share of the scale; default: 0.")
-    slope: float = optional("Slope on the human score; default: 0.6.")
+    slope: float = optional("Slope on the quality that the human raters score; default: 0.6.")
     intercept: float = optional("Intercept; default: such that, without biases, the judge's mean is that of the humans.")
 
 
@@ -207,10 +207,14 @@ class SimulatedRatings(Section):
     quality: dict[Name, Share] = optional("Mean human score of each model, on a scale from 0 to 1.", min_length=1)
     judges: dict[Name, Planted] = optional("The judges among the models; `{}` is an unbiased judge.", min_length=1)
     family_bias: dict[Name, float] = optional("Family-biases, as shares of the scale; default: 0.")
+    preference: float = optional(
+        "Standard deviation of each judge's preferences for single models, as a share of the scale; default: 0.", ge=0
+    )
     dispersion: Dispersion = optional("Sums of the parameters of the beta distributions; larger sums mean less variation.")
 
     def _check(self) -> None:
-        needs = {"quality": "judges", "judges": "quality", "family_bias": "quality", "dispersion": "quality"}
+        needs = {"quality": "judges", "judges": "quality"}
+        needs |= dict.fromkeys(("family_bias", "preference", "dispersion"), "quality")
         for key, needed in needs.items():
             if key in self.model_fields_set and needed not in self.model_fields_set:
                 raise ValueError(f"found {key} without {needed}; add `{needed}`")

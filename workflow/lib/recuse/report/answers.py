@@ -35,8 +35,9 @@ NO_TRUTH = (
 
 
 ON_AVERAGE = (
-    "The pooled self-bias (C) is the mean over judges of the gap between a judge's rating of its own answers and the rating that "
-    "all other pairs predict; its interval allows for ordinary preferences, each judge's own spread and its use of the scale."
+    "The pooled self-bias (C) is the mean over judges of the gap between a judge's rating of its own answers and the rating "
+    "that all other pairs predict; its interval allows for ordinary preferences, each judge's own spread and its use of the "
+    "scale."
 )
 ONLY_PROMPTS = (
     "Intervals of Equation 1 are at {level}, with {errors} standard errors, and allow for other prompts alone: where judges "

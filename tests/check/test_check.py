@@ -217,6 +217,9 @@ def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
         sizes = {judge: findings["detectable", f"{letter} {judge}"] for judge in FIVE}
         assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
         assert "its own answers are rated for 8 of 100 prompts" in sizes[GPT4].words
+    false_alarms = {judge: findings["ordinary preference", f"C {judge}"] for judge in FIVE}
+    assert false_alarms[GPT4].value > 0.3
+    assert [judge for judge in FIVE if false_alarms[judge].level == WARNING] == [GPT4]
 
 
 def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
@@ -291,6 +294,7 @@ def test_use_of_the_scale_without_human_scores(check):
     assert slopes[LLAMA] == min(slopes.values())
     assert findings["additivity", ""].level == WARNING
     assert "which include how good the models are" in findings["additivity", GPT4].words
+    assert "take a self-bias by B or C as unproven" in findings["additivity", ""].advice
 
 
 def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):

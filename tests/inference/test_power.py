@@ -206,7 +206,8 @@ def test_a_model_of_few_answers_has_the_error_and_the_false_alarms_of_simulated_
     np.testing.assert_allclose(rejected.mean(axis=0), [size(each, confidence=0.9) for each in results], atol=0.06)
     rows = {row["judge"]: row for row in plan_for(world, 0.02) if row["estimand"] == C}
     assert rows["Model 0"]["detectable"] > 2 * rows["Model 8"]["detectable"]
-    assert rows["Model 0"]["size"] > 0.3
+    assert rows["Model 0"]["size"] == pytest.approx(0.40, abs=0.01)
+    assert [rows["Model 0"]["detectable"], rows["Model 8"]["detectable"]] == pytest.approx([0.116, 0.047], abs=0.001)
     planted = tables + rows["Model 0"]["detectable"] * (np.arange(81) == 0)
     critical = np.quantile(np.abs(values[:, 0]), 0.9)  # of a test of the right size
     assert np.mean([abs(design.test(table)[0].estimate) > critical for table in planted]) == pytest.approx(0.8, abs=0.06)

@@ -162,10 +162,14 @@ def _carriers(study: Study) -> dict[tuple[str, str], Carriers]:
 
 def _apart(study: Study) -> list[list[str]]:
     levels, linked = levels_of(study.ratings[0]), []
-    answered = f"select prompt, list_sort(list(distinct {levels.sql_place('model')})) as models from {files(study.ratings)}"
-    for (models,) in connect().execute(f"select distinct models from ({answered} group by prompt)").fetchall():
-        joined = [of for of in linked if not of.isdisjoint(models)]
-        linked = [of for of in linked if of.isdisjoint(models)] + [set(models).union(*joined)]
+    answered = f"select list_sort(list(distinct {levels.sql_place('model')})) as models from {files(study.ratings)}"
+    for prompts in ("where prompt = 0", ""):  # often the first has answers of all models
+        query = f"select distinct models from ({answered} {prompts} group by prompt)"
+        for (models,) in connect().execute(query).fetchall():
+            joined = [of for of in linked if not of.isdisjoint(models)]
+            linked = [of for of in linked if of.isdisjoint(models)] + [set(models).union(*joined)]
+        if len(linked) == 1 and len(linked[0]) == len(np.unique(study.cells().factors["model"])):
+            break
     return sorted((sorted(levels.model[place] for place in of) for of in linked), key=lambda names: (len(names), names))
 
 

@@ -252,8 +252,9 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
             words = words.replace("alike", "unlike one another", 1)
         if steep != flat:
             words += f"; {steep} {additive.slopes[steep]:.1f} times as widely as the others, {flat} {additive.slopes[flat]:.1f}"
-        advice = "take a self-bias by C as unproven where the judge's own model is among the best or worst: "
-        advice += "it may be the judge's use of the scale"
+        letters = "C" if scored else "B or C"
+        advice = f"take a self-bias by {letters} as unproven where the judge's own model is among the best or worst: "
+        advice += "it may be the judge's use of the scale" + ", which human scores would show" * (not scored)
         yield Finding("additivity", "", words, additive.f, level, advice, 1 - additive.p_value)
         for judge, slope in additive.slopes.items():
             words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
@@ -319,9 +320,10 @@ def power_of(
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
-    """Report how often A would find a self-bias where there is none, because of preferences and measurement error.
+    """Report how often A, and C, would find a self-bias where there is none.
 
-    C estimates ordinary preference; where it cannot, none is assumed. power: rows of `power_of`.
+    A: because of preferences and measurement error; C: because it takes all pairs to vary alike. C estimates ordinary
+    preference; where it cannot, none is assumed, and neither is known. power: rows of `power_of`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
@@ -340,6 +342,15 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     )
     advice = "trust a self-bias by A only if C confirms it"
     yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
+    for row in _detecting(power, "C"):
+        judge, share = row["judge"], row["size"]
+        words = f"without any self-bias, the {percent(nominal)} test of C would find one of {judge} in {percent(share)} of "
+        words += "studies like this (estimated), as it takes one spread for all pairs of judge and model, whatever their "
+        words += "ratings and the judge's noise"
+        advice = "take a self-bias by C as unproven for it"
+        yield Finding(
+            "ordinary preference", f"C {judge}", words, share, WARNING if share >= 2 * nominal else FINE, advice, share
+        )
 
 
 def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:

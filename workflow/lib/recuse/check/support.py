@@ -12,9 +12,10 @@ from itertools import chain
 import numpy as np
 
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding, graded
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
+from recuse.inference.idiosyncrasy import LEAST_PROMPTS
 from recuse.inference.judge_model import NO_SLOPE, cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.preconditions import Preconditions
@@ -164,7 +165,7 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
     for (quantity, term), of in facts.carriers.items():
-        if quantity == "self_bias" and of.effective < FEW <= facts.prompts:
+        if quantity == "self_bias" and of.prompts < LEAST_PROMPTS <= facts.prompts:
             lacking.append(f"a verdict on the self-bias of {term} ({of.words(facts.prompts)})")
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
@@ -234,7 +235,10 @@ def prompts(facts: Facts) -> Iterator[Finding]:
 
 
 def preconditions(facts: Facts) -> Iterator[Finding]:
-    """Report whether C's unrelated cells are as it takes them: of one spread, with effects that add, and independent."""
+    """Report whether the unrelated cells are as C's additive method takes them: of one spread, adding effects, independent.
+
+    The mixed model allows for all three; B does not for effects that do not add.
+    """
     ((_, moments),) = slices_of(EQUATION, facts.study)
     scored = facts.cells.has_reference
     tested = Preconditions(cell_means(moments, reference=scored))
@@ -242,8 +246,8 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
         widest, others = spread.widest, sorted(sd for judge, sd in spread.of_judge.items() if judge != spread.widest)
         words = f"residuals about the effects of judges and models vary by {spread.of_judge[widest]:.3f} for {widest}, by "
         words += f"{others[0]:.3f} to {others[-1]:.3f} for the other judges ({_p(spread.p_value)} if all are alike)"
-        advice = f"C takes one spread for all: take a self-bias of {widest} by C as unproven unless its randomisation agrees"
-        yield Finding("spread", widest, words, spread.ratio, _level_of(spread.p_value), advice, 1 - spread.p_value)
+        advice = "read C by its mixed model, which has a spread for each judge, not by its additive method"
+        yield Finding("spread", widest, words, spread.ratio, _level_of(spread.p_value, worst=NOTE), advice)
     if (additive := tested.additivity()) is not None:
         steep, flat = (choose(additive.slopes, key=additive.slopes.get, default="") for choose in (max, min))
         words = f"judges spread the models alike: F({additive.df[0]}, {additive.df[1]}) = {additive.f:.2f}, "
@@ -252,10 +256,9 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
             words = words.replace("alike", "unlike one another", 1)
         if steep != flat:
             words += f"; {steep} {additive.slopes[steep]:.1f} times as widely as the others, {flat} {additive.slopes[flat]:.1f}"
-        letters = "C" if scored else "B or C"
-        advice = f"take a self-bias by {letters} as unproven where the judge's own model is among the best or worst: "
-        advice += "it may be the judge's use of the scale" + ", which human scores would show" * (not scored)
-        yield Finding("additivity", "", words, additive.f, level, advice, 1 - additive.p_value)
+        advice = "where a judge's own model is among the best or worst, take a self-bias by B, or by C's additive method, as "
+        advice += "unproven: it may be the judge's use of the scale, which C's mixed model allows for"
+        yield Finding("additivity", "", words, additive.f, level, advice)
         for judge, slope in additive.slopes.items():
             words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
             words += "" if scored else ", as far as their mean ratings show, which include how good the models are"
@@ -264,16 +267,16 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
         if (shared := tested.correlation(side)) is not None:
             words = f"{of} correlate at {shared.value:.2f}, where independent ones would at {shared.expected:.2f} "
             words += f"({_p(shared.p_value)})"
-            advice = "take family-biases, and self-biases in large families, as less certain than C says"
-            yield Finding("correlation", f"{side} families", words, shared.value, _level_of(shared.p_value), advice)
+            advice = "read C by its mixed model, which has preferences shared within families, not by its additive method"
+            yield Finding("correlation", f"{side} families", words, shared.value, _level_of(shared.p_value, worst=NOTE), advice)
 
 
 def _p(p_value: float) -> str:
     return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
 
 
-def _level_of(p_value: float) -> str:
-    return graded(1 - p_value, note=1 - DOUBTED, warning=1 - REJECTED)
+def _level_of(p_value: float, worst: str = WARNING) -> str:
+    return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else worst
 
 
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
@@ -322,8 +325,8 @@ def power_of(
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
     """Report how often A, and C, would find a self-bias where there is none.
 
-    A: because of preferences and measurement error; C: because it takes all pairs to vary alike. C estimates ordinary
-    preference; where it cannot, none is assumed, and neither is known. power: rows of `power_of`.
+    A: because of preferences and measurement error; C's additive method: because it takes pairs to vary alike. C estimates
+    ordinary preference; where it cannot, none is assumed, and neither is known. power: rows of `power_of`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
@@ -344,13 +347,11 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
     for row in _detecting(power, "C"):
         judge, share = row["judge"], row["size"]
-        words = f"without any self-bias, the {percent(nominal)} test of C would find one of {judge} in {percent(share)} of "
-        words += "studies like this (estimated), as it takes one spread for all pairs of judge and model, whatever their "
-        words += "ratings and the judge's noise"
-        advice = "take a self-bias by C as unproven for it"
-        yield Finding(
-            "ordinary preference", f"C {judge}", words, share, WARNING if share >= 2 * nominal else FINE, advice, share
-        )
+        words = f"without any self-bias, the {percent(nominal)} test of C's additive method would find one of {judge} in "
+        words += f"{percent(share)} of studies like this (estimated), as it takes pairs of judge and model to vary alike, "
+        words += "whatever their ratings and the judge's noise"
+        advice = "read C by its mixed model, in which pairs of few ratings, or of a noisy judge, vary more"
+        yield Finding("ordinary preference", f"C {judge}", words, share, NOTE if share >= 2 * nominal else FINE, advice, share)
 
 
 def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:

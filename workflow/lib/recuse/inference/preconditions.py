@@ -1,4 +1,4 @@
-"""What estimand C takes for granted of the unrelated cells, tested: judges of one spread, effects that add, independent cells.
+"""What C's additive method takes for granted of the unrelated cells, tested: one spread, effects that add, independent cells.
 
 The residuals are those of mean_jm = a_j + c_m on the unrelated cells, each as one observation, without cells of so few rows
 that they vary more by chance alone. Tests by simulation draw normal cells of one spread and put them through the same fit:

@@ -217,9 +217,6 @@ def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
         sizes = {judge: findings["detectable", f"{letter} {judge}"] for judge in FIVE}
         assert sizes[GPT4].value > 2.5 * max(sizes[judge].value for judge in FIVE if judge != GPT4)
         assert "its own answers are rated for 8 of 100 prompts" in sizes[GPT4].words
-    false_alarms = {judge: findings["ordinary preference", f"C {judge}"] for judge in FIVE}
-    assert false_alarms[GPT4].value > 0.3
-    assert [judge for judge in FIVE if false_alarms[judge].level == NOTE] == [GPT4]
 
 
 def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):

@@ -323,10 +323,9 @@ def power_of(
 
 
 def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
-    """Report how often A, and C, would find a self-bias where there is none.
+    """Report how often A would find a self-bias where there is none, because of preferences and measurement error.
 
-    A: because of preferences and measurement error; C's additive method: because it takes pairs to vary alike. C estimates
-    ordinary preference; where it cannot, none is assumed, and neither is known. power: rows of `power_of`.
+    C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown. power: rows of `power_of`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
@@ -345,13 +344,6 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     )
     advice = "trust a self-bias by A only if C confirms it"
     yield Finding("ordinary preference", "", words, max(sizes), WARNING if max(sizes) >= 2 * nominal else FINE, advice)
-    for row in _detecting(power, "C"):
-        judge, share = row["judge"], row["size"]
-        words = f"without any self-bias, the {percent(nominal)} test of C's additive method would find one of {judge} in "
-        words += f"{percent(share)} of studies like this (estimated), as it takes pairs of judge and model to vary alike, "
-        words += "whatever their ratings and the judge's noise"
-        advice = "read C by its mixed model, in which pairs of few ratings, or of a noisy judge, vary more"
-        yield Finding("ordinary preference", f"C {judge}", words, share, NOTE if share >= 2 * nominal else FINE, advice, share)
 
 
 def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float) -> Iterator[Finding]:

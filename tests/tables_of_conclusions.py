@@ -1,5 +1,6 @@
 """Small tables to conclude from, written by hand."""
 
+from recuse.inference.idiosyncrasy import ADDITIVE, MIXED
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
@@ -7,7 +8,7 @@ NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", 
 FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
 OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
 PREFERENCE = RobustnessCheck(
-    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy"
+    "preference", "C", ["main", "by_dimension"], "asks", lost="ordinary preference", table="idiosyncrasy", methods=[MIXED]
 )
 CHECKS = (FIRST, OTHER, PREFERENCE)
 
@@ -37,12 +38,14 @@ ESTIMATED = [
     row("b", "Di", 0.02, note="why"),
 ]
 RESIDUALS = [
-    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, randomisation_p_value=0.25),
-    row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7),
-    row("main", "Cy", "", reason="not estimable: no cell"),
-    row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7),
-    row("main", "all judges", 0.02, 0.01, 0.03),
-    row("by_dimension", "Ada", 0.02, 0.01, 0.03, label="Tone", std_error=0.005, df=7),
+    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, randomisation_p_value=0.25, method=MIXED),
+    row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7, method=MIXED),
+    row("main", "Cy", "", reason="not estimable: no cell", method=MIXED),
+    row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7, method=MIXED),
+    row("main", "all judges", 0.02, 0.01, 0.03, method=MIXED),
+    row("by_dimension", "Ada", 0.02, 0.01, 0.03, label="Tone", std_error=0.005, df=7, method=MIXED),
+    row("main", "Ada", 0.03, 0.02, 0.04, std_error=0.005, df=7, method=ADDITIVE),  # of no verdict
+    row("main", "Bo", 0.02, 0.01, 0.03, std_error=0.005, df=7, method=ADDITIVE),
 ]
 ABSENT = [absent("main", "G", "no rows", "family_bias")]
 

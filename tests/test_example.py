@@ -13,7 +13,7 @@ from recuse.base.tables import read_table
 from recuse.cli import Inputs, imported, main, tables_of
 from recuse.config.load import load
 from recuse.data.files import RatingsFile
-from recuse.inference.idiosyncrasy import idiosyncrasy_rows
+from recuse.inference.idiosyncrasy import MIXED, idiosyncrasies, idiosyncrasy_rows
 from recuse.model.spec import Spec
 
 EXAMPLE = ROOT / "docs" / "example"
@@ -110,9 +110,10 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
         assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
 
 
-def idiosyncrasy_of(file, folder):
+def idiosyncrasy_of(file, folder, method=MIXED):
     config = load("mine.yaml")
     inputs = imported(Inputs("ours", [RatingsFile(file)], config), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
-    rows = idiosyncrasy_rows(spec, tables_of(inputs, str(folder)), confidence=config["confidence"], seed=config["seed"])
-    return [row for row in rows if row["term"] != "all judges" and not row["reason"]]
+    slices = idiosyncrasies(spec, tables_of(inputs, str(folder)), seed=config["seed"])
+    rows = idiosyncrasy_rows(slices, confidence=config["confidence"])
+    return [row for row in rows if row["method"] == method and row["term"] != "all judges" and not row["reason"]]

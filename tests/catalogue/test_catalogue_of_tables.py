@@ -73,6 +73,7 @@ OF_NO_STUDY = {
     "PLANTED",
     "PAIRWISE_PLANTED",
     "MONTECARLO",
+    "WORLDS",
 }  # a paper's values, planted ones, the estimators'
 
 

@@ -81,7 +81,10 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["length_alone"]}, f"mine: specs: length_alone: {NO_BIAS}"),
         ({"specs": ["main", "clustered"]}, "main and clustered have rows on the same ratings; write a check for each"),
         ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),  # gam also fits the whole
-        ({"specs": ["clustered"], "table": "idiosyncrasy"}, "'clustered' is not one of inference: idiosyncrasy"),
+        (
+            {"specs": ["clustered"], "table": "idiosyncrasy", "methods": ["mixed"]},
+            "'clustered' is not one of inference: idiosyncrasy",
+        ),
         ({"specs": ["main"], "by": "wild_ci"}, "mine: specs: main: wild_ci needs wild; add it to this spec"),
         (
             {"specs": ["main"], "by": "holm_p_value"},
@@ -99,7 +102,8 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
         ({"specs": ["length_control"], "table": "sensitivity"}, "the table sensitivity does not have; write as_length_ci"),
         ({"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"}, "main: as_length_ci needs length"),
         ({"specs": ["main"], "methods": ["moments"]}, "mine: methods: the table estimates has none; leave this key out"),
-        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "methods: the table idiosyncrasy has none"),
+        ({"specs": ["main"], "table": "idiosyncrasy", "methods": ["x"]}, "'x' is not one of the methods of the table idio"),
+        ({"specs": ["main"], "table": "idiosyncrasy"}, "has several rows per bias; write some of mixed, additive"),
         (
             {"specs": ["main"], "table": "measurement_error", "methods": ["momnts"]},
             "'momnts' is not one of .* did you mean 'moments'",

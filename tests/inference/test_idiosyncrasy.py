@@ -1,25 +1,28 @@
 """Estimand C against statsmodels, leave-one-out refits and planted gaps, its size, and the residuals of single cells."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from recuse.data.moments import Moments
 from recuse.inference.idiosyncrasy import (
-    FAMILY,
-    NO_SLOPE,
+    ADDITIVE,
+    DESCRIPTIVE,
+    MIXED,
     NO_SPREAD,
     NOT_LINKED,
-    SELF,
-    UNRELATED,
-    CellMeans,
     IdiosyncrasyDesign,
-    cell_means,
+    assignments_of,
     draw_assignments,
+    idiosyncrasies,
     idiosyncrasy_rows,
+    pooled_rows,
     residual_rows,
 )
+from recuse.inference.judge_model import FAMILY, NO_SLOPE, SELF, UNRELATED, CellMeans, cell_means, tables_of_slices
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import slices_of
 from recuse.model.spec import Spec
@@ -98,6 +101,9 @@ def test_rank_of_the_own_cell_is_that_of_refits_without_each_cell(whole):
         assert own == pytest.approx(abs(result.estimate / result.std_error), rel=1e-9)
 
 
+CODES = np.unique(FAMILIES, return_inverse=True)[1]
+
+
 def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
     cells = grid()
     mean, chosen = preference(3, cells), np.flatnonzero(~cells.is_self & ~cells.is_family)
@@ -105,18 +111,67 @@ def test_assigned_means_are_those_of_refits_without_the_assigned_cells():
     leftover = np.eye(60) - x @ np.linalg.pinv(x)
     place = np.full((9, 9), -1)
     place.ravel()[chosen] = np.arange(60)
-    assigned, weights = draw_assignments(place, leftover, draws=50, seed=1)
+    assigned, weights = draw_assignments(place, leftover, (CODES, CODES), draws=50, seed=1)
     means = (weights * (leftover @ mean[chosen])[assigned]).sum(axis=1)
     assert len({tuple(row) for row in assigned}) > 45
     for row, standardised in zip(assigned, means, strict=True):
-        judges, models = np.divmod(chosen[row], 9)
-        assert judges.tolist() == list(range(9))
-        assert sorted(models) == list(range(9))
+        assert np.divmod(chosen[row], 9)[0].tolist() == list(range(9))
         rest = np.setdiff1d(np.arange(60), row)
         inverse = np.linalg.inv(x[rest].T @ x[rest])
         gap = (mean[chosen][row] - x[row] @ inverse @ x[rest].T @ mean[chosen][rest]).mean()
         spread = 1 / 9 + x[row].mean(axis=0) @ inverse @ x[row].mean(axis=0)
         assert standardised == pytest.approx(gap / np.sqrt(spread), rel=1e-8)
+
+
+def ways(of_judge, of_model):
+    """Assignments of families by brute force: no family of judges its own family of models, and no two the same."""
+    judges, models = np.unique(of_judge), np.unique(of_model)
+    return [
+        dict(zip(judges, chosen, strict=True))
+        for chosen in permutations(models, len(judges))
+        if all(judge != model for judge, model in zip(judges, chosen, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_drawn_assignment_is_one_of_families_and_every_one_is_drawn(seed):
+    generator = np.random.default_rng(seed)
+    of_model = np.sort(generator.integers(0, generator.integers(3, 6), size=12))
+    judges = np.sort(generator.choice(12, size=generator.integers(4, 12), replace=False))
+    of_judge = of_model[judges]
+    legal = ways(of_judge, of_model)
+    assert assignments_of(of_judge, of_model) == len(legal)
+    related = of_judge[:, None] == of_model
+    place = np.full(related.shape, -1)
+    place[~related] = np.arange((~related).sum())
+    of_place = np.stack(np.nonzero(~related), axis=1)  # judge and model of each cell
+    assigned, _ = draw_assignments(place, np.eye(len(of_place)), (of_judge, of_model), draws=3000, seed=seed)
+    assert len(assigned) == (3000 if legal else 0)
+    drawn = set()
+    for cells in assigned:
+        assert of_place[cells, 0].tolist() == list(range(len(judges)))
+        families = of_model[of_place[cells, 1]]
+        pairs = set(zip(of_judge.tolist(), families.tolist(), strict=True))
+        assert dict(pairs) in legal
+        assert len(pairs) == len(np.unique(of_judge))  # one family of models to each family of judges
+        drawn.add(frozenset(pairs))
+    assert len(drawn) == len(legal)
+    shares = np.unique(
+        [hash(frozenset(zip(of_judge, of_model[of_place[cells, 1]], strict=True))) for cells in assigned], return_counts=True
+    )[1]
+    assert all(abs(shares - 3000 / max(1, len(legal))) < 5 * np.sqrt(3000 / max(1, len(legal))))
+
+
+@pytest.mark.parametrize("families", [("f0", "f1", "f2"), ("f0", "f1", "f2", "f3")])
+def test_a_randomisation_that_cannot_reach_the_level_is_called_descriptive(families):
+    cells = kept(grid(), np.isin(grid().judge_family, families) & np.isin(grid().model_family, families))
+    design = IdiosyncrasyDesign(cells, seed=1, draws=200)
+    *judges, whole = design.test(preference(1, cells))
+    number = {3: 2, 4: 9}[len(families)]
+    assert design.note(whole, 0.9) == (DESCRIPTIVE.format(least=1 / (1 + number)) if 1 / (1 + number) > 0.1 else "")
+    for gap in judges:
+        least = 1 / (1 + gap.draws) if gap.quantity == "self_bias" else 0.0
+        assert design.note(gap, 0.9) == (DESCRIPTIVE.format(least=least) if least > 0.1 else "")
 
 
 def test_size_under_preference_alone_and_power_against_bias():
@@ -220,74 +275,122 @@ def test_what_the_cells_do_not_identify_has_a_reason():
     assert ALL_JUDGES not in reasons["few"]
 
 
+BY_DIMENSION = Spec.of("by_dimension", slice="dimension", whole=True)
+
+
 def test_table_of_a_study(twin):
-    rows = list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
-    assert len(rows) == 7 * 14
+    slices = idiosyncrasies(BY_DIMENSION, twin, seed=1)
+    rows = list(idiosyncrasy_rows(slices, confidence=0.9))
+    assert len(rows) == 7 * 2 * 14
     assert {row["estimand"] for row in rows} == {"C: gap beyond a judge's ordinary preference for a model"}
     for row in rows:
         assert row["reason"] == ""
-        assert row["ci_high"] - row["estimate"] == pytest.approx(1.6810707 * row["std_error"], rel=1e-6)  # t, 43 df
         assert 0 < row["p_value"] <= 1
-    assert rows == list(idiosyncrasy_rows(Spec.of("by_dimension", slice="dimension", whole=True), twin, confidence=0.9, seed=1))
+        df = 43 if row["method"] == ADDITIVE else row["df"]
+        assert row["ci_high"] - row["estimate"] == pytest.approx(t.ppf(0.95, df) * row["std_error"], rel=1e-6)
+        assert ("shrunk" in row) == (row["method"] == MIXED and row["term"] != ALL_JUDGES)
+    assert {row["method"] for row in rows} == {MIXED, ADDITIVE}
+    assert rows == list(idiosyncrasy_rows(idiosyncrasies(BY_DIMENSION, twin, seed=1), confidence=0.9))
+    key = ("slice", "quantity", "term")
+    for name in ("randomisation_p_value", "draws", "cells", "note"):
+        by_method = [
+            {tuple(row[each] for each in key): row[name] for row in rows if row["method"] == way} for way in (MIXED, ADDITIVE)
+        ]
+        np.testing.assert_equal(*by_method)
+
+
+def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
+    slices = idiosyncrasies(BY_DIMENSION, twin, seed=1)
+    rows = list(pooled_rows(slices, confidence=0.9))
+    mixed = [row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["method"] == MIXED]
+    assert len(rows) == 7 * (1 + 9 + 1 + 4)
+    for label in {row["slice"] for row in rows}:
+        for quantity, number in (("self_bias", 9), ("family_bias", 4)):
+            of_slice = [row for row in rows if (row["slice"], row["quantity"]) == (label, quantity)]
+            whole, *parts = of_slice
+            assert [row["biases"] for row in of_slice] == [number, *[number - 1] * number]
+            assert sum(row["weight"] for row in parts) == pytest.approx(1)
+            terms = {row["term"]: row for row in mixed if (row["slice"], row["quantity"]) == (label, quantity)}
+            assert {row["left_out"] for row in parts} == set(terms) - {ALL_JUDGES}
+            mean = sum(row["weight"] * terms[row["left_out"]]["estimate"] for row in parts)
+            assert whole["estimate"] == pytest.approx(mean, abs=1e-12)
+            assert whole["tau_ci_low"] <= whole["tau"] <= whole["tau_ci_high"]
+            if quantity == "self_bias":
+                assert {key: terms[ALL_JUDGES][key] for key in ("estimate", "std_error", "p_value")} == {
+                    key: whole[key] for key in ("estimate", "std_error", "p_value")
+                }
 
 
 MAIN = Spec.of("main")
 
 
 @pytest.fixture(scope="module")
-def rows(twin):
-    return list(residual_rows(MAIN, twin, confidence=0.9))
+def main(twin):
+    return idiosyncrasies(MAIN, twin, seed=1, draws=99)
 
 
-def test_own_cells_are_the_gaps_of_estimand_c(twin, rows):
-    gaps = {row["term"]: row for row in idiosyncrasy_rows(MAIN, twin, confidence=0.9, seed=1, draws=99)}
+@pytest.fixture(scope="module")
+def rows(main):
+    return list(residual_rows(main, confidence=0.9))
+
+
+def test_own_cells_are_the_gaps_of_estimand_c(main, rows):
+    """Standard errors of residuals leave out that variances are estimated."""
+    gaps = {row["term"]: row for row in idiosyncrasy_rows(main, confidence=0.9) if row["method"] == MIXED}
     own = [row for row in rows if row["relation"] == SELF]
     assert len(own) == 9
     for row in own:
         gap = gaps[row["judge"]]
-        assert row["residual"] == pytest.approx(gap["estimate"], rel=1e-12)
-        assert row["std_error"] == pytest.approx(gap["std_error"], rel=1e-12)
-        assert 2 * row["band"] == pytest.approx(gap["ci_high"] - gap["ci_low"], rel=1e-12)
-        assert (abs(row["residual"]) > row["band"]) == (gap["p_value"] < 0.1)
+        assert row["residual"] == pytest.approx(gap["estimate"], rel=1e-9)
+        assert row["df"] == pytest.approx(gap["df"], rel=1e-9)
+        assert 0.85 * gap["std_error"] < row["std_error"] <= gap["std_error"]
+        assert row["band"] == pytest.approx(t.ppf(0.95, row["df"]) * row["std_error"], rel=1e-9)
 
 
-def test_an_unrelated_cell_is_compared_with_the_fit_to_the_others(twin, rows):
-    """Every residual and its error by least squares on the unrelated cells without it."""
+def test_an_unrelated_cell_of_the_additive_fit_is_compared_with_the_fit_to_the_others(twin):
+    """Every gap of a cell by least squares on the unrelated cells without it."""
     (_, moments), *_ = slices_of(MAIN, twin)
     cells = cell_means(moments)
     names = np.unique(cells.judge)
     x = np.concatenate([cells.judge[:, None] == names, cells.model[:, None] == names[1:]], axis=1).astype(float)
     unrelated = ~cells.is_self & ~cells.is_family
-    spread = IdiosyncrasyDesign(cells, seed=0, draws=0).spread(cells.mean)
-    for place, row in enumerate(rows):
-        kept = unrelated & (np.arange(len(rows)) != place)
+    design = IdiosyncrasyDesign(cells, seed=0, draws=0)
+    for place in range(len(cells.mean)):
+        target = design.of_cell(place)
+        kept = unrelated & (np.arange(len(cells.mean)) != place)
         inverse = np.linalg.inv(x[kept].T @ x[kept])
         expected = x[place] @ inverse @ x[kept].T @ cells.mean[kept]
-        assert row["residual"] == pytest.approx(cells.mean[place] - expected, abs=1e-10)
-        assert row["std_error"] == pytest.approx(spread * np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
-        assert (row["relation"] == UNRELATED) == unrelated[place]
-    assert sum(row["relation"] == FAMILY for row in rows) == 12
+        assert target.contrast @ cells.mean == pytest.approx(cells.mean[place] - expected, abs=1e-10)
+        assert np.linalg.norm(target.contrast) == pytest.approx(np.sqrt(1 + x[place] @ inverse @ x[place]), rel=1e-8)
+        assert (target.quantity == UNRELATED) == unrelated[place]
+    assert (cells.relation == FAMILY).sum() == 12
 
 
 def test_what_has_no_residual_has_a_reason(twin):
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]  # two families of two are left
-    result = list(residual_rows(Spec.of("few", subset={"models_dropped": dropped}), twin, confidence=0.9))
+    few = Spec.of("few", subset={"models_dropped": dropped})
+    result = list(residual_rows(idiosyncrasies(few, twin, seed=1), confidence=0.9))
     assert len(result) == 16
     for row in result:
         assert ("residual" in row) == (row["relation"] == UNRELATED)
         assert row.get("reason") == (None if row["relation"] == UNRELATED else NOT_LINKED.format(what=row["judge"]))
-    result = residual_rows(
-        Spec.of("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]}), twin, confidence=0.9
-    )
+    two = Spec.of("two", subset={"models_dropped": [*dropped, "GPT-4o", "Claude 3 Sonnet"]})
+    result = residual_rows(idiosyncrasies(two, twin, seed=1), confidence=0.9)
     assert [row["reason"] for row in result if row["relation"] == UNRELATED] == [NO_SPREAD] * 2
-    assert [row["reason"] for row in residual_rows(Spec.of("none", subset={"dataset": ["x"]}), twin, confidence=0.9)] == [
-        "no row is left"
-    ]
+    none = idiosyncrasies(Spec.of("none", subset={"dataset": ["x"]}), twin, seed=1)
+    for table in (residual_rows, idiosyncrasy_rows, pooled_rows):
+        assert [row["reason"] for row in table(none, confidence=0.9)] == ["no row is left"]
 
 
 def test_a_judge_without_slope_has_a_row_with_the_reason(twin, monkeypatch):
-    (_, moments), *_ = slices_of(MAIN, twin)
-    lacking = replace(cell_means(moments), without_slope={"some judge": "so it is"})
-    monkeypatch.setattr("recuse.inference.idiosyncrasy.cell_means", lambda moments, **_: lacking)
-    *_, last = residual_rows(MAIN, twin, confidence=0.9)
+    ((_, cells),) = tables_of_slices(MAIN, twin)
+    lacking = replace(cells, without_slope={"some judge": "so it is"})
+    monkeypatch.setattr("recuse.inference.idiosyncrasy.tables_of_slices", lambda *_: [("", lacking)])
+    slices = idiosyncrasies(MAIN, twin, seed=1)
+    *_, last = residual_rows(slices, confidence=0.9)
     assert (last["judge"], last["reason"], "residual" in last) == ("some judge", "so it is", False)
+    rows = [row for row in idiosyncrasy_rows(slices, confidence=0.9) if row["term"] == "some judge"]
+    assert [(row["method"], row["reason"], "estimate" in row) for row in rows] == [
+        (MIXED, "so it is", False),
+        (ADDITIVE, "so it is", False),
+    ]

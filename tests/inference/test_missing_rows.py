@@ -14,7 +14,7 @@ from recuse.data.files import RatingsFile
 from recuse.model.estimable import NO_LENGTHS
 
 LENGTH = ("length_control", "length_by_dimension")
-OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")
+OF_SPECS = ("idiosyncrasy", "pooled", "identifiability", "measurement_error", "sensitivity", "bounds", "leaderboard")
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
     **{table: ["main", *LENGTH] for table in OF_SPECS},
@@ -26,7 +26,7 @@ SETTINGS = {
     "without_human_scores": {},
 }
 OUTPUTS = {
-    "estimands": ("idiosyncrasy", "residuals", "identifiability"),
+    "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability"),
     "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
     "leaderboard": ("leaderboard", "ppi", "power"),
 }

@@ -23,7 +23,7 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
 from recuse.data.registry import NO_HUMAN_SCORE, Registry
 from recuse.inference.bounds import bounds_rows
-from recuse.inference.idiosyncrasy import idiosyncrasy_rows
+from recuse.inference.idiosyncrasy import ADDITIVE, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.leaderboard import leaderboards
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
@@ -136,11 +136,12 @@ def test_beyond_ordinary_preference_uses_means_less_dimensions(study, frame):
     )
     fitted = np.linalg.lstsq(design[other], means[other], rcond=None)[0]
     gaps = dict(zip(means.index, means - design @ fitted, strict=True))
-    result = {row["term"]: row for row in idiosyncrasy_rows(SPECS["main"], study, confidence=0.9, seed=1, draws=99)}
+    slices = idiosyncrasies(SPECS["main"], study, seed=1, draws=99)
+    result = {(row["method"], row["term"]): row for row in idiosyncrasy_rows(slices, confidence=0.9)}
     for judge in FIVE:
-        assert result[judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
-    assert result["GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
-    assert result[ALL_JUDGES]["p_value"] < 0.2
+        assert result[ADDITIVE, judge]["estimate"] == pytest.approx(gaps[judge, judge], abs=1e-9)
+    assert result[ADDITIVE, "GPT"]["estimate"] == pytest.approx((gaps[GPT, MINI] + gaps[MINI, GPT]) / 2, abs=1e-9)
+    assert result[ADDITIVE, ALL_JUDGES]["p_value"] < 0.2
 
 
 def test_a_row_is_complete_when_it_is_judged_and_nothing_replaces_the_humans(study, frame, tmp_path_factory):

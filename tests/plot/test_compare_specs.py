@@ -20,6 +20,7 @@ from drawings import (
     words_are_beside_the_point,
 )
 from recuse.base import tables
+from recuse.inference.idiosyncrasy import ADDITIVE, MIXED
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import IDIOSYNCRASY
 from recuse.plot.biases import (
@@ -249,7 +250,9 @@ IDIOSYNCRASY_ROWS = [
 
 def idiosyncrasy_table(rows=IDIOSYNCRASY_ROWS):
     columns = ["spec", "slice", "quantity", "term", "estimate", "ci_low", "ci_high", "reason"]
-    return pd.DataFrame(rows, columns=columns).reindex(columns=tables.IDIOSYNCRASY)
+    mixed = pd.DataFrame(rows, columns=columns).assign(method=MIXED)
+    additive = mixed.assign(estimate=-0.7, ci_low=-0.8, ci_high=-0.6, reason=None, method=ADDITIVE)
+    return pd.concat([mixed, additive]).reindex(columns=tables.IDIOSYNCRASY)
 
 
 def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():

@@ -6,7 +6,7 @@ import pytest
 
 from drawings import VERY_LONG, artists, filled, has_room, is_page_of, on_paper, subject, texts
 from recuse.base.tables import RESIDUALS, write_table
-from recuse.inference.idiosyncrasy import residual_rows
+from recuse.inference.idiosyncrasy import idiosyncrasies, residual_rows
 from recuse.model.spec import Spec
 from recuse.plot.idiosyncrasy import residuals
 from recuse.plot.style import read
@@ -62,7 +62,7 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
 
 
 def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
-    rows = list(residual_rows(Spec.of("main"), twin, confidence=0.9))
+    rows = list(residual_rows(idiosyncrasies(Spec.of("main"), twin, seed=1), confidence=0.9))
     others = [{**row, "spec": "by_dimension", "slice": "Tone"} for row in rows]
     write_table(tmp_path / "residuals.csv", RESIDUALS, rows + others)
     figure = residuals(read(tmp_path / "residuals.csv"), subject(), spec="main", confidence=0.9)

@@ -5,6 +5,7 @@ from conclusions import conclude
 
 from conftest import ROOT
 from recuse.base.tables import CONCLUSIONS, ESTIMATES, IDIOSYNCRASY, NOT_ESTIMABLE, SCORECARD, read_table, write_table
+from recuse.inference.idiosyncrasy import MIXED
 from recuse.inference.robustness import INDISTINGUISHABLE
 from recuse.report.robustness import answers, conclusions_in, detectable_in, of_term, of_the_paper, outcome
 from report_pages import Elements
@@ -90,7 +91,7 @@ def test_the_answer_counts_what_holds_and_what_others_find():
             "be estimated; not estimable: B (of 1).",
         ),
         (
-            answer_of(BOTH, [row("main", "Ada", 0.03, -0.01, 0.05)]),
+            answer_of(BOTH, [row("main", "Ada", 0.03, -0.01, 0.05, method=MIXED)]),
             "Equation 1: of 1 judge, 1 favours itself; this conclusion holds in 1 of 2 robustness checks.",
         ),
         (answer_of(BOTH[:1], checks=(FIRST,)), "Equation 1: of 1 judge, 1 favours itself."),

@@ -88,6 +88,7 @@ def folder(tmp_path_factory):
 def tables_of_study():
     return (
         *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
+        "pooled",
         *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
         *("leaderboard", "ppi", "power", "conclusions", "check"),
     )

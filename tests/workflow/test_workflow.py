@@ -52,6 +52,7 @@ def test_report_of_each_study_shows_every_figure_and_leads_to_every_file(project
 OF_INFERENCE = {
     "multiplicity",
     "idiosyncrasy",
+    "pooled",
     "residuals",
     "identifiability",
     "reliability",

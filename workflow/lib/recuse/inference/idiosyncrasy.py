@@ -217,7 +217,9 @@ class IdiosyncrasyDesign:
         return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
 
     def note(self, gap: ExcessPreference, confidence: float) -> str:
-        """That the randomisation p-value of a gap can never be as small as the level, or ""."""
+        """That a gap has no randomisation p-value, or one that can never be as small as the level, or ""."""
+        if gap.term == ALL_JUDGES and not gap.draws:
+            return NO_ASSIGNMENT
         ways = assignments_of(*self._families) if gap.term == ALL_JUDGES else gap.draws
         is_descriptive = gap.draws and 1 / (1 + ways) > 1 - confidence + NO_VARIATION
         return DESCRIPTIVE.format(least=1 / (1 + ways)) if is_descriptive else ""
@@ -379,7 +381,10 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
     tau: standard deviation of the biases about their mean. weight: of the bias left out, in the mean of all.
     """
     for each in slices:
-        for quantity in BIASES if each.cells is not None else ():
+        if each.cells is None:
+            yield {**each.where, "reason": NO_SLICE}
+            continue
+        for quantity in BIASES:
             places = each.poolable(quantity)
             terms = [each.targets[at].term for at in places]
             row = {**each.where, "quantity": quantity, "biases": len(terms)}

@@ -156,7 +156,9 @@ class RobustnessCheckSettings(Section):
     title: Name = required("Title in the figure and on the page.")
     specs: Names = required("Specs whose rows are read: one of the whole study, one by dimension, or both.")
     table: Literal[*TABLES] = optional("Table that is read; default: the estimates of the specs.", default=ESTIMATES)
-    methods: Names = optional("Methods of measurement_error or bounds that are read; the intervals of several are joined.")
+    methods: Names = optional(
+        "Methods of idiosyncrasy, measurement_error or bounds that are read; the intervals of several are joined."
+    )
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates: ci (default) or, with "
         "`wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with `wild`, simultaneous_ci; sensitivity: as_length_ci, "

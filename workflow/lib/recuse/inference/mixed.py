@@ -29,7 +29,7 @@ from recuse.model.least_squares import determined, inverted
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
 SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be called biased
 SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
-SLOPES = (0.8, 0.5)  # log tau^2: nearly free slopes wherever models differ
+SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, ROUNDS, LONGEST = 40, 5, 2.0  # steps of the fit for given c_m, how often c_m is renewed, and the longest step
 PLANS = 20  # tables drawn for the information of a planned study

@@ -167,7 +167,7 @@ def _pooled(rows: Rows, confidence: float) -> Iterator[str]:
 
 
 def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
-    """The pooled mean, how much judges differ, and which of them carry or cancel it."""
+    """The pooled mean, how much judges differ, and without whom the conclusion changes."""
     if not rows or not rows[0]["estimate"]:
         return
     whole, *others = rows
@@ -178,8 +178,8 @@ def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
     ]
     for row in others:
         if (above(row), below(row)) != (above(whole), below(whole)):
-            role = "carries" if above(whole) or below(whole) else "cancels"
-            items.append((f"without {row['left_out']}", f"{with_interval(row, 'estimate')}: this judge {role} the result"))
+            verb = "excludes" if above(row) or below(row) else "includes"
+            items.append((f"without {row['left_out']}", f"{with_interval(row, 'estimate')}, which {verb} 0"))
     yield Point("On average over judges", ON_AVERAGE, items)
 
 

@@ -230,6 +230,13 @@ def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
     assert finding.words.endswith("to 40 of 40 prompts (as uneven as 7.3)")
 
 
+def test_judges_of_one_prompt_each_have_no_slope(check):
+    """No human score varies within a judge's ratings of a model: no cell is left for C."""
+    findings = check([row for row in rated(prompts=5) if int(row["prompt_id"][1:]) == FIVE.index(row["judge"])])
+    assert all(not findings["estimable", f"C: self-bias of {judge}"].value for judge in FIVE)
+    assert not any(topic in ("spread", "additivity", "correlation") for topic, _ in findings)
+
+
 def test_prompts_nested_in_models_are_named(check):
     place = {name: number for number, name in enumerate(FIVE)}
     apart = check([row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 5 == place[row["model"]]])

@@ -214,6 +214,8 @@ class CellVariances:
 
     def result(self) -> CellMeans:
         """The cell means with their variances and numbers of prompts, after the last prompt."""
+        if not len(self._cells.n):
+            return replace(self._cells, variance=np.zeros(0), prompts=self._prompts)
         n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
         single = np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0) * self._sums / n  # n v
         weights = np.bincount(self._judge, freedom)

@@ -17,6 +17,7 @@ from recuse.inference.power import (
     OVERSIZED,
     TERMS,
     UNKNOWN_PREFERENCES,
+    Expected,
     PlannedStudy,
     _of_every_judge,
     expected,
@@ -356,3 +357,9 @@ def test_raters_make_no_rows_where_the_reliability_is_not_known(twin):
     assert len(known) == 2 * len(unknown)
     bias = [abs(row["bias"]) for row in unknown if row["estimand"] == A]
     assert max(bias) < 1e-9 < 1e-3 < min(abs(row["bias"]) for row in known if row["estimand"] == A)
+
+
+def test_an_estimate_without_error_is_never_a_false_alarm():
+    for df in (3.0, math.inf):
+        assert size(Expected(0.0, 0.0, 0.0, 0.0, df), confidence=0.9) == 0
+        assert size(Expected(0.0, 0.0, 0.1, 0.0, df), confidence=0.9) == 1

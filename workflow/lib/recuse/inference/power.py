@@ -266,6 +266,8 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
 
 def size(estimate: Expected, *, confidence: float) -> float:
     """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
+    if not estimate.std_error > 0:  # a fit without residuals, of a few rows
+        return float(abs(estimate.bias) > quantile(confidence, estimate.df) * estimate.nominal)
     if math.isinf(estimate.df):
         reach = quantile(confidence) * estimate.nominal
         law = NormalDist(estimate.bias, estimate.std_error)

@@ -274,22 +274,24 @@ class Idiosyncrasy:
         spread = self.design.spread(cells.mean)
         self.fit = MixedFit(Table.of(cells), cells.mean) if spread > NO_VARIATION else None
         self.targets = [] if self.fit is None else [each for each in self.design.targets if not each.reason]
-        contrasts = [self._contrast(target) for target in self.targets]
-        self.errors = self.fit.errors(np.array(contrasts)) if contrasts else None
-        self._contrasts = contrasts
+        among = [self._cells_of(target) for target in self.targets]
+        is_family = [target.quantity == "family_bias" for target in self.targets]
+        self._contrasts = [
+            self.fit.without_family(these) if of_family else self.fit.against_others(int(np.flatnonzero(these)[0]))
+            for these, of_family in zip(among, is_family, strict=True)
+        ]
+        fixed = [of_family * these / these.sum() for these, of_family in zip(among, is_family, strict=True)]
+        self.errors = self.fit.errors(np.array(self._contrasts), np.array(fixed)) if among else None
 
-    def _contrast(self, target: ExcessPreference) -> np.ndarray:
-        cells = self.cells
-        if target.quantity == "self_bias":
-            return self.fit.against_others(int(np.flatnonzero(cells.is_self & (cells.judge == target.term))[0]))
-        return self.fit.without_family(cells.is_family & (cells.judge_family == target.term))
+    def _cells_of(self, target: ExcessPreference) -> np.ndarray:
+        """Cells whose mean a bias is about, (cells,) of bool."""
+        if target.quantity == "family_bias":
+            return self.cells.is_family & (self.cells.judge_family == target.term)
+        return self.cells.is_self & (self.cells.judge == target.term)
 
     def refusal(self, target: ExcessPreference) -> str:
         """Why nothing is concluded from an estimate that there is, or ""."""
-        cells = self.cells
-        among = cells.is_self & (cells.judge == target.term)
-        if target.quantity == "family_bias":
-            among = cells.is_family & (cells.judge_family == target.term)
+        cells, among = self.cells, self._cells_of(target)
         judges = np.unique(cells.judge[among])
         least = int(cells.prompts[among].min())
         if least < LEAST_PROMPTS:

@@ -246,12 +246,12 @@ class MixedFit:
         centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
         slope = self._slope(effects, None)
         for _ in range(ROUNDS):
+            self.slope = slope
             parameters, state = self._maximised(parameters, slope, centred)
-            renewed = self._slope(effects + state.effects, state.spread)
-            if np.abs(renewed - slope).max() <= 1e-3 * np.abs(slope).max(initial=1e-9):
+            slope = self._slope(effects + state.effects, state.spread)
+            if np.abs(slope - self.slope).max() <= 1e-3 * np.abs(self.slope).max(initial=1e-9):
                 break
-            slope = renewed
-        self.parameters, self.state, self.slope = parameters, state, slope
+        self.parameters, self.state = parameters, state
         self.information = self._information(state, centred)[1]
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
@@ -374,8 +374,11 @@ class MixedFit:
         row = (weights @ self._design) * judges_and_models
         return weights - self.state.solved @ (self.state.spread @ row)
 
-    def errors(self, contrasts: np.ndarray) -> Errors:
-        """The errors of some contrasts of the means, (contrasts, cells)."""
+    def errors(self, contrasts: np.ndarray, fixed: np.ndarray | None = None) -> Errors:
+        """The errors of some contrasts of the means, (contrasts, cells).
+
+        fixed: (contrasts, cells) weights of the fitted cells in them that the variances do not change; the rest predicts.
+        """
         covariance, count = self.state.covariance, len(self.parameters)
         variance = np.zeros((len(contrasts), len(contrasts)))
         slopes = np.zeros((count, len(contrasts), len(contrasts)))
@@ -385,6 +388,8 @@ class MixedFit:
             variance += rows @ covariance.matrices[number] @ rows.T
             at, products = covariance.derivatives_times(number, rows)
             slopes[at] += products @ rows.T
+            if fixed is not None:
+                products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
             moved[np.ix_(at, range(len(contrasts)), block.places[kept])] = products[:, :, kept]
         spread = np.linalg.inv(self.information)
         projected = self.state.projected(moved).reshape(count, -1)

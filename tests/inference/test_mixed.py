@@ -1,0 +1,462 @@
+"""The mixed model of the judge x model table against a dense twin, finite differences, refits and statsmodels."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from scipy.optimize import minimize
+from scipy.stats import chi2, t
+
+from recuse.inference import mixed
+from recuse.inference.idiosyncrasy import (
+    FEW_MODELS,
+    FEW_PROMPTS,
+    MIXED,
+    Idiosyncrasy,
+    idiosyncrasy_rows,
+    pooled_rows,
+    residual_rows,
+)
+from recuse.inference.judge_model import CellMeans
+from recuse.inference.mixed import Errors, MixedFit, Table, pooled
+
+
+def cells_of(judges, models, families, *, variance=1e-4, prompts=100, kept=None):
+    """The judge x model cells of some names, all means 0; families: name -> family. kept: (judges x models,) of bool."""
+    judge, model = (names.ravel() for names in np.meshgrid(judges, models, indexing="ij"))
+    kept = np.ones(len(judge), dtype=bool) if kept is None else kept
+    judge, model = judge[kept], model[kept]
+    of = (np.array([families[name] for name in names]) for names in (judge, model))
+    whole = np.ones(len(judge))
+    return CellMeans(judge, model, *of, 0 * whole, prompts * whole, variance=variance * whole, prompts=prompts * whole)
+
+
+def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
+    """A random table and its means: families of one to three models, a judge that is no model, missing cells."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.permutation([3, 2, 2, 1])
+    models = [f"m{number}" for number in range(sizes.sum())]
+    families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True)) | {"x": "f1", "y": "f9"}
+    judges = [*generator.choice(models, 6, replace=False), "x", "y"]
+    cells = cells_of(judges, models, families, kept=generator.random(len(judges) * len(models)) > holes)
+    object.__setattr__(cells, "variance", spread**2 * generator.uniform(0.1, 0.5, len(cells.n)))
+    table = Table.of(cells)
+    c = generator.normal(size=20) * 0.05
+    own = 0.02 * np.exp(0.5 * generator.normal(size=20))[table.judge]
+    level = generator.normal(size=20)[table.judge] + (1 + slopes * generator.normal(size=20))[table.judge] * c[table.model]
+    shared = generator.normal(size=(20, 9))[table.judge, table.model_family]
+    noise = np.sqrt(table.sampling) * generator.normal(size=len(c[table.model]))
+    return cells, table, level + own * (generator.normal(size=len(level)) + 0.6 * shared) + noise
+
+
+class Twin:
+    """The same model with one matrix for all cells, its likelihood by error contrasts."""
+
+    def __init__(self, table, mean):
+        self.table, self.mean, self.fitted = table, mean, ~table.is_self
+        self.x = table.effects
+        self.contrasts = null_space(self.x[self.fitted].T)  # (fitted, fitted - rank)
+        self.judge = np.searchsorted(table.judges, table.judge)
+        pairs = [codes[:, None] == codes for codes in (table.judge, table.judge_family, table.model, table.model_family)]
+        judge, judges, model, models = pairs
+        self.parts = [judge & model, judge & models, judges & model, judges & models]
+        cells = len(mean)
+        shared = [judge & models & ~np.eye(cells, dtype=bool), judges & model & ~np.eye(cells, dtype=bool)]
+        shared = [part.any() for part in shared]
+        self.used = [0, *(place for place, kept in ((1, shared[0]), (2, shared[1]), (3, all(shared))) if kept)]
+        self.priors = [mixed.SHARES[place - 1] for place in self.used[1:]] + [mixed.SLOPES]
+
+    def covariance(self, parameters, slope):
+        judges = len(self.table.judges)
+        spread = np.exp(parameters[:judges] / 2)[self.judge]
+        ratios = np.exp([0.0, *parameters[judges:-1]])
+        common = sum(ratio / ratios.sum() * self.parts[place] for ratio, place in zip(ratios, self.used, strict=True))
+        same = self.judge[:, None] == self.judge
+        return (
+            np.outer(spread, spread) * common
+            + np.exp(parameters[-1]) * same * np.outer(slope, slope)
+            + np.diag(self.table.sampling)
+        )
+
+    def objective(self, parameters, slope):
+        among = np.ix_(self.fitted, self.fitted)
+        inner = self.contrasts.T @ self.covariance(parameters, slope)[among] @ self.contrasts
+        left = self.contrasts.T @ self.mean[self.fitted]
+        judges = len(self.table.judges)
+        logs = parameters[:judges]
+        prior = ((logs - logs.mean()) ** 2).sum() / mixed.SPREAD**2
+        prior += sum(((value - at) / sd) ** 2 for value, (at, sd) in zip(parameters[judges:], self.priors, strict=True))
+        return 0.5 * (np.linalg.slogdet(inner)[1] + left @ np.linalg.solve(inner, left) + prior)
+
+    def maximised(self, start, slope):
+        def gradient(parameters):
+            return approx_central(lambda at: self.objective(at, slope), parameters, 1e-5)
+
+        return minimize(self.objective, start, args=(slope,), jac=lambda at, _: gradient(at), options={"gtol": 1e-7}).x
+
+    def projector(self, parameters, slope):
+        """P over all cells, 0 at own ones."""
+        among = np.ix_(self.fitted, self.fitted)
+        k = self.contrasts
+        result = np.zeros((len(self.mean), len(self.mean)))
+        result[among] = k @ np.linalg.solve(k.T @ self.covariance(parameters, slope)[among] @ k, k.T)
+        return result
+
+    def prediction(self, parameters, slope, row, cells, among):
+        """Weights of the means of `among` in the best linear unbiased prediction of row @ effects + preferences of `cells`.
+
+        row: (terms,). cells: (cells,) weights, of those not in `among`. By the equations of kriging.
+        """
+        v = self.covariance(parameters, slope)
+        places = np.flatnonzero(among)
+        x = self.x[places]
+        system = np.block([[v[np.ix_(places, places)], x], [x.T, np.zeros((x.shape[1], x.shape[1]))]])
+        right = np.concatenate([v[places] @ cells, row])
+        weights = np.zeros(len(self.mean))
+        weights[places] = np.linalg.lstsq(system, right, rcond=1e-13)[0][: len(places)]
+        return weights
+
+    def against_others(self, parameters, slope, cell):
+        unit = (np.arange(len(self.mean)) == cell).astype(float)
+        return unit - self.prediction(parameters, slope, self.x[cell], unit, self.fitted & (unit == 0))
+
+    def without_family(self, parameters, slope, cells):
+        weights = cells / cells.sum()
+        row = weights @ self.x
+        row[len(row) - len(self.table.families) :] = 0.0
+        return weights - self.prediction(parameters, slope, row, 0 * weights, self.fitted)
+
+    def information(self, parameters, slope):
+        """Average information by its definition, derivatives of V by finite differences."""
+        p, judges = self.projector(parameters, slope), len(self.table.judges)
+        working = [dv @ p @ self.mean for dv in self.derivatives(parameters, slope)]
+        information = 0.5 * np.array([[one @ p @ other for other in working] for one in working])
+        information[:judges, :judges] += (np.eye(judges) - 1 / judges) / mixed.SPREAD**2
+        prior = [1 / sd**2 for _, sd in self.priors]
+        return information + np.diag([0.0] * judges + prior) + 1e-6 * np.eye(len(parameters))
+
+    def derivatives(self, parameters, slope):
+        return [
+            (self.covariance(parameters + 1e-5 * unit, slope) - self.covariance(parameters - 1e-5 * unit, slope)) / 2e-5
+            for unit in np.eye(len(parameters))
+        ]
+
+
+def approx_central(function, at, step):
+    units = step * np.eye(len(at))
+    return np.array([(function(at + unit) - function(at - unit)) / (2 * step) for unit in units])
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Climb until nothing is gained."""
+    monkeypatch.setattr(mixed, "ENOUGH", 1e-13)
+    monkeypatch.setattr(mixed, "STEPS", 400)
+
+
+SEEDS = range(4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parameters_are_those_of_a_dense_twin(seed, exact):
+    _, table, mean = drawn(seed)
+    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    start = np.concatenate([np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]])
+    found = twin.maximised(start, fit.slope)
+    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(twin.objective(found, fit.slope), abs=1e-8)
+    assert fit.parameters == pytest.approx(found, abs=1e-3)
+    contrasts = [fit.against_others(cell) for cell in np.flatnonzero(table.is_self)]
+    theirs = [twin.against_others(found, fit.slope, cell) for cell in np.flatnonzero(table.is_self)]
+    assert np.array(contrasts) @ mean == pytest.approx(np.array(theirs) @ mean, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed):
+    """c_m of the last fit, about its mean, times the share of its variance that is no error of estimation."""
+    _, table, mean = drawn(seed)
+    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    models = np.unique(table.model)
+    v = twin.covariance(fit.parameters, fit.slope)[np.ix_(twin.fitted, twin.fitted)]
+    x = twin.x[twin.fitted]
+    inverse = np.linalg.pinv(x.T @ np.linalg.solve(v, x))
+    effects = inverse @ x.T @ np.linalg.solve(v, mean[twin.fitted])
+    c = effects[len(table.judges) :][: len(models)]
+    centre = np.eye(len(models)) - 1 / len(models)
+    places = slice(len(table.judges), len(table.judges) + len(models))
+    noise = np.trace(centre @ inverse[places, places] @ centre)
+    centred = centre @ c
+    expected = centred * max(0.0, 1 - noise / (centred @ centred))
+    assert fit.slope == pytest.approx(expected[np.searchsorted(models, table.model)], abs=2e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradient_and_average_information_are_those_of_finite_differences(seed):
+    _, table, mean = drawn(seed)
+    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    generator = np.random.default_rng(seed)
+    centred = mean - mean.mean()
+    for _ in range(3):
+        at = fit.parameters + 0.5 * generator.normal(size=len(fit.parameters))
+        state = fit._state(at, fit.slope, centred)
+        gradient, information = fit._information(state, centred)
+        twin.mean = centred
+        assert gradient == pytest.approx(approx_central(lambda each: twin.objective(each, fit.slope), at, 1e-5), abs=1e-5)
+        assert information == pytest.approx(twin.information(at, fit.slope), rel=1e-6, abs=1e-8)
+        other = fit._state(fit.parameters, fit.slope, centred).objective - twin.objective(fit.parameters, fit.slope)
+        assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
+
+
+def targets(table):
+    """Own cells, and cells of the families, (cells,) of bool each."""
+    families = [table.is_family & (table.judge_family == family) for family in table.families]
+    return np.flatnonzero(table.is_self), families
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(seed):
+    """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by those of V."""
+    _, table, mean = drawn(seed)
+    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    own, families = targets(table)
+
+    def contrasts(parameters):
+        rows = [twin.against_others(parameters, fit.slope, cell) for cell in own]
+        return np.array(rows + [twin.without_family(parameters, fit.slope, cells) for cells in families])
+
+    rows = contrasts(fit.parameters)
+    ours = np.array([fit.against_others(cell) for cell in own] + [fit.without_family(cells) for cells in families])
+    assert ours == pytest.approx(rows, abs=1e-8)
+    fixed = np.array([0.0 * table.is_self for _ in own] + [cells / cells.sum() for cells in families])
+    errors = fit.errors(ours, fixed)
+    v, derivatives = twin.covariance(fit.parameters, fit.slope), twin.derivatives(fit.parameters, fit.slope)
+    spread = np.linalg.inv(twin.information(fit.parameters, fit.slope))
+    assert errors.known == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
+    assert errors.derivatives == pytest.approx(np.array([rows @ dv @ rows.T for dv in derivatives]), rel=1e-6, abs=1e-11)
+    moved = approx_central(contrasts, fit.parameters, 1e-4)  # (parameters, contrasts, cells)
+    added = np.einsum("pq,pac,cd,qbd->ab", spread, moved, v, moved, optimize=True)
+    assert errors.covariance - errors.known == pytest.approx(added, rel=1e-4, abs=1e-10)
+    for place, row in enumerate(rows):
+        gradient = np.array([row @ dv @ row for dv in derivatives])
+        known = row @ v @ row
+        df = np.clip(2 * known**2 / (gradient @ spread @ gradient), 1.0, mixed.MOST_DF)
+        variance, ours_df = errors.of(np.eye(len(rows))[place])
+        assert variance == pytest.approx(known + added[place, place], rel=1e-5)
+        assert ours_df == pytest.approx(df, rel=1e-6)
+        assert fit.single_errors(ours)[place] == pytest.approx((known, df), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(seed):
+    _, table, mean = drawn(seed)
+    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    for cell in np.flatnonzero(~table.is_self & ~table.is_family):
+        theirs = twin.against_others(fit.parameters, fit.slope, cell)
+        assert fit.against_others(cell) == pytest.approx(theirs, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_does_not_move_a_gap(seed):
+    cells, table, mean = drawn(seed)
+    own = np.flatnonzero(table.is_self)
+
+    def gaps(values, of=table):
+        fit = MixedFit(of, values)
+        return np.array([fit.against_others(cell) @ values for cell in np.flatnonzero(of.is_self)])
+
+    base, generator = gaps(mean), np.random.default_rng(seed)
+    biases = generator.normal(size=len(own))
+    assert MixedFit(table, mean + 5.0 * table.is_self).parameters.tolist() == MixedFit(table, mean).parameters.tolist()
+    higher = mean.copy()
+    higher[own] += biases
+    assert gaps(higher) == pytest.approx(base + biases, abs=1e-12)
+    assert gaps(mean + generator.normal(size=20)[table.judge]) == pytest.approx(base, abs=1e-7)
+    order = generator.permutation(len(mean))
+    moved = CellMeans(
+        *(getattr(cells, name)[order] for name in ("judge", "model", "judge_family", "model_family", "mean", "n"))
+    )
+    object.__setattr__(moved, "variance", cells.variance[order])
+    other = gaps(mean[order], Table.of(moved))
+    assert dict(zip(cells.judge[own], base, strict=True)) == pytest.approx(
+        dict(zip(moved.judge[moved.is_self], other, strict=True)), abs=1e-6
+    )
+    fit = MixedFit(table, mean)
+    rows, families = targets(table)
+    contrasts = [fit.against_others(cell) for cell in rows] + [fit.without_family(each) for each in families]
+    effects = table.effects[:, : -len(table.families)]  # a_j and c_m, at the same variances
+    assert np.array(contrasts) @ effects == pytest.approx(0.0, abs=1e-8)
+
+
+def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
+    """One spread, preferences shared by models of a family, effects that add, no sampling error; by restricted likelihood."""
+    import pandas as pd
+    from statsmodels.api import MixedLM
+
+    monkeypatch.setattr(mixed, "SPREAD", 1e-3)
+    monkeypatch.setattr(mixed, "SHARES", ((0.0, 1e3),) * 3)
+    monkeypatch.setattr(mixed, "SLOPES", (-20.0, 1e-3))
+    models = [f"m{number}" for number in range(12)]
+    families = {name: f"f{number // 3}" for number, name in enumerate(models)}
+    judges = models[::3]
+    cells = cells_of([*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0)
+    table, generator = Table.of(cells), np.random.default_rng(3)
+    shared = generator.normal(size=(20, 20))[table.judge, table.model_family]
+    mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
+    fit = MixedFit(table, mean)
+    kept = ~table.is_self
+    groups = np.array([f"{judge} {family}" for judge, family in zip(cells.judge, cells.model_family, strict=True)])
+    design = pd.DataFrame(table.effects[:, 1:])  # without the effect of one judge
+    theirs = MixedLM(mean[kept], design[kept], groups[kept]).fit(reml=True)
+    total = float(np.exp(fit.parameters[0]))
+    share = float(1 / (1 + np.exp(-fit.parameters[len(table.judges)])))
+    assert total * (1 - share) == pytest.approx(theirs.scale, rel=1e-3)
+    assert total * share == pytest.approx(theirs.cov_re.iloc[0, 0], rel=1e-3)
+    for cell in np.flatnonzero(table.is_self):
+        expected = design.to_numpy()[cell] @ theirs.fe_params + theirs.random_effects[groups[cell]].iloc[0]
+        assert fit.against_others(cell) @ mean == pytest.approx(mean[cell] - expected, abs=1e-3)
+
+
+def independent(variances):
+    """Errors of independent estimates with variances that are known."""
+    count = len(variances)
+    return Errors(np.diag(variances), np.diag(variances), np.zeros((1, count, count)), np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_pooled_mean_is_that_of_paule_and_mandel(seed):
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    generator = np.random.default_rng(seed)
+    variances = generator.uniform(0.5, 2.0, size=9)
+    estimates = 3 + generator.normal(size=9) * np.sqrt(variances + (seed % 3) * 2)
+    ours = pooled(estimates, independent(variances), confidence=0.9)
+    theirs = combine_effects(estimates, variances, method_re="iterated", atol=1e-12, maxiter=1000)
+    assert ours.tau**2 == pytest.approx(max(theirs.tau2, 0.0), abs=1e-9)
+    assert (ours.mean, ours.std_error) == pytest.approx((theirs.mean_effect_re, theirs.sd_eff_w_re), rel=1e-9)
+    assert ours.weights == pytest.approx(theirs.weights_rel_re, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed):
+    generator = np.random.default_rng(seed)
+    root = generator.normal(size=(7, 7))
+    covariance = root @ root.T / 7 + 0.3 * np.eye(7)
+    estimates = generator.normal(size=7) + np.linalg.cholesky(covariance) @ generator.normal(size=7)
+    errors = Errors(covariance, covariance, 0.1 * np.einsum("ij,pij->pij", covariance, np.ones((2, 7, 7))), np.eye(2))
+    ours = pooled(estimates, errors, confidence=0.9)
+
+    def statistic(variance):
+        total = covariance + variance * np.eye(7)
+        one = np.ones(7)
+        mean = one @ np.linalg.solve(total, estimates) / (one @ np.linalg.solve(total, one))
+        return (estimates - mean) @ np.linalg.solve(total, estimates - mean), mean, total
+
+    expected = {ours.tau: 6, ours.tau_low: chi2.ppf(0.95, 6), ours.tau_high: chi2.ppf(0.05, 6)}
+    for tau, value in expected.items():
+        assert statistic(tau**2)[0] == pytest.approx(value, rel=1e-8) or (tau == 0 and statistic(0.0)[0] <= value)
+    _, mean, total = statistic(ours.tau**2)
+    assert ours.mean == pytest.approx(mean, rel=1e-9)
+    assert ours.weights.sum() == pytest.approx(1)
+    assert ours.std_error**2 == pytest.approx(1 / (np.ones(7) @ np.linalg.solve(total, np.ones(7))), rel=1e-9)
+    # The mean and the variance of a bias given all estimates, the mean itself estimated.
+    precision = np.linalg.inv(covariance) + np.eye(7) / max(ours.tau, 1e-9) ** 2
+    if ours.tau > 0:
+        given = np.linalg.inv(precision)
+        assert ours.shrunk == pytest.approx(
+            given @ (np.linalg.solve(covariance, estimates) + ours.mean / ours.tau**2), rel=1e-7
+        )
+        moved = given @ np.ones(7) / ours.tau**2
+        assert ours.shrunk_error**2 == pytest.approx(given.diagonal() + moved**2 * ours.std_error**2, rel=1e-7)
+
+
+FOUR = {f"m{number}": f"f{number // 2}" for number in range(8)}
+NAMES = list(FOUR)
+
+
+def results(cells, mean, confidence=0.9):
+    """All rows of a table of cells."""
+    object.__setattr__(cells, "mean", mean)
+    each = Idiosyncrasy({"spec": "main"}, cells, seed=1, draws=50)
+    rows = [list(table([each], confidence=confidence)) for table in (idiosyncrasy_rows, pooled_rows, residual_rows)]
+    return SimpleNamespace(gaps=rows[0], pooled=rows[1], residuals=rows[2], each=each)
+
+
+def noise(cells, seed=1, sd=0.02):
+    return sd * np.random.default_rng(seed).normal(size=len(cells.n))
+
+
+DEGENERATE = {
+    "all ratings equal": (cells_of(NAMES, NAMES, FOUR, variance=0.0), lambda cells: np.full(64, 0.5)),
+    "effects alone": (cells_of(NAMES, NAMES, FOUR, variance=0.0), lambda cells: np.arange(8.0)[Table.of(cells).judge]),
+    "no sampling variance": (cells_of(NAMES, NAMES, FOUR, variance=0.0), noise),
+    "no variance but sampling": (cells_of(NAMES, NAMES, FOUR), lambda cells: noise(cells, sd=1e-7)),
+    "one cell differs": (cells_of(NAMES, NAMES, FOUR), lambda cells: (np.arange(64) == 5) * 1.0),
+    "one judge": (cells_of(NAMES[:1], NAMES, FOUR), noise),
+    "two judges": (cells_of(NAMES[:3:2], NAMES, FOUR), noise),
+    "two judges of one family": (cells_of(NAMES[:2], NAMES, FOUR), noise),
+    "one model": (cells_of(NAMES, NAMES[:1], FOUR), noise),
+    "one model of another family": (cells_of(NAMES[:3], NAMES[:3], FOUR), noise),
+    "one family": (cells_of(NAMES[:2], NAMES[:2], FOUR), noise),
+    "one cell": (cells_of(NAMES[:1], NAMES[:1], FOUR), noise),
+    "judges that are no models": (cells_of(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}), noise),
+    "families of one": (cells_of(NAMES, NAMES, {name: name for name in NAMES}), noise),
+    "own cells alone": (cells_of(NAMES, NAMES, FOUR, kept=np.eye(8, dtype=bool).ravel()), noise),
+    "no own cells": (cells_of(NAMES, NAMES, FOUR, kept=~np.eye(8, dtype=bool).ravel()), noise),
+    "one prompt": (cells_of(NAMES, NAMES, FOUR, prompts=1, variance=0.0), noise),
+    "small": (cells_of(NAMES, NAMES, FOUR, variance=1e-14), lambda cells: noise(cells, sd=1e-6)),
+    "large": (cells_of(NAMES, NAMES, FOUR, variance=1e4), lambda cells: noise(cells, sd=1e3)),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_a_degenerate_table_has_numbers_or_reasons(name):
+    cells, means = DEGENERATE[name]
+    rows = results(cells, means(cells))
+    for row in [*rows.gaps, *rows.pooled, *rows.residuals]:
+        has_number = "std_error" in row
+        assert has_number == (not row.get("reason"))
+        if has_number:
+            value = row.get("estimate", row.get("residual"))
+            assert np.isfinite([value, row["std_error"], row["df"]]).all()
+            assert row["std_error"] > 0
+
+
+def test_a_study_of_few_prompts_or_models_is_refused_with_the_reason():
+    cells = cells_of(NAMES, NAMES, FOUR)
+    cells.prompts[cells.is_self & (cells.judge == "m3")] = 9
+    object.__setattr__(cells, "mean", noise(cells))
+    rows = results(cells, noise(cells))
+    gaps = {(row["quantity"], row["term"]): row for row in rows.gaps if row["method"] == MIXED}
+    assert gaps["self_bias", "m3"]["reason"] == FEW_PROMPTS.format(words="m3 has ratings on 9 prompts", least=10)
+    assert "estimate" not in gaps["self_bias", "m3"]
+    assert gaps["self_bias", "m4"]["reason"] == ""
+    whole = next(row for row in rows.pooled if row["quantity"] == "self_bias")
+    assert whole["biases"] == 7
+    assert "m3" not in {row.get("left_out") for row in rows.pooled}
+    few = results(cells_of(NAMES, NAMES[:4], FOUR), noise(cells_of(NAMES, NAMES[:4], FOUR)))
+    reasons = {row["term"]: row["reason"] for row in few.gaps if row["method"] == MIXED and row["quantity"] == "self_bias"}
+    assert reasons["m0"] == FEW_MODELS.format(words="2 models")
+
+
+def test_size_of_single_and_pooled_tests_with_spreads_by_judge():
+    """Preferences that vary 0.5 to 2 times as much by judge, use of the scale that differs, sampling error: no bias."""
+    models = [f"m{number}" for number in range(9)]
+    families = {name: f"f{min(number // 2, 3)}" for number, name in enumerate(models)}
+    cells = cells_of(models, models, families, variance=1e-4)
+    table, generator, spread = Table.of(cells), np.random.default_rng(5), 0.018 * np.geomspace(0.5, 2, 9)
+    rejected, whole = [], []
+    for _ in range(150):
+        slope = generator.uniform(0.7, 1.3, size=9)[table.judge] * (0.05 * generator.normal(size=9))[table.model]
+        mean = slope + (spread[table.judge] * generator.normal(size=81)) + 0.01 * generator.normal(size=81)
+        fit = MixedFit(table, mean)
+        contrasts = np.array([fit.against_others(cell) for cell in np.flatnonzero(table.is_self)])
+        errors = fit.errors(contrasts)
+        gaps = contrasts @ mean
+        tests = [errors.of(unit) for unit in np.eye(9)]
+        rejected.append([2 * t.sf(abs(gap) / np.sqrt(of), df) < 0.1 for gap, (of, df) in zip(gaps, tests, strict=True)])
+        mean_of_all = pooled(gaps, errors, confidence=0.9)
+        whole.append(2 * t.sf(abs(mean_of_all.mean) / mean_of_all.std_error, mean_of_all.df) < 0.1)
+    assert 0.05 < np.mean(rejected) < 0.13
+    assert np.mean(rejected, axis=0).max() < 0.1 + 3.5 * np.sqrt(0.09 / 150)
+    assert np.mean(whole) < 0.1 + 3 * np.sqrt(0.09 / 150)

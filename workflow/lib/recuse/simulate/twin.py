@@ -215,14 +215,16 @@ def published_world(
 
     Family-biases are expected of Equation 1 fitted to these dimensions together.
 
-    published: the tables of `recuse.published.values.read_files`. Raises ConfigError for a scale that does not start at 0,
-    DataError for a model, family or dimension that the tables lack.
+    published: the tables of `recuse.published.values.read_files`. Raises ConfigError for a scale that does not start at 0 and
+    for models of one family, DataError for a model, family or dimension that the tables lack.
     """
     for dimension, scale in scales.items():
         if isinstance(scale, str) or len(scale) != 2 or scale[0] != 0 or scale[1] < 1:
             raise ConfigError(f"scales: {dimension}: {scale} cannot be simulated; write [0, highest], such as [0, 4]")
     names, dimensions, maxima = tuple(models), tuple(scales), np.array([scale[1] for scale in scales.values()])
     families = tuple(dict.fromkeys(models.values()))
+    if len(families) < 2:
+        raise ConfigError(f"models: the twin's are of one family, {families[0]}; write those of two or more under `models:`")
     family_of = np.array([families.index(family) for family in models.values()])
     judge_of = np.arange(len(names))
     numbers = partial(_numbers, published)

@@ -172,8 +172,9 @@ def test_parameters_are_those_of_a_dense_twin(seed, exact):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed):
-    """c_m of the last fit, about its mean, times the share of its variance that is no error of estimation."""
+def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monkeypatch):
+    """c_m of the fit, about its mean, times the share of its variance that is no error of estimation."""
+    monkeypatch.setattr(mixed, "ROUNDS", 200)
     _, table, mean = drawn(seed)
     fit, twin = MixedFit(table, mean), Twin(table, mean)
     models = np.unique(table.model)

@@ -363,3 +363,9 @@ def test_an_estimate_without_error_is_never_a_false_alarm():
     for df in (3.0, math.inf):
         assert size(Expected(0.0, 0.0, 0.0, 0.0, df), confidence=0.9) == 0
         assert size(Expected(0.0, 0.0, 0.1, 0.0, df), confidence=0.9) == 1
+    names, numbers = ["x", "y"], {"dimensions": 1, "raters": 1, "shared_preference": 0.0, "quality_spread": 0.1}
+    like = {"judges": names, "models": names, "family": names, "quality": [0.5, 0.6], "slope": [1.0, 1.0], "preferences": None}
+    exact = PlannedStudy(**like, **numbers, prompts=5, noise=[0.0, 0.0], rater_error=0.0)
+    rows = [row for row in plan_for(exact, 0.1) if "size" in row]
+    assert [(row["prompts_needed"], row["size"], row["size_needed"]) for row in rows] == [(1, 0, 0)] * len(rows)
+    assert rows

@@ -16,7 +16,7 @@ from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import determined, inverted, quantile, solve, weighted_squares
+from recuse.model.least_squares import NEGLIGIBLE, determined, inverted, quantile, solve, weighted_squares
 from recuse.model.spec import A, B, C, Spec
 
 EQUATION = ("judge", "judge:reference", "self", "same_family")
@@ -226,7 +226,7 @@ def power_by_judge(
                 deltas[judge] = noncentrality(estimate.df, power=power, confidence=confidence)
                 room = (self_bias / deltas[judge]) ** 2 - estimate.floor**2
                 removable = plan.prompts * (estimate.std_error**2 - estimate.floor**2)
-                needed[judge] = math.ceil(removable / room) if room > 0 else math.inf
+                needed[judge] = max(1, math.ceil(removable / room)) if room > 0 else math.inf
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
             row, estimate = {"estimand": estimand, "judge": judge, "prompts": count}, estimates[judge]
@@ -266,8 +266,8 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
 
 def size(estimate: Expected, *, confidence: float) -> float:
     """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
-    if not estimate.std_error > 0:  # a fit without residuals, of a few rows
-        return float(abs(estimate.bias) > quantile(confidence, estimate.df) * estimate.nominal)
+    if estimate.std_error < NEGLIGIBLE:  # a fit without residuals, of a few rows
+        return float(abs(estimate.bias) > quantile(confidence, estimate.df) * estimate.nominal + NEGLIGIBLE)
     if math.isinf(estimate.df):
         reach = quantile(confidence) * estimate.nominal
         law = NormalDist(estimate.bias, estimate.std_error)

@@ -4,7 +4,8 @@ Cell means r_jm (mean rating less slope x human score) of judge j and model m ar
 
     r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
 
-Judges may use more or less of the scale, b_j ~ N(1, tau^2). Preferences have a standard deviation s_j of their own for each
+Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on c_m of the least-squares fit with b_j = 1,
+shrunk by its error. Preferences have a standard deviation s_j of their own for each
 judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
 
     Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
@@ -31,7 +32,7 @@ SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge
 SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
-STEPS, ROUNDS, LONGEST = 40, 5, 2.0  # steps of the fit for given c_m, how often c_m is renewed, and the longest step
+STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
 PLANS = 20  # tables drawn for the information of a planned study
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
@@ -244,41 +245,37 @@ class MixedFit:
         start = np.log(max(variance - table.sampling[fitted].mean(), variance / 10, LEAST_VARIANCE))
         parameters = np.concatenate([np.full(len(table.judges), start), [mean_ for mean_, _ in self._prior]])
         centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
-        slope = self._slope(effects, None)
-        for _ in range(ROUNDS):
-            self.slope = slope
-            parameters, state = self._maximised(parameters, slope, centred)
-            slope = self._slope(effects + state.effects, state.spread)
-            if np.abs(slope - self.slope).max() <= 1e-3 * np.abs(self.slope).max(initial=1e-9):
-                break
-        self.parameters, self.state = parameters, state
-        self.information = self._information(state, centred)[1]
+        self.slope = self._slope(effects, np.linalg.inv(design.T @ design) * variance)
+        self.parameters, self.state = self._maximised(parameters, centred)
+        self.information = self._information(self.state, centred)[1]
 
-    def _slope(self, effects: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
-        """c_m less their mean, (cells,), times the share of their variance that is not error of estimation."""
+    def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """c_m of some effects less their mean, (cells,), times the share of their variance that is not error of estimation.
+
+        spread: covariance of the effects. b_j acts on these c_m, which do not change while parameters are fitted.
+        """
         judges, models = len(self.table.judges), len(np.unique(self.table.model))
         is_model = (self._columns >= judges) & (self._columns < judges + models)
         value = np.zeros(models)
         place = self._columns[is_model] - judges
         value[place] = effects[is_model]
         value -= value.mean()
-        if spread is not None:
-            error = np.zeros((models, models))
-            error[np.ix_(place, place)] = spread[np.ix_(is_model, is_model)]
-            noise = error.trace() - error.sum() / models
-            value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
+        error = np.zeros((models, models))
+        error[np.ix_(place, place)] = spread[np.ix_(is_model, is_model)]
+        noise = error.trace() - error.sum() / models
+        value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
         return value[np.searchsorted(np.unique(self.table.model), self.table.model)]
 
-    def _maximised(self, parameters: np.ndarray, slope: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, Restricted]:
+    def _maximised(self, parameters: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, Restricted]:
         """Climb from some parameters to the maximum; values: (cells,)."""
-        state = self._state(parameters, slope, values)
+        state = self._state(parameters, values)
         for _ in range(STEPS):
             gradient, information = self._information(state, values)
             step = np.linalg.solve(information, gradient)
             step *= min(1.0, LONGEST / np.abs(step).max())
             for _ in range(8):
                 tried = np.maximum(parameters - step, self._least)
-                candidate = self._state(tried, slope, values)
+                candidate = self._state(tried, values)
                 if candidate.objective <= state.objective:
                     break
                 step /= 3
@@ -289,8 +286,8 @@ class MixedFit:
                 break
         return parameters, state
 
-    def _state(self, parameters: np.ndarray, slope: np.ndarray, values: np.ndarray) -> Restricted:
-        return self._restricted(Covariance(self.table, parameters, slope, self._used), values)
+    def _state(self, parameters: np.ndarray, values: np.ndarray) -> Restricted:
+        return self._restricted(Covariance(self.table, parameters, self.slope, self._used), values)
 
     def _restricted(self, covariance: Covariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""

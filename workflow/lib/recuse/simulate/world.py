@@ -255,7 +255,7 @@ def declared_world(
     intercept = [judge.get("intercept", default) for judge, default in zip(judges.values(), neutral, strict=True)]
     self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
     spread = settings.get("preference", 0.0)
-    preference = spread * np.random.default_rng((seed, PREFERENCES)).standard_normal((len(judges), len(names)))
+    preference = np.random.default_rng((seed, PREFERENCES)).normal(scale=spread, size=(len(judges), len(names)))
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
     everywhere = np.ones((len(scales), 1))  # all dimensions are alike

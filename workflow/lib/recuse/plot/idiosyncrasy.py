@@ -36,13 +36,12 @@ WORDS = {
     FAMILY: "another model of its family",
     UNRELATED: "a model of another family",
 }
-TITLE = "What judges give models beyond what judge and model explain"
+TITLE = "What judges give models beyond what the other cells predict"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 METHOD = (
-    "A mark is a judge's mean rating of a model, at given human scores if there are any, less the judge's and the model's "
-    "effects among unrelated cells (neither self nor same family); an unrelated cell is left out for its own mark. Filled: "
-    "outside the band."
+    "A mark is a judge's mean rating of a model, at given human scores if there are any, less what the mixed model predicts "
+    "without this cell. Each judge's preferences have a spread of their own. Filled: outside the band."
 )
 
 
@@ -73,7 +72,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     band = {key: value for key, value in BAND.items() if key != "zorder"}
     legend = [
         family_entries(subject.palette, judges),
-        [*marks, Entry(f"where {percent(confidence)} of cells without bias would lie", [band] * 2)],
+        [*marks, Entry(f"where a cell without bias lies with {percent(confidence)} probability", [band] * 2)],
     ]
     absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
     sizes = {"row": 0.3, "below": BELOW, "above": 0.26, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}

@@ -403,6 +403,9 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
 
 def _pooled_columns(result: Pooled, confidence: float) -> dict:
     columns = wald_columns(result.mean, result.std_error, df=result.df, confidence=confidence)
+    estimate, error, df = result.unweighted
+    plain = wald_columns(estimate, error, df=df, confidence=confidence)
+    columns |= {"unweighted": estimate} | {f"unweighted_{end}": plain[end] for end in ("ci_low", "ci_high") if end in plain}
     return columns | {"tau": result.tau, "tau_ci_low": result.tau_low, "tau_ci_high": result.tau_high}
 
 

@@ -446,6 +446,7 @@ class Pooled:
     tau_low: float
     tau_high: float
     weights: np.ndarray  # (biases,) of each in the mean
+    unweighted: tuple[float, float, float]  # the plain mean, its standard error and degrees of freedom
     shrunk: np.ndarray  # (biases,) means of each given all
     shrunk_error: np.ndarray  # (biases,)
 
@@ -455,7 +456,7 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
 
     tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
     the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
-    squared weights, with biases - 1; tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). NaN where
+    squared weights, with biases - 1. The unweighted mean is that of these judges alone, without tau^2. tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). NaN where
     there are fewer than two.
     """
     from scipy.optimize import brentq
@@ -488,4 +489,7 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
     left = np.ones(count) - share.sum(axis=1)
     spread = tau2 * np.eye(count) - tau2 * share + np.outer(left, left) * (variance + between)
     tau, low, high = np.sqrt([tau2, *ends]).tolist()
-    return Pooled(mean, float(np.sqrt(variance + between)), df, tau, low, high, weights, shrunk, np.sqrt(spread.diagonal()))
+    plain_variance, plain_df = errors.of(np.full(count, 1 / count))
+    plain = float(np.mean(estimates)), float(np.sqrt(plain_variance)), plain_df
+    error = float(np.sqrt(variance + between))
+    return Pooled(mean, error, df, tau, low, high, weights, plain, shrunk, np.sqrt(spread.diagonal()))

@@ -151,19 +151,27 @@ def answer_of_ratings(
 
 
 def _pooled(rows: Rows, confidence: float) -> Iterator[str]:
-    """The pooled mean in a sentence, of its row without a judge left out; none without an estimate."""
+    """The pooled mean in a sentence, of its row without a judge left out, and the unweighted one; none without an estimate."""
     for row in rows:
         if not row["estimate"]:
             continue
-        size = f"by {number(abs(float(row['estimate'])), SEVERAL)}"
-        ends = " to ".join(number(float(row[end]), SEVERAL) for end in ("ci_low", "ci_high"))
-        judges = f"these {row['biases']} judges"
-        interval = f"({level(confidence)} interval {ends})"
+        judges, interval = f"these {row['biases']} judges", f"({level(confidence)} interval {_span(row, '')})"
         if above(row) or below(row):
             verb = "favour themselves" if above(row) else "are harsher on themselves"
-            yield f"On average {judges} {verb} {size} of the scale {interval}."
+            size = number(abs(float(row["estimate"])), SEVERAL)
+            words = f"On average {judges} {verb} by {size} of the scale {interval}"
         else:
-            yield f"On average no self-bias of {judges} can be distinguished from 0: {with_interval(row, 'estimate')}."
+            value = signed(float(row["estimate"]), SEVERAL)
+            words = f"On average no self-bias of {judges} can be distinguished from 0: {value} {interval}"
+        yield f"{words}; with equal weights {_unweighted(row)}."
+
+
+def _unweighted(row: Mapping[str, str]) -> str:
+    return f"{signed(float(row['unweighted']), SEVERAL)} ({_span(row, 'unweighted_')})"
+
+
+def _span(row: Mapping[str, str], prefix: str) -> str:
+    return " to ".join(number(float(row[f"{prefix}{end}"]), SEVERAL) for end in ("ci_low", "ci_high"))
 
 
 def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
@@ -173,7 +181,8 @@ def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
     whole, *others = rows
     tau, *ends = (number(float(whole[name]), SEVERAL) for name in ("tau", "tau_ci_low", "tau_ci_high"))
     items = [
-        ("pooled self-bias", with_interval(whole, "estimate")),
+        ("pooled self-bias, most weight on the judges that vary least", with_interval(whole, "estimate")),
+        ("mean of these judges, with equal weights", _unweighted(whole)),
         ("standard deviation of the judges' self-biases", f"{tau} ({ends[0]} to {ends[1]})"),
     ]
     for row in others:

@@ -8,7 +8,7 @@ from recuse.report.answers import answer_of_ratings
 from report_pages import CONCLUSIONS, estimate, ranked, texts
 
 
-def of_ratings(estimates, *, not_estimable=(), leaderboard=(), conclusions=(), check=(), scales=None, judges=()):
+def of_ratings(estimates, *, not_estimable=(), leaderboard=(), conclusions=(), check=(), scales=None, judges=(), pooled=()):
     tables = {
         "main": texts(ESTIMATES, estimates),
         "not_estimable": texts(NOT_ESTIMABLE, not_estimable),
@@ -16,6 +16,7 @@ def of_ratings(estimates, *, not_estimable=(), leaderboard=(), conclusions=(), c
         "conclusions": texts(CONCLUSIONS, conclusions),
         "check": texts(CHECK, check),
         "completeness": [{"judge": judge} for judge in judges],
+        "pooled": pooled,
     }
     return answer_of_ratings(
         tables, confidence=0.9, errors="HC0", scales=scales or {"A": [0, 1]}, checks={"holm": "many tests"}
@@ -200,12 +201,12 @@ def test_how_sure_adds_what_the_check_says_of_the_tests():
     ]
     answer = of_ratings([estimate("A", 0.1)], check=check)
     assert point(answer, "How sure is that?").words.endswith(
-        "would be called biased. Without any self-bias, one in 41 %; believe C. How reliable the human scores of a are is "
+        "are called biased. Without any self-bias, one in 41 %; believe C. How reliable the human scores of a are is "
         "not known; score twice (also b: see the table “What the ratings support”)."
     )
     assert [each.heading for each in answer.points] == ["Which judges favour themselves?", "How sure is that?"]
     without = point(of_ratings([estimate("A", 0.1)]), "How sure is that?").words
-    assert without.endswith("would be called biased.")
+    assert without.endswith("many more than 10\xa0% of unbiased judges are called biased.")
 
 
 def test_warnings_of_the_check_are_in_the_answer_most_important_first():
@@ -219,3 +220,37 @@ def test_warnings_of_the_check_are_in_the_answer_most_important_first():
     assert items[0] == ("Self-bias", f"words of self-bias; mind self-bias (also B: see {table})")
     assert [name for name, _ in items[:5]] == ["Self-bias", "Prompts", "Own ratings missing", "Ceiling", "Floor"]
     assert items[5:] == [("", f"4 more in {table}")]
+
+
+def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
+    ends = {"ci_low": str(low), "ci_high": str(high)}
+    plain = {"unweighted": "0.004", "unweighted_ci_low": "-0.011", "unweighted_ci_high": "0.02"}
+    tau = {"tau": "0.01", "tau_ci_low": "0.0", "tau_ci_high": "0.03"}
+    about = {"spec": spec, "slice": slice_, "quantity": "self_bias", "left_out": left_out, "biases": "3"}
+    return {**about, "estimate": str(estimate), **ends, **plain, **tau}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (
+            average(0.03, 0.01, 0.05),
+            "On average these 3 judges favour themselves by 0.030 of the scale (90\xa0% interval 0.010 to 0.050)",
+        ),
+        (average(-0.03, -0.05, -0.01), "On average these 3 judges are harsher on themselves by 0.030 of the scale"),
+        (average(0.01, -0.01, 0.03), "On average no self-bias of these 3 judges can be distinguished from 0: +0.010"),
+    ],
+)
+def test_the_pooled_mean_comes_first_and_not_without_the_unweighted_one(row, words):
+    answer = of_ratings([estimate("A", 0.1)], pooled=[row, average(1, 1, 1, spec="by_dimension", slice_="d")])
+    assert answer.headline.startswith(words)
+    assert (
+        "; with equal weights +0.004 (−0.011 to 0.020). By Equation 1 alone: Of 1 judge, 1 favours itself." in answer.headline
+    )
+
+
+def test_judges_without_whom_the_pooled_conclusion_changes_are_named():
+    rows = [average(0.03, 0.01, 0.05), average(0.02, 0.005, 0.04, left_out="A"), average(0.01, -0.01, 0.03, left_out="B")]
+    items = dict(point(of_ratings([estimate("A", 0.1)], pooled=rows), "On average over judges").items)
+    assert items["without B"].endswith(", which includes 0")
+    assert "without A" not in items

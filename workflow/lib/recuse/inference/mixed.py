@@ -456,8 +456,8 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
 
     tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
     the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
-    squared weights, with biases - 1. The unweighted mean is that of these judges alone, without tau^2. tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). NaN where
-    there are fewer than two.
+    squared weights, with biases - 1; tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). The
+    unweighted mean is of these biases alone, without tau^2. NaN where there are fewer than two.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2

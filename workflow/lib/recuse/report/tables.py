@@ -79,7 +79,8 @@ EXCERPTS = {
         "Mean bias over judges and families",
         "Estimand C: biases taken as draws around a mean, with standard deviation tau; then without each judge or family in "
         "turn. “weight” is that of the one left out in the mean of all.",
-        f"quantity left_out weight biases estimate {INTERVAL} p_value tau unweighted unweighted_ci_low unweighted_ci_high reason",
+        f"quantity left_out weight biases estimate {INTERVAL} p_value "
+        "tau unweighted unweighted_ci_low unweighted_ci_high reason",
         lambda row: of_whole(row) and row["spec"] == "main",
     ),
     "identifiability": Excerpt(

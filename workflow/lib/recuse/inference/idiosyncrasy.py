@@ -210,11 +210,14 @@ class IdiosyncrasyDesign:
         return "" if self.df > 0 else NO_SPREAD
 
     def _with_own_cell(self, judge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places of the unrelated cells and, last, the own one, M of an additive fit to them, and which are the judge's."""
+        """Places of the unrelated cells and, last, a judge's own; the judge's rows of M of an additive fit to them; 1 - h."""
         self_cells = np.flatnonzero(self.cells.is_self & (self.cells.judge == judge))
         places = np.concatenate([np.flatnonzero(self.cells.is_unrelated), self_cells])
         judges, models = self.cells.judge[places], self.cells.model[places]
-        return places, AdditiveFit(judges, models, np.ones(len(places), dtype=bool)).leftover, judges == judge
+        fit, mine = AdditiveFit(judges, models, np.ones(len(places), dtype=bool)), np.flatnonzero(judges == judge)
+        leftover = -fit.rows[mine] @ fit.inverse
+        leftover[np.arange(len(mine)), mine] += 1
+        return places, leftover, leftover[np.arange(len(mine)), mine]
 
     def note(self, gap: ExcessPreference, confidence: float) -> str:
         """That a gap has no randomisation p-value, or one that can never be as small as the level, or ""."""
@@ -241,13 +244,13 @@ class IdiosyncrasyDesign:
         return place
 
 
-def _rank(places: np.ndarray, leftover: np.ndarray, of_judge: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
+def _rank(places: np.ndarray, leftover: np.ndarray, free: np.ndarray, mean: np.ndarray) -> tuple[float, int]:
     """The share of a judge's cells whose studentised residual is at least that of the last, its own; and how many others.
 
     Residuals over sqrt(1 - h) have the order of those from fits without the cell, over their own standard errors.
     """
-    kept = of_judge & (leftover.diagonal() > ALONE)
-    sizes = np.abs(leftover @ mean[places])[kept] / np.sqrt(leftover.diagonal()[kept])
+    kept = free > ALONE
+    sizes = np.abs(leftover @ mean[places])[kept] / np.sqrt(free[kept])
     return float((sizes >= sizes[-1]).sum() / len(sizes)), len(sizes) - 1
 
 
@@ -322,11 +325,15 @@ class Idiosyncrasy:
                 tests.append(replace(row, p_value=wald_p_value(estimate, row.std_error, df)))
         return tests
 
-    def residual_contrast(self, place: int) -> np.ndarray:
-        """Weights of the means in a cell less its prediction."""
-        if self.cells.is_family[place]:
-            return self.fit.without_family(np.arange(len(self.cells.n)) == place)
-        return self.fit.against_others(place)
+    def residual_contrasts(self, places: np.ndarray) -> np.ndarray:
+        """Weights of the means in each cell at some places less its prediction, (places, cells)."""
+        contrasts, is_unrelated = np.empty((len(places), len(self.cells.n))), self.cells.is_unrelated[places]
+        contrasts[is_unrelated] = self.fit.left_out(places[is_unrelated])
+        for number in np.flatnonzero(~is_unrelated):
+            of_family = self.cells.is_family[places[number]]
+            alone = np.arange(len(self.cells.n)) == places[number]
+            contrasts[number] = self.fit.without_family(alone) if of_family else self.fit.against_others(places[number])
+        return contrasts
 
     def poolable(self, quantity: str) -> np.ndarray:
         """Places of the targets of a quantity about which something is concluded."""
@@ -423,7 +430,7 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
         cells, design = each.cells, each.design
         targets = [design.of_cell(place) for place in range(len(cells.n))]
         fitted = [place for place, target in enumerate(targets) if not target.reason and each.fit is not None]
-        contrasts = np.array([each.residual_contrast(place) for place in fitted]).reshape(len(fitted), len(cells.n))
+        contrasts = each.residual_contrasts(np.array(fitted)) if fitted else np.empty((0, len(cells.n)))
         errors = dict(zip(fitted, each.fit.single_errors(contrasts) if fitted else (), strict=True))
         values = dict(zip(fitted, (contrasts @ cells.mean).tolist(), strict=True))
         for place, (judge, model, n) in enumerate(zip(cells.judge, cells.model, cells.n, strict=True)):

@@ -350,19 +350,21 @@ class MixedFit:
 
     def against_others(self, cell: int) -> np.ndarray:
         """Weights, (cells,), of the means in a cell less its best prediction from the others (all but own ones)."""
+        if not self.table.is_self[cell]:
+            return self.left_out(np.array([cell]))[0]
         block, number = next((of, at) for at, of in enumerate(self.table.blocks) if cell in of.places)
         kept, place = self.state.kept[number], np.flatnonzero(block.places == cell)[0]
         weights = np.zeros(len(self.table.judge))
-        if kept[place]:  # left out of the fit: row of P over its diagonal
-            weights[cell] = 1.0
-            projected = self.state.projected(weights)
-            return projected / projected[cell] if projected[cell] > 0 else np.full_like(weights, np.nan)
-        common = np.zeros_like(weights)
-        common[block.places[kept]] = self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
-        row = self._design[cell] - self._design.T @ common
-        weights = -common - self.state.solved @ (self.state.spread @ row)
-        weights[cell] += 1.0
-        return weights
+        weights[block.places[kept]] = -self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
+        row = self._design[cell] + self._design.T @ weights
+        weights[cell] = 1.0
+        return weights - self.state.solved @ (self.state.spread @ row)
+
+    def left_out(self, cells: np.ndarray) -> np.ndarray:
+        """The same of several fitted cells, (chosen, cells); cells: (chosen,) places. Rows of P over their diagonal."""
+        projected = self.state.projected((np.arange(len(self.table.judge)) == cells[:, None]).astype(float))
+        free = projected[np.arange(len(cells)), cells][:, None]
+        return np.divide(projected, free, out=np.full_like(projected, np.nan), where=free > 0)
 
     def without_family(self, cells: np.ndarray) -> np.ndarray:
         """Weights of the means in the mean of some cells of a family less a_j + c_m; cells: (cells,) of bool."""

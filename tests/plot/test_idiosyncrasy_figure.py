@@ -35,7 +35,7 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
     text = " ".join(texts(figure))
     assert "3 of 6 unrelated cells lie in their judge's band." in text
-    assert "where 90 % of cells without bias would lie" in text
+    assert "where a cell without bias lies with 90 % probability" in text
     assert text.count("+0.030") == 3
 
 

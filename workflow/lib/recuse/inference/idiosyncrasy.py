@@ -51,14 +51,15 @@ def draw_assignments(
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     of_judge, of_model = families
-    names = np.unique(of_model)
+    names, size = np.unique(of_model, return_counts=True)
+    by_family, first = np.argsort(of_model, kind="stable"), np.cumsum(size) - size
     batches, count = [np.empty((0, len(place)), dtype=np.int64)], 0
     for _ in range(BATCHES if draws and assignments_of(of_judge, of_model) else 0):
         order = generator.permuted(np.tile(names, (BATCH, 1)), axis=1)
         order = order[((order != names) | ~np.isin(names, of_judge)).all(axis=1)]  # no family its own
-        wanted = order[:, np.searchsorted(names, of_judge)]  # (batch, judges) of families
-        chance = generator.random((*wanted.shape, len(of_model))) * (of_model == wanted[..., None])
-        cells = place[np.arange(len(place)), chance.argmax(axis=2)]
+        wanted = np.searchsorted(names, order[:, np.searchsorted(names, of_judge)])  # (batch, judges), places of families
+        number = (generator.random(wanted.shape) * size[wanted]).astype(int)
+        cells = place[np.arange(len(place)), by_family[first[wanted] + number]]
         cells = cells[(cells >= 0).all(axis=1)]
         if len(cells):
             blocks = leftover[cells[:, :, None], cells[:, None, :]]

@@ -358,6 +358,10 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     assert ours.mean == pytest.approx(mean, rel=1e-9)
     assert ours.weights.sum() == pytest.approx(1)
     assert ours.std_error**2 == pytest.approx(1 / (np.ones(7) @ np.linalg.solve(total, np.ones(7))), rel=1e-9)
+    error, between = ours.weights @ covariance @ ours.weights, ours.tau**2 * (ours.weights**2).sum()
+    df = error**2 / (error**2 * 0.01)  # 2 error^2 over two parameters of variance 1, whose derivatives are 0.1 error
+    expected_df = (error + between) ** 2 / (error**2 / df + between**2 / 6) if between else df
+    assert ours.df == pytest.approx(expected_df, rel=1e-9)
     # The mean and the variance of a bias given all estimates, the mean itself estimated.
     precision = np.linalg.inv(covariance) + np.eye(7) / max(ours.tau, 1e-9) ** 2
     if ours.tau > 0:

@@ -163,7 +163,7 @@ def _pooled(rows: Rows, confidence: float) -> Iterator[str]:
         else:
             value = signed(float(row["estimate"]), SEVERAL)
             words = f"On average no self-bias of {judges} can be distinguished from 0: {value} {interval}"
-        yield f"{words}; with equal weights {_unweighted(row)}."
+        yield f"{words}; the plain mean of these judges is {_unweighted(row)}."
 
 
 def _unweighted(row: Mapping[str, str]) -> str:
@@ -182,7 +182,7 @@ def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
     tau, *ends = (number(float(whole[name]), SEVERAL) for name in ("tau", "tau_ci_low", "tau_ci_high"))
     items = [
         ("pooled self-bias, most weight on the judges that vary least", with_interval(whole, "estimate")),
-        ("mean of these judges, with equal weights", _unweighted(whole)),
+        ("plain mean of these judges", _unweighted(whole)),
         ("standard deviation of the judges' self-biases", f"{tau} ({ends[0]} to {ends[1]})"),
     ]
     for row in others:

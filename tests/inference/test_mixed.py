@@ -172,22 +172,29 @@ def test_parameters_are_those_of_a_dense_twin(seed, exact):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed):
-    """c_m of ordinary least squares, about its mean, times the share of its variance that is no error of estimation."""
+def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monkeypatch):
+    """c_m about its mean, times the share of its variance that is no error of estimation: least squares, then of each fit."""
     _, table, mean = drawn(seed)
-    fit, twin = MixedFit(table, mean), Twin(table, mean)
-    models = np.unique(table.model)
+    twin, models = Twin(table, mean), np.unique(table.model)
     x, y = twin.x[twin.fitted], mean[twin.fitted]
+    centre, places = np.eye(len(models)) - 1 / len(models), slice(len(table.judges), len(table.judges) + len(models))
+
+    def shrunk(effects, covariance):
+        centred = centre @ effects[places]
+        noise = np.trace(centre @ covariance[places, places] @ centre)
+        return (centred * max(0.0, 1 - noise / (centred @ centred)))[np.searchsorted(models, table.model)]
+
     effects = np.linalg.pinv(x) @ y
-    left = y - x @ effects
-    inverse = np.linalg.pinv(x.T @ x) * (left @ left) / (len(y) - np.linalg.matrix_rank(x))
-    c = effects[len(table.judges) :][: len(models)]
-    centre = np.eye(len(models)) - 1 / len(models)
-    places = slice(len(table.judges), len(table.judges) + len(models))
-    noise = np.trace(centre @ inverse[places, places] @ centre)
-    centred = centre @ c
-    expected = centred * max(0.0, 1 - noise / (centred @ centred))
-    assert fit.slope == pytest.approx(expected[np.searchsorted(models, table.model)], abs=1e-9)
+    variance = (y - x @ effects) @ (y - x @ effects) / (len(y) - np.linalg.matrix_rank(x))
+    expected = shrunk(effects, np.linalg.pinv(x.T @ x) * variance)
+    for renewals in range(4):
+        monkeypatch.setattr(mixed, "RENEWALS", renewals)
+        fit = MixedFit(table, mean)
+        assert fit.slope == pytest.approx(expected, abs=1e-9)
+        v = twin.covariance(fit.parameters, fit.slope)[np.ix_(twin.fitted, twin.fitted)]
+        inverse = np.linalg.pinv(x.T @ np.linalg.solve(v, x))
+        renewed = shrunk(inverse @ x.T @ np.linalg.solve(v, y), inverse)
+        expected = (expected + renewed) / 2 if renewals else renewed
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -245,7 +245,8 @@ def test_the_pooled_mean_comes_first_and_not_without_the_unweighted_one(row, wor
     answer = of_ratings([estimate("A", 0.1)], pooled=[row, average(1, 1, 1, spec="by_dimension", slice_="d")])
     assert answer.headline.startswith(words)
     assert (
-        "; the plain mean of these judges is +0.004 (−0.011 to 0.020). By Equation 1 alone: Of 1 judge, 1 favours itself." in answer.headline
+        "; the plain mean of these judges is +0.004 (−0.011 to 0.020). By Equation 1 alone: Of 1 judge, 1 favours itself."
+        in answer.headline
     )
 
 

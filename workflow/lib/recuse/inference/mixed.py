@@ -4,8 +4,8 @@ Cell means r_jm (mean rating less slope x human score) of judge j and model m ar
 
     r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
 
-Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on c_m of the least-squares fit with b_j = 1,
-shrunk by its error. Preferences have a standard deviation s_j of their own for each
+Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m, shrunk by their error, that
+are renewed RENEWALS times. Preferences have a standard deviation s_j of their own for each
 judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
 
     Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
@@ -33,6 +33,7 @@ SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
+RENEWALS = 3  # of c_m by which b_j acts, from the fit
 PLANS = 20  # tables drawn for the information of a planned study
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
@@ -247,12 +248,16 @@ class MixedFit:
         centred = mean - self._design @ effects  # rounding: means of the scale leave small numbers
         self.slope = self._slope(effects, np.linalg.inv(design.T @ design) * variance)
         self.parameters, self.state = self._maximised(parameters, centred)
+        for number in range(RENEWALS):  # from the second on half way, as the step may overshoot
+            renewed = self._slope(effects + self.state.effects, self.state.spread)
+            self.slope = (self.slope + renewed) / 2 if number else renewed
+            self.parameters, self.state = self._maximised(self.parameters, centred)
         self.information = self._information(self.state, centred)[1]
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """c_m of some effects less their mean, (cells,), times the share of their variance that is not error of estimation.
 
-        spread: covariance of the effects. b_j acts on these c_m, which do not change while parameters are fitted.
+        spread: covariance of the effects.
         """
         judges, models = len(self.table.judges), len(np.unique(self.table.model))
         is_model = (self._columns >= judges) & (self._columns < judges + models)
@@ -458,8 +463,9 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
 
     tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
     the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
-    squared weights, with biases - 1; tau_low and tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). The
-    unweighted mean is of these biases alone, without tau^2. NaN where there are fewer than two.
+    squared weights, with biases - 1; df is at most biases - 1 (Hartung and Knapp 2001), as weights are estimated. tau_low and
+    tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). The unweighted mean is of these biases alone, without
+    tau^2. NaN where there are fewer than two.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2
@@ -485,6 +491,7 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
     between = tau2 * float(weights @ weights)
     if between:
         df = (variance + between) ** 2 / (variance**2 / df + between**2 / (count - 1))
+    df = min(df, max(1, count - 1))  # the weights are estimated
     mean = float(weights @ estimates)
     share = tau2 * np.linalg.inv(errors.covariance + tau2 * np.eye(count))
     shrunk = mean + share @ (estimates - mean)

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from recuse.inference.judge_model import CellMeans
-from recuse.model.least_squares import determined, inverted
+from recuse.model.least_squares import inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
 SPREAD = 3.0  # log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be called biased
@@ -204,9 +204,8 @@ class MixedFit:
         self.table = table
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
-        _, self._null = inverted(gram)
-        self._scale = np.sqrt(np.maximum(gram.diagonal(), 1.0))
-        order, rank = qr(table.effects[fitted], mode="r", pivoting=True)[1], len(gram) - self._null.shape[1]
+        null = inverted(gram)[1]
+        order, rank = qr(table.effects[fitted], mode="r", pivoting=True)[1], len(gram) - null.shape[1]
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
         shared = [np.any([block.same[place].sum() > len(block.places) for block in table.blocks]) for place in (1, 2)]
@@ -343,10 +342,6 @@ class MixedFit:
             information[place, place] += 1 / sd**2
         information[np.diag_indices(count)] += 1e-6  # a spread without any information
         return gradient, information
-
-    def determines(self, rows: np.ndarray) -> np.ndarray:
-        """Which sums of effects with these weights, (sums, J + M + F), the cells other than own ones determine."""
-        return determined(rows / self._scale @ self._null)
 
     @cached_property
     def spreads(self) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Power of planned studies like an existing one: the error of a self-bias, and the part that more prompts do not lower."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -11,7 +12,8 @@ import numpy as np
 
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import Study
-from recuse.inference.idiosyncrasy import idiosyncrasies
+from recuse.inference.idiosyncrasy import IdiosyncrasyDesign, idiosyncrasies
+from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit, Preferences, Table
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
@@ -28,7 +30,8 @@ OVERSIZED = "with so many prompts the study's own test calls unbiased judges bia
 NOT_ESTIMABLE = "not estimable: no cells of other judges and models are left to compare with"
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
-MOST = 20.0  # beyond the critical value: a noncentrality of power 1, but for rounding
+MOST = 5.0  # standard deviations that a normal is never beyond: so many times the critical value and 1 have power 1
+EVER = 1e12  # prompts: as good as infinitely many
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,34 @@ class PlannedStudy:
     @cached_property
     def mixed_fit(self) -> MixedFit | None:
         """The mixed model of the cells that are rated, in the order of `factors`; None where preferences are unknown."""
-        rated = self.rows.ravel() > 0
         if self.preferences is None:
             return None
-        noise = np.repeat(np.square(self.noise), len(self.models))[rated] / self.rows.ravel()[rated]
-        table = Table.named(**{name: values[rated] for name, values in self.factors.items()}, sampling=noise)
-        spread, effects = self.preferences.spread[np.argsort(self.judges)], self.preferences.effects[np.argsort(self.models)]
+        n, of = self.rows.ravel(), self.rated
+        table = Table.named(**of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0])
+        numbers = (self.judges, of["judge"], self.preferences.spread), (self.models, of["model"], self.preferences.effects)
+        spread, effects = (
+            np.array([value for name, value in sorted(zip(names, values, strict=True)) if name in kept])
+            for names, kept, values in numbers
+        )
         return MixedFit(table, plan=replace(self.preferences, spread=spread, effects=effects))
+
+    @cached_property
+    def limit(self) -> "PlannedStudy":
+        """The study with more prompts than there are."""
+        return replace(self, prompts=EVER)
+
+    @cached_property
+    def estimable(self) -> set[str]:
+        """Judges whose own cell the cells that are neither self nor family predict."""
+        design = IdiosyncrasyDesign(
+            CellMeans(**self.rated, mean=np.zeros(len(self.rated["judge"])), n=self.rows[self.rows > 0])
+        )
+        return {each.term for each in design.targets if each.quantity == "self_bias" and not each.reason}
+
+    @property
+    def rated(self) -> dict[str, np.ndarray]:
+        """Factors of the cells that are rated, (cells,) of str each."""
+        return {name: values[self.rows.ravel() > 0] for name, values in self.factors.items()}
 
     @property
     def factors(self) -> dict[str, np.ndarray]:
@@ -97,9 +121,9 @@ class PlannedStudy:
         return columns | families
 
 
-# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom; under C the parts of
-# its variance that prompts remove, and that they do not.
-Weights = tuple[np.ndarray, np.ndarray, float, tuple[float, float] | None]
+# What a rating in a cell adds to an estimate, k and l of k + l reference, (J, M) each; degrees of freedom, and those with
+# infinitely many prompts; under C the variance that sampling does not carry, and that of infinitely many prompts.
+Weights = tuple[np.ndarray, np.ndarray, tuple[float, float], tuple[float, float] | None]
 
 
 @dataclass(frozen=True)
@@ -109,16 +133,28 @@ class Expected:
     std_error: float  # of the estimate
     floor: float  # its limit as prompts increase
     bias: float  # mean of the estimate less the planted bias
-    nominal: float  # the error that a study would report, on average
     df: float  # of its t; infinite for a normal
+    floor_df: float  # its limit as prompts increase
+    nominal: float | None = None  # the error that a study would report, on average; None: std_error
 
     def with_prompts(self, times: float) -> "Expected":
-        """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts."""
+        """With `times` the prompts: all of the variance but the floor is proportional to 1 / prompts, under C nearly so.
+
+        So is all of the variance of the estimated variance, 2 std_error^4 / df, but its limit.
+        """
         error = math.sqrt((self.std_error**2 - self.floor**2) / times + self.floor**2)
-        # Under C the spread in a study includes the floor, under A and B it does not.
-        floor = 0.0 if math.isinf(self.df) else self.floor
-        nominal = math.sqrt(max(0.0, self.nominal**2 - floor**2) / times + floor**2)
-        return replace(self, std_error=error, nominal=nominal)
+        limit = self.floor**4 / self.floor_df
+        spread = (self.std_error**4 / self.df - limit) / times + limit
+        df = max(1.0, error**4 / spread) if spread > 0 else self.df
+        return replace(self, std_error=error, df=df, nominal=self.nominal and self.nominal / math.sqrt(times))
+
+    def detectable(self, power: float, confidence: float) -> float:
+        """The self-bias that a test of the right size finds with this power."""
+        return noncentrality(self.df, power=power, confidence=confidence) * self.std_error
+
+    def limit(self, power: float, confidence: float) -> float:
+        """The same with infinitely many prompts."""
+        return noncentrality(self.floor_df, power=power, confidence=confidence) * self.floor
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -133,8 +169,8 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
                   + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by prompts or raters
                   + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2 + shared_preference^2 sum_m (sum_j n h)^2
       bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
-    For C the variance is that of the mixed model at the plan's parameters, with noise_j^2 / n for sampling, which prompts
-    remove; t has its degrees of freedom.
+    For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2 / n_jm for sampling, less
+    what the latter carries; floor^2 is its variance without sampling. t has the mixed model's degrees of freedom.
     """
     weights = _weights_of_cells(plan, judge) if estimand == C else _weights_of_rows(plan, judge, TERMS[estimand])
     if weights is None:
@@ -148,13 +184,13 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     square = height**2 + slant**2 * spread
     together = sum(_over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread)))
     bias = (n * slope * (height * quality + slant * spread * plan.reliability)).sum()
+    removable = (n * noise**2 * square).sum() + left * together
     if parts is not None:
-        variance, floor = sum(parts) + left * together, parts[1]
-        return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(variance), df)
+        variance = removable + parts[0]
+        return Expected(math.sqrt(variance), math.sqrt(min(parts[1], variance)), float(bias), *df)
     floor = (plan.preference**2 * (n * height) ** 2).sum() + plan.shared_preference**2 * ((n * height).sum(axis=0) ** 2).sum()
-    variance = (n * noise**2 * square).sum() + left * together + floor
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
-    return Expected(math.sqrt(variance), math.sqrt(floor), float(bias), math.sqrt(nominal), df)
+    return Expected(math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, math.sqrt(nominal))
 
 
 def _over_pairs(rows: np.ndarray, weights: np.ndarray) -> float:
@@ -180,31 +216,33 @@ def _weights_of_rows(plan: PlannedStudy, judge: str, names: Sequence[str]) -> We
     if not place or not determined(null)[place[0]]:
         return None
     k, slant = (layout @ inverse[:, place[0]]).T.reshape(2, len(plan.judges), len(plan.models))
-    return k, slant, math.inf, None
+    return k, slant, (math.inf, math.inf), None
 
 
 def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     """The same of the own cell less its prediction by the mixed model, and of the slopes within cells."""
-    n = plan.rows
-    fit = plan.mixed_fit
-    place = np.flatnonzero((plan.factors["judge"] == judge) & (plan.factors["model"] == judge) & (n.ravel() > 0))
-    if fit is None or not len(place):
+    if plan.mixed_fit is None or judge not in plan.estimable:
         return None
-    rated = np.flatnonzero(n.ravel() > 0)
-    own = int(np.searchsorted(rated, place[0]))
-    if not fit.determines(fit.table.effects[[own]])[0]:
-        return None
-    weights = fit.against_others(own)
-    ((variance, df),) = [fit.errors(weights[None]).of(np.ones(1))]
-    removable = float(weights**2 @ fit.table.sampling)
+    n, rated = plan.rows, plan.rated
+    ((own,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
+    weights, variance, df = _against_others(plan.mixed_fit, own)
+    left = variance - float(weights**2 @ plan.mixed_fit.table.sampling)
     contrast = np.zeros(n.size)
-    contrast[rated] = weights
+    contrast[n.ravel() > 0] = weights
     contrast = contrast.reshape(n.shape)
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
-    slant = np.repeat(-moved[:, None] / (n.sum(axis=1, keepdims=True) * plan.reference_variance), len(quality), axis=1)
+    of_judge = np.where(n.any(axis=1), n.sum(axis=1), 1.0)  # without any, nothing moves
+    slant = np.repeat((-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1)
     k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
-    return k, slant, df, (removable, variance - removable)
+    _, floor, floor_df = _against_others(plan.limit.mixed_fit, own)
+    return k, slant, (df, floor_df), (left, floor)
+
+
+def _against_others(fit: MixedFit, own: int) -> tuple[np.ndarray, float, float]:
+    """Weights of the means in an own cell less its prediction, (cells,); its variance and degrees of freedom."""
+    weights = fit.against_others(own)
+    return weights, *fit.errors(weights[None]).of(np.ones(1))
 
 
 def power_by_judge(
@@ -214,30 +252,41 @@ def power_by_judge(
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias. detectable: delta std_error, the
     self-bias that a test of the right size finds with probability `power`; delta is the noncentrality at which t with df
-    degrees of freedom, or the normal, has that power on the side of the bias. prompts_needed to detect self_bias:
-    ceil(prompts (std_error^2 - floor^2) / ((self_bias / delta)^2 - floor^2)), infinite if the floor is above it. size_needed:
-    size with as many prompts as detect self_bias for every judge; NaN if infinite. Not estimable: no numbers.
+    degrees of freedom, or the normal, has that power on the side of the bias. limit: what infinitely many prompts detect.
+    prompts_needed: the fewest that detect self_bias; infinite if the limit is above it. size_needed: size with as many prompts
+    as detect self_bias for every judge; NaN if infinite. Not estimable: no numbers.
     """
     for estimand in (*TERMS, C):
         estimates = {judge: expected(plan, judge, estimand=estimand) for judge in judges if judge in plan.models}
-        deltas, needed = {}, {}
-        for judge, estimate in estimates.items():
-            if estimate is not None:
-                deltas[judge] = noncentrality(estimate.df, power=power, confidence=confidence)
-                room = (self_bias / deltas[judge]) ** 2 - estimate.floor**2
-                removable = plan.prompts * (estimate.std_error**2 - estimate.floor**2)
-                needed[judge] = max(1, math.ceil(removable / room)) if room > 0 else math.inf
+        needed = {
+            judge: _prompts_needed(plan, estimate, self_bias, power=power, confidence=confidence)
+            for judge, estimate in estimates.items()
+            if estimate is not None
+        }
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
             row, estimate = {"estimand": estimand, "judge": judge, "prompts": count}, estimates[judge]
             if estimate is not None:
                 planned = estimate.with_prompts(count / plan.prompts)
-                row |= {"std_error": planned.std_error, "floor": estimate.floor, "bias": estimate.bias, "df": estimate.df}
-                row |= {"delta": deltas[judge], "detectable": deltas[judge] * planned.std_error}
+                row |= {"std_error": planned.std_error, "floor": estimate.floor, "bias": estimate.bias, "df": planned.df}
+                row |= {"detectable": planned.detectable(power, confidence), "limit": estimate.limit(power, confidence)}
                 row |= {"size": size(planned, confidence=confidence), "prompts_needed": needed[judge], "size_needed": math.nan}
                 if most < math.inf:
                     row["size_needed"] = size(estimate.with_prompts(most / plan.prompts), confidence=confidence)
             yield row
+
+
+def _prompts_needed(plan: PlannedStudy, estimate: Expected, self_bias: float, *, power: float, confidence: float) -> float:
+    """The fewest prompts that detect self_bias, infinite if none do."""
+    if estimate.limit(power, confidence) >= self_bias:
+        return math.inf
+    counts = range(1, round(EVER))
+
+    def detects(count: int) -> bool:
+        return estimate.with_prompts(count / plan.prompts).detectable(power, confidence) <= self_bias
+
+    place = bisect_left(counts, True, key=detects)
+    return counts[place] if place < len(counts) else math.inf
 
 
 def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
@@ -261,22 +310,21 @@ def noncentrality(df: float, *, power: float, confidence: float) -> float:
     from scipy.stats import nct
 
     critical = quantile(confidence, df)
-    return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, critical + MOST)
+    return brentq(lambda delta: nct.sf(critical, df, delta) - power, 0, MOST * (critical + 1))
 
 
 def size(estimate: Expected, *, confidence: float) -> float:
     """Probability, without self-bias, that |estimate| passes the critical value times the error that the study reports."""
-    if estimate.std_error < NEGLIGIBLE:  # a fit without residuals, of a few rows
-        return float(abs(estimate.bias) > quantile(confidence, estimate.df) * estimate.nominal + NEGLIGIBLE)
+    error = estimate.std_error
+    reach = quantile(confidence, estimate.df) * (error if estimate.nominal is None else estimate.nominal)
+    if error < NEGLIGIBLE:  # a fit without residuals, of a few rows
+        return float(abs(estimate.bias) > reach + NEGLIGIBLE)
     if math.isinf(estimate.df):
-        reach = quantile(confidence) * estimate.nominal
-        law = NormalDist(estimate.bias, estimate.std_error)
+        law = NormalDist(estimate.bias, error)
         return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.stats import nct
 
-    critical, shift = (
-        value / estimate.std_error for value in (quantile(confidence, estimate.df) * estimate.nominal, estimate.bias)
-    )
+    critical, shift = reach / error, estimate.bias / error
     return float(nct.sf(critical, estimate.df, shift) + nct.cdf(-critical, estimate.df, shift))
 
 
@@ -332,7 +380,7 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
     if not preferences_known:
         return numbers | {"note": UNKNOWN_PREFERENCES}
-    numbers |= {"size": largest["size"], "floor": max(row["delta"] * row["floor"] for row in estimable)}
+    numbers |= {"size": largest["size"], "floor": max(row["limit"] for row in estimable)}
     if math.isinf(largest["prompts_needed"]):
         return numbers | {"note": NEVER}
     numbers["prompts_needed"] = largest["prompts_needed"]

@@ -173,8 +173,7 @@ def weights_of_rows(estimand, plan, judge, reference):
     dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
     own, same = (j == m), (family[j] == family[m]) & (j != m)
     if estimand == C:
-        cells = dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]
-        cells = cells.reshape(len(j), -1)  # (rows, J M)
+        cells = (dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]).reshape(len(j), -1)
         within = np.linalg.pinv(np.concatenate([cells, dummies * gt[:, None]], axis=1))[: cells.shape[1]]  # y = r_jm + b_j gt
         result = dense(plan, judge)[0] @ within[plan.rows.ravel() > 0]
     else:
@@ -365,16 +364,7 @@ def test_noise_is_that_of_each_judge(twin):
 
 def test_numbers_of_a_design_hold_for_every_judge():
     one = {"judge": "one", "std_error": 0.01, "floor": 0.004, "limit": 0.01, "detectable": 0.025, "size": 0.1, "bias": 0.001}
-    other = {
-        **one,
-        "floor": 0.002,
-        "limit": 0.005,
-        "detectable": 0.02,
-        "size": 0.3,
-        "bias": -0.02,
-        "prompts_needed": 90,
-        "size_needed": 0.19,
-    }
+    other = {**one, "limit": 0.005, "detectable": 0.02, "size": 0.3, "bias": -0.02, "prompts_needed": 90, "size_needed": 0.19}
     rows = [{**one, "prompts_needed": 120, "size_needed": 0.11}, other]
     expected = {"detectable": 0.025, "detectable_least": 0.02, "floor": 0.01, "size": 0.3, "bias": -0.02}
     assert _of_every_judge(rows, True, 0.1) == {**expected, "prompts_needed": 120}

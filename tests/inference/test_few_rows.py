@@ -9,7 +9,7 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.inference.bounds import bounds_rows
-from recuse.inference.idiosyncrasy import METHODS, NO_ASSIGNMENT, idiosyncrasies, idiosyncrasy_rows
+from recuse.inference.idiosyncrasy import ADDITIVE, METHODS, NO_ASSIGNMENT, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.ppi import NO_DRAW, NO_SPREAD, SMALL_SAMPLE, ppi_rows, prompt_scores
 from recuse.inference.refit import NO_ERROR
@@ -93,8 +93,8 @@ def test_a_mean_self_bias_without_randomisation_says_so(tmp_path):
     study = study_of(tmp_path, prompts=30, models=models, judges=models[:2])
     slices = idiosyncrasies(MAIN, study, seed=1)
     rows = {(row["method"], row["term"]): row for row in idiosyncrasy_rows(slices, confidence=0.9)}
+    assert rows[ADDITIVE, ALL_JUDGES]["note"] == NO_ASSIGNMENT
     for method in METHODS:
-        assert rows[method, ALL_JUDGES]["note"] == NO_ASSIGNMENT
         assert rows[method, ALL_JUDGES]["p_value"] > 0
         assert not rows[method, ALL_JUDGES]["reason"]
         assert not rows[method, "GPT-4o"]["reason"]

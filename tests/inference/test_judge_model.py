@@ -77,15 +77,30 @@ def by_hand(rows, cells):
     for (prompt, judge, model), value in means.items():
         of_judge = [other for (p, j, _), other in means.items() if (p, j) == (prompt, judge)]
         less[prompt, judge, model] = value - (np.mean(of_judge) if len(of_judge) > 1 else 0.0)
-    squares = {}
+    squares, raters = {}, {}
     for (prompt, judge, model), value in less.items():
         of_model = [other for (p, _, m), other in less.items() if (p, m) == (prompt, model)]
         of_judge = sum((p, j) == (prompt, judge) for p, j, _ in less)
         d = value - (np.mean(of_model) if len(of_model) > 1 else 0.0)
-        shrunk = (1 - 1 / of_judge if of_judge > 1 else 1.0) * (1 - 1 / len(of_model) if len(of_model) > 1 else 1.0)
-        squares.setdefault((judge, model), []).append(count[prompt, judge, model] ** 2 * d**2 / shrunk)
+        squares.setdefault((judge, model), []).append(count[prompt, judge, model] ** 2 * d**2 / (1 - 1 / max(of_judge, 2)))
+        if of_judge == 1:
+            squares[judge, model][-1] /= 2
+        raters.setdefault((judge, model), []).append(len(of_model))
     n = {key: len(of) for key, of in rows.groupby(["judge", "model"])}
-    single = {key: len(each) / max(len(each) - 1, 1) * sum(each) / n[key] for key, each in squares.items()}
+    mixed = {key: len(each) / max(len(each) - 1, 1) * sum(each) / n[key] for key, each in squares.items()}
+    single = {}
+    for key, value in mixed.items():  # value = (1 - 2 / J) own + mean over the model's judges / J
+        judges = np.mean(raters[key])
+        of_model = [other for other in mixed if other[1] == key[1]]
+        values = [mixed[other] / (1 - 1 / max(np.mean(raters[other]), 2) * (np.mean(raters[other]) > 1)) for other in of_model]
+        weights = [len(squares[other]) - 1 for other in of_model]
+        mean = np.dot(weights, values) / max(sum(weights), 1)
+        if judges < 1.5:
+            single[key] = value
+        elif judges <= 2.5:
+            single[key] = mean
+        else:
+            single[key] = max((value - mean / judges) / (1 - 2 / judges), value / judges)
     result = []
     for judge, model in zip(cells.judge, cells.model, strict=True):
         key = "abcde".index(judge), "abcdef".index(model)
@@ -126,3 +141,16 @@ def test_the_scatter_of_gaps_is_that_of_the_sampling_variances():
     )
     scatter = left.var(axis=0, ddof=1).mean() / (4 / 5 * 5 / 6)
     assert np.mean([cells.variance for cells in drawn]) == pytest.approx(scatter, rel=0.06)
+
+
+@pytest.mark.parametrize("judges", [3, 9])
+def test_sampling_variances_are_by_judge_where_judges_differ_in_noise(judges):
+    """The quietest of few judges is not told from the others' share in its residuals: it errs on the safe side."""
+    world = {"families": (3, 2, 2, 2), "dimensions": 2, "prompts": 60, "intercept": 0.3, "slope": 0.5, "noise": [0.08, 0.4]}
+    draws = (MonteCarloWorld(**world, judges=judges).draw(np.random.default_rng(seed)) for seed in range(12))
+    tables = [next(iter(tables_of_slices(Spec.of("main"), draw)))[1] for draw in draws]
+    ratio = np.mean([(cells.variance * cells.n).reshape(judges, 9).mean(axis=1) for cells in tables], axis=0)
+    ratio /= np.linspace(0.08, 0.4, judges) ** 2
+    assert ratio[judges // 3 :] == pytest.approx(np.ones(judges - judges // 3), abs=0.1)
+    assert (ratio > 0.9).all()
+    assert ratio[0] < (2.5 if judges == 3 else 1.15)

@@ -225,9 +225,8 @@ def test_warnings_of_the_check_are_in_the_answer_most_important_first():
 def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
     ends = {"ci_low": str(low), "ci_high": str(high)}
     plain = {"unweighted": "0.004", "unweighted_ci_low": "-0.011", "unweighted_ci_high": "0.02"}
-    tau = {"tau": "0.01", "tau_ci_low": "0.0", "tau_ci_high": "0.03"}
     about = {"spec": spec, "slice": slice_, "quantity": "self_bias", "left_out": left_out, "biases": "3"}
-    return {**about, "estimate": str(estimate), **ends, **plain, **tau}
+    return {**about, "estimate": str(estimate), **ends, **plain, "tau": "0.01"}
 
 
 @pytest.mark.parametrize(
@@ -235,17 +234,17 @@ def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
     [
         (
             average(0.03, 0.01, 0.05),
-            "On average these 3 judges favour themselves by 0.030 of the scale (90\xa0% interval 0.010 to 0.050)",
+            "On average judges like these 3 favour themselves by 0.030 of the scale (90\xa0% interval 0.010 to 0.050)",
         ),
-        (average(-0.03, -0.05, -0.01), "On average these 3 judges are harsher on themselves by 0.030 of the scale"),
-        (average(0.01, -0.01, 0.03), "On average no self-bias of these 3 judges can be distinguished from 0: +0.010"),
+        (average(-0.03, -0.05, -0.01), "On average judges like these 3 are harsher on themselves by 0.030 of the scale"),
+        (average(0.01, -0.01, 0.03), "The mean self-bias of judges like these 3 cannot be distinguished from 0: +0.010"),
     ],
 )
 def test_the_pooled_mean_comes_first_and_not_without_the_unweighted_one(row, words):
     answer = of_ratings([estimate("A", 0.1)], pooled=[row, average(1, 1, 1, spec="by_dimension", slice_="d")])
     assert answer.headline.startswith(words)
     assert (
-        "; the plain mean of these judges is +0.004 (−0.011 to 0.020). By Equation 1 alone: Of 1 judge, 1 favours itself."
+        "; the plain mean of these 3 alone is +0.004 (−0.011 to 0.020). By Equation 1 alone: Of 1 judge, 1 favours itself."
         in answer.headline
     )
 

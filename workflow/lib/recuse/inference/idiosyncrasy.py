@@ -1,8 +1,7 @@
 """Estimand C: self- and family-bias beyond the ordinary preferences of judges for models.
 
-A cell is the mean rating of a judge for a model, less what the human score and the dimension account for. The unrelated cells,
-neither self nor same family, follow a fit of one effect by judge and one by model; their scatter about it is ordinary,
-idiosyncratic preference. A self-bias is the part of a judge's own cell that this does not explain.
+Two methods on the cells of a judge x model table: the mixed model (recuse.inference.mixed), on which conclusions rest, and, for
+comparison, additive effects of judge and model with one spread, fitted to the unrelated cells (neither self nor same family).
 """
 
 import math
@@ -133,7 +132,7 @@ class IdiosyncrasyDesign:
         residual, of an additive fit to the unrelated cells and the own one, is at least as large as the own one's:
         (1 + #) / (1 + cells). That of all judges is the share of random assignments, as by `draw_assignments`, whose mean gap,
         from a fit without their cells and over its standard error, is at least as large as that of the own cells:
-        (1 + #) / (1 + draws).
+        (1 + #) / (1 + draws), but not below 1 / (1 + ways to assign families).
         """
         spread = self.spread(mean)
         tests = [
@@ -148,6 +147,7 @@ class IdiosyncrasyDesign:
         residuals = self._leftover @ mean[self.cells.is_unrelated]
         drawn = (self._weights * residuals[self._assigned]).sum(axis=1)
         share = (1 + (np.abs(drawn) >= abs(standardised)).sum()) / (1 + len(drawn)) if len(drawn) else math.nan
+        share = max(share, 1 / (1 + assignments_of(*self._families)))
         return [*tests, self._tested(self._mean, mean, spread, (float(share), len(drawn)))]
 
     def spread(self, mean: np.ndarray) -> float:
@@ -305,17 +305,18 @@ class Idiosyncrasy:
         models = min(int((cells.is_unrelated & (cells.judge == judge)).sum()) for judge in judges)
         return FEW_MODELS.format(words=counted(models, "model")) if models < LEAST_MODELS else ""
 
-    def tests(self, confidence: float) -> list[ExcessPreference]:
+    def tests(self) -> list[ExcessPreference]:
         """Gaps by the mixed model, in the order of the additive ones, and the pooled mean of all self-biases."""
         if self.fit is None:
             return [replace(test, reason=test.reason or NO_SPREAD) for test in self.additive]
         place = {(target.quantity, target.term): at for at, target in enumerate(self.targets)}
-        whole = self.pooled("self_bias", confidence) if self.poolable("self_bias").size > 1 else None
+        whole = self.pooled("self_bias") if self.poolable("self_bias").size > 1 else None
         tests = []
         for test in self.additive:
             at = place.get((test.quantity, test.term))
             if test.term == ALL_JUDGES and whole is not None:
-                row = replace(test, estimate=whole.mean, std_error=whole.std_error, df=whole.df, reason="")
+                numbers = {"estimate": whole.mean, "std_error": whole.std_error, "df": whole.df}
+                row = replace(test, **numbers, cells=len(whole.weights), reason="")
                 tests.append(replace(row, p_value=wald_p_value(whole.mean, whole.std_error, whole.df)))
             elif at is None:
                 tests.append(replace(test, reason=test.reason or ALONE_POOLED))
@@ -341,11 +342,11 @@ class Idiosyncrasy:
         places = [at for at, each in enumerate(self.targets) if each.quantity == quantity and not self.refusal(each)]
         return np.array(places, dtype=int)
 
-    def pooled(self, quantity: str, confidence: float, *, without: str = "") -> Pooled:
+    def pooled(self, quantity: str, *, without: str = "") -> Pooled:
         """The pooled mean of a quantity, without one judge or family."""
         places = np.array([at for at in self.poolable(quantity) if self.targets[at].term != without], dtype=int)
         estimates = np.array([self._contrasts[at] @ self.cells.mean for at in places])
-        return pooled(estimates, self.errors.among(places), confidence=confidence)
+        return pooled(estimates, self.errors.among(places))
 
 
 def idiosyncrasies(spec: Spec, study: Study, *, seed: int, draws: int = DRAWS) -> list[Idiosyncrasy]:
@@ -364,23 +365,24 @@ def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> I
         if each.cells is None:
             yield {**each.where, "method": MIXED, "reason": NO_SLICE}
             continue
-        shrunk = dict(_shrunk(each, confidence))
-        for method, tests in ((MIXED, each.tests(confidence)), (ADDITIVE, each.additive)):
+        shrunk = dict(_shrunk(each))
+        for method, tests in ((MIXED, each.tests()), (ADDITIVE, each.additive)):
             for gap in tests:
                 row = {**each.where, "method": method, "quantity": gap.quantity, "term": gap.term, "cells": gap.cells}
                 row |= {"reason": gap.reason}
                 if not gap.reason:
                     row |= wald_columns(gap.estimate, gap.std_error, df=gap.df, confidence=confidence)
-                    row |= {"randomisation_p_value": gap.randomisation_p_value, "draws": gap.draws}
-                    row |= {"note": each.design.note(gap, confidence)}
+                    if method == ADDITIVE:  # whose residuals it permutes
+                        row |= {"randomisation_p_value": gap.randomisation_p_value, "draws": gap.draws}
+                        row |= {"note": each.design.note(gap, confidence)}
                 yield row | (shrunk.get((gap.quantity, gap.term), {}) if method == MIXED else {})
 
 
-def _shrunk(each: Idiosyncrasy, confidence: float) -> Iterator[tuple[tuple[str, str], dict]]:
+def _shrunk(each: Idiosyncrasy) -> Iterator[tuple[tuple[str, str], dict]]:
     for quantity in BIASES:
         places = each.poolable(quantity)
         if len(places) > 1:
-            whole = each.pooled(quantity, confidence)
+            whole = each.pooled(quantity)
             for at, value, error in zip(places, whole.shrunk, whole.shrunk_error, strict=True):
                 yield (quantity, each.targets[at].term), {"shrunk": float(value), "shrunk_std_error": float(error)}
 
@@ -401,10 +403,10 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
             if len(terms) < 2:
                 yield row | {"reason": ALONE_POOLED}
                 continue
-            whole = each.pooled(quantity, confidence)
+            whole = each.pooled(quantity)
             yield row | _pooled_columns(whole, confidence)
             for term, weight in zip(terms, whole.weights, strict=True) if len(terms) > 2 else ():
-                part = each.pooled(quantity, confidence, without=term)
+                part = each.pooled(quantity, without=term)
                 others = {"left_out": term, "biases": len(terms) - 1, "weight": float(weight)}
                 yield row | others | _pooled_columns(part, confidence)
 
@@ -414,7 +416,7 @@ def _pooled_columns(result: Pooled, confidence: float) -> dict:
     estimate, error, df = result.unweighted
     plain = wald_columns(estimate, error, df=df, confidence=confidence)
     columns |= {"unweighted": estimate} | {f"unweighted_{end}": plain[end] for end in ("ci_low", "ci_high") if end in plain}
-    return columns | {"tau": result.tau, "tau_ci_low": result.tau_low, "tau_ci_high": result.tau_high}
+    return columns | {"tau": result.tau}
 
 
 def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:

@@ -176,11 +176,12 @@ class CellVariances:
     With d_pc the mean residual of prompt p in cell c (of the fit behind the cell means), less what the judge's cells, and then
     the model's, have in common on this prompt, k_pc rows of n_c:
 
-        v_c = P_c / (P_c - 1) sum over its P_c prompts of (k_pc / n_c)^2 d_pc^2 / ((1 - 1 / M_pj) (1 - 1 / J_pm))
+        w_c = P_c / (P_c - 1) / n_c sum over its P_c prompts of (k_pc d_pc)^2 / (1 - 1 / M_pj)
 
-    M_pj and J_pm count the cells that share the judge, and the model, on the prompt. What they have in common moves no gap
-    between cells: effects of judges and models absorb it. v_c is a mean with the judge's average variance of a row, over n_c,
-    with weights P_c - 1 and BORROWED.
+    is (1 - 2 / J) of the variance of a row of the cell and 1 / J^2 of the sum over the J judges of the model, which gives the
+    variances of its cells; with two judges their mean. M_pj counts the judge's cells on the prompt. What cells have in common
+    moves no gap between them: effects of judges and models absorb it. v_c is a mean with the judge's average, over n_c, with
+    weights P_c - 1 and BORROWED.
     """
 
     def __init__(self, cells: CellMeans) -> None:
@@ -189,7 +190,7 @@ class CellVariances:
         self._first = np.flatnonzero(np.diff(cells.cell_of_kind, prepend=-1))  # kinds of a cell follow one another
         self._judges, self._judge = np.unique(cells.judge, return_inverse=True)
         self._models, self._model = np.unique(cells.model, return_inverse=True)
-        self._sums, self._prompts = np.zeros((2, len(cells.n)))
+        self._sums, self._prompts, self._raters = np.zeros((3, len(cells.n)))  # raters: judges of the model, over prompts
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts: their codes, and sums over the rows of each kind as by `sum_by_prompt`."""
@@ -202,23 +203,31 @@ class CellVariances:
         count, total = grid
         present = count > 0
         mean = np.divide(total, count, out=total, where=present)
-        shrunk = np.ones_like(mean)
-        for axis in (2, 1):  # models of a judge, then judges of a model
-            number = present.sum(axis=axis, keepdims=True)
-            several = number > 1
-            mean = mean - np.where(several, (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1), 0.0)
-            shrunk = shrunk * np.where(several, 1 - 1 / np.maximum(number, 2), 1.0)
-        squares = np.where(present, (count * mean) ** 2 / shrunk, 0.0)[:, self._judge, self._model]
-        self._sums += squares.sum(axis=0)
+        models, judges = (present.sum(axis=axis, keepdims=True) for axis in (2, 1))
+        for axis, number in ((2, models), (1, judges)):
+            common = (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1)
+            mean = mean - np.where(number > 1, common, 0.0)
+        squares = np.where(present, (count * mean) ** 2, 0.0) / np.where(models > 1, 1 - 1 / np.maximum(models, 2), 1.0)
+        self._sums += squares.sum(axis=0)[self._judge, self._model]
         self._prompts += (rows > 0).sum(axis=0)
+        self._raters += (present * judges).sum(axis=0)[self._judge, self._model]
 
     def result(self) -> CellMeans:
         """The cell means with their variances and numbers of prompts, after the last prompt."""
         if not len(self._cells.n):
             return replace(self._cells, variance=np.zeros(0), prompts=self._prompts)
         n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
-        single = np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0) * self._sums / n  # n v
+        single = np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0) * self._sums / n
+        single = self._of_rows(single, self._raters / self._prompts, freedom)
         weights = np.bincount(self._judge, freedom)
         of_judge = np.divide(np.bincount(self._judge, freedom * single), weights, out=np.zeros_like(weights), where=weights > 0)
         variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
         return replace(self._cells, variance=variance, prompts=self._prompts)
+
+    def _of_rows(self, mixed: np.ndarray, judges: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Variances of a row of each cell from w_c, which mix those of the model's judges; judges: J of each cell; (cells,)."""
+        many, total = np.maximum(judges, 2), np.maximum(np.bincount(self._model, weights), 1)
+        mean = mixed / np.where(judges > 1, 1 - 1 / many, 1.0)
+        mean = (np.bincount(self._model, weights * mean) / total)[self._model]
+        apart = (mixed - mean / many) / np.where(many > 2, 1 - 2 / many, 1.0)
+        return np.where(judges < 1.5, mixed, np.where(many > 2.5, np.maximum(apart, mixed / many), mean))

@@ -5,20 +5,22 @@ Cell means r_jm (mean rating less slope x human score) of judge j and model m ar
     r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm + sampling error
 
 Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m, shrunk by their error, that
-are renewed RENEWALS times. Preferences have a standard deviation s_j of their own for each
-judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
+are renewed until they settle; their error is not in the standard errors. Preferences have a standard deviation s_j of their own
+for each judge, and shares of their variance are common to models of one family, to judges of one family, or to both:
 
     Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2 [F(j)=F(k)][m=n]
                                                 + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 + w_2 + w_3 = 1
 
-Sampling errors are independent, of the variance that the prompts of the cell show. Variances maximise the restricted likelihood
-(Patterson and Thompson 1971) with weak priors, by the average-information algorithm (Gilmour, Thompson and Cullis 1995).
-Self-biases are best linear unbiased predictions' errors: own cell less its prediction from all others. Standard errors include
-that variances are estimated (Kackar and Harville 1984); t has Satterthwaite's degrees of freedom.
+Sampling errors are independent, of the variance that the prompts of the cell show, which is taken as known. Variances maximise
+the restricted likelihood (Patterson and Thompson 1971), with weak priors and one on tau that leaves b_j nearly free, by the
+average-information algorithm (Gilmour, Thompson and Cullis 1995). A self-bias is the own cell less its best linear unbiased
+prediction from all others. Standard errors include that variances are estimated (Kackar and Harville 1984); t has
+Satterthwaite's degrees of freedom.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,7 +35,10 @@ SHARES = ((-1.5, 2.0), (-1.5, 2.0), (-0.5, 2.0))  # log(w_i / w_0)
 SLOPES = (1.6, 0.5)  # log tau^2: nearly free slopes wherever models differ
 LEAST_VARIANCE = 1e-10  # of a judge's preferences
 STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
-RENEWALS = 3  # of c_m by which b_j acts, from the fit
+RENEWALS, SETTLED = (
+    20,
+    0.1,
+)  # of c_m by which b_j acts: how often at most, and the share of its error by which it may still move
 PLANS = 20  # tables drawn for the information of a planned study
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
@@ -103,7 +108,7 @@ class Block:
     same_judge: np.ndarray  # (n, n) of bool
     is_self: np.ndarray  # (n,) of bool
     own_judges: np.ndarray  # (n, judges of the block) indicators
-    first: int  # place of the block's first judge
+    judges: np.ndarray  # (judges of the block,) their places among the judges
 
     @classmethod
     def of(cls, table: Table, places: np.ndarray) -> Block:
@@ -149,7 +154,7 @@ class Covariance:
         of_judges = 0.5 * (masks * whole + (masks * rows) @ preference)
         others = [rows @ matrix for matrix in (*self.mixtures[number], self.slopes[number])]
         judges = len(self.parameters) - len(others)
-        places = np.concatenate([block.first, np.arange(judges, len(self.parameters))])
+        places = np.concatenate([block.judges, np.arange(judges, len(self.parameters))])
         return places, np.concatenate([of_judges, np.stack(others)])
 
     def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -249,8 +254,11 @@ class MixedFit:
         self.parameters, self.state = self._maximised(parameters, centred)
         for number in range(RENEWALS):  # from the second on half way, as the step may overshoot
             renewed = self._slope(effects + self.state.effects, self.state.spread)
+            moved = np.abs(renewed - self.slope).max()
             self.slope = (self.slope + renewed) / 2 if number else renewed
             self.parameters, self.state = self._maximised(self.parameters, centred)
+            if moved <= SETTLED * self._error_of_models:
+                break
         self.information = self._information(self.state, centred)[1]
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -267,6 +275,7 @@ class MixedFit:
         error = np.zeros((models, models))
         error[np.ix_(place, place)] = spread[np.ix_(is_model, is_model)]
         noise = error.trace() - error.sum() / models
+        self._error_of_models = math.sqrt(noise / models)
         value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
         return value[np.searchsorted(np.unique(self.table.model), self.table.model)]
 
@@ -445,25 +454,21 @@ class Pooled:
     std_error: float
     df: float
     tau: float
-    tau_low: float
-    tau_high: float
     weights: np.ndarray  # (biases,) of each in the mean
     unweighted: tuple[float, float, float]  # the plain mean, its standard error and degrees of freedom
     shrunk: np.ndarray  # (biases,) means of each given all
     shrunk_error: np.ndarray  # (biases,)
 
 
-def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Pooled:
+def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
     """The random-effects mean of some biases, (biases,), whose errors may be correlated.
 
     tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the covariance of the errors; mu is
     the generalised least-squares mean. Its variance adds to that of the errors, with Satterthwaite's df, tau^2 times the sum of
-    squared weights, with biases - 1; df is at most biases - 1 (Hartung and Knapp 2001), as weights are estimated. tau_low and
-    tau_high solve the same for quantiles of chi^2 (Viechtbauer 2007). The unweighted mean is of these biases alone, without
-    tau^2. NaN where there are fewer than two.
+    squared weights, with biases - 1; df is at most biases - 1 (Follmann and Proschan 1999), as weights and tau are estimated.
+    tau is descriptive: W is known too badly for an interval. The unweighted mean is of these biases alone, without tau^2.
     """
     from scipy.optimize import brentq
-    from scipy.stats import chi2
 
     count = len(estimates)
 
@@ -480,7 +485,6 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
         return float(brentq(lambda variance: at(variance)[1] - wanted, 0.0, most, xtol=1e-14))
 
     tau2 = solved(count - 1) if count > 1 else 0.0
-    ends = [solved(chi2.ppf((1 + sign * confidence) / 2, count - 1)) for sign in (1, -1)] if count > 1 else [np.nan] * 2
     weights, _ = at(tau2)
     variance, df = errors.of(weights)
     between = tau2 * float(weights @ weights)
@@ -492,8 +496,7 @@ def pooled(estimates: np.ndarray, errors: Errors, *, confidence: float) -> Poole
     shrunk = mean + share @ (estimates - mean)
     left = np.ones(count) - share.sum(axis=1)
     spread = tau2 * np.eye(count) - tau2 * share + np.outer(left, left) * (variance + between)
-    tau, low, high = np.sqrt([tau2, *ends]).tolist()
     plain_variance, plain_df = errors.of(np.full(count, 1 / count))
     plain = float(np.mean(estimates)), float(np.sqrt(plain_variance)), plain_df
     error = float(np.sqrt(variance + between))
-    return Pooled(mean, error, df, tau, low, high, weights, plain, shrunk, np.sqrt(spread.diagonal()))
+    return Pooled(mean, error, df, math.sqrt(tau2), weights, plain, shrunk, np.sqrt(spread.diagonal()))

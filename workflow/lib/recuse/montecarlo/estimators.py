@@ -160,7 +160,7 @@ def _idiosyncrasy(spec: Spec, trial: Trial) -> Answers:
 
 def _mixed(spec: Spec, trial: Trial) -> Answers:
     (each,) = idiosyncrasies(spec, trial.study, seed=trial.seed, draws=0)
-    tests = each.tests(trial.confidence)
+    tests = each.tests()
     return {
         (row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence)
         for row in tests

@@ -30,19 +30,19 @@ GAP_TO_JUDGES = (
 )
 NO_TRUTH = (
     "Who is right: without human scores, a judge that is right where the others are wrong looks the same as a biased one. One "
-    "that uses more of the scale than the others seems to favour its own answers where these are better than most."
+    "that uses more of the scale than the others seems to favour its own answers where these are better than most; only C "
+    "allows for this."
 )
 
 
 ON_AVERAGE = (
-    "The pooled self-bias (C) is the mean over judges of the gap between a judge's rating of its own answers and the rating "
-    "that all other pairs predict; its interval allows for ordinary preferences, each judge's own spread and its use of the "
-    "scale."
+    "The pooled self-bias (C) is the mean, weighted by precision, of the gap between a judge's rating of its own answers and "
+    "the rating that all other pairs predict; its interval allows for ordinary preferences, each judge's spread and its use "
+    "of the scale."
 )
 ONLY_PROMPTS = (
-    "Intervals of Equation 1 are at {level}, with {errors} standard errors, and allow for other prompts alone: where judges "
-    "prefer some models to others, or human scores have measurement error, many more than {chance} of unbiased judges are "
-    "called biased."
+    "{who} are at {level}, with {errors} standard errors, and allow at most for other prompts: where judges prefer some models "
+    "to others, many more than {chance} of unbiased judges are called biased."
 )
 
 
@@ -127,7 +127,8 @@ def answer_of_ratings(
     if absent or not (of_judges or of_families):
         points.append(Point("What these ratings cannot tell", NO_TRUTH if relative else "" if absent else NOTHING, absent))
     if rows:
-        chance = ONLY_PROMPTS.format(level=level(confidence), errors=errors, chance=level(1 - confidence))
+        about = {"level": level(confidence), "errors": errors, "chance": level(1 - confidence)}
+        chance = ONLY_PROMPTS.format(**about, who="Intervals" if relative else "Intervals of Equation 1")
         items = []
         for each in conclusions:
             names = "; ".join(checks.get(row["check"], row["check"]) for row in each.changed)
@@ -146,24 +147,26 @@ def answer_of_ratings(
         headline = f"{capitalised(counts)}{', compared with the other judges of the same models' if relative else ''}."
         if robustness := robust([each for each in conclusions if each.first["quantity"] == SELF], checks):
             headline += f" {capitalised(robustness)}."
-    headline = " ".join([*_pooled(average[:1], confidence), f"By Equation 1 alone: {headline}" if average else headline])
+    first_alone = "Compared with the other judges alone" if relative else "By Equation 1 alone"
+    headline = " ".join([*_pooled(average[:1], confidence), f"{first_alone}: {headline}" if average else headline])
     return Answer(QUESTION, headline, points)
 
 
 def _pooled(rows: Rows, confidence: float) -> Iterator[str]:
-    """The pooled mean in a sentence, of its row without a judge left out, and the unweighted one; none without an estimate."""
+    """The pooled mean in a sentence, of its row without a judge left out, and the plain mean; or why there is none."""
     for row in rows:
         if not row["estimate"]:
+            yield f"The mean self-bias of judges like these cannot be told: {bare(row['reason'])}."
             continue
-        judges, interval = f"these {row['biases']} judges", f"({level(confidence)} interval {_span(row, '')})"
+        judges, interval = f"judges like these {row['biases']}", f"({level(confidence)} interval {_span(row, '')})"
         if above(row) or below(row):
             verb = "favour themselves" if above(row) else "are harsher on themselves"
             size = number(abs(float(row["estimate"])), SEVERAL)
             words = f"On average {judges} {verb} by {size} of the scale {interval}"
         else:
             value = signed(float(row["estimate"]), SEVERAL)
-            words = f"On average no self-bias of {judges} can be distinguished from 0: {value} {interval}"
-        yield f"{words}; the plain mean of these judges is {_unweighted(row)}."
+            words = f"The mean self-bias of {judges} cannot be distinguished from 0: {value} {interval}"
+        yield f"{words}; the plain mean of these {row['biases']} alone is {_unweighted(row)}."
 
 
 def _unweighted(row: Mapping[str, str]) -> str:
@@ -179,11 +182,11 @@ def _on_average(rows: Rows, confidence: float) -> Iterator[Point]:
     if not rows or not rows[0]["estimate"]:
         return
     whole, *others = rows
-    tau, *ends = (number(float(whole[name]), SEVERAL) for name in ("tau", "tau_ci_low", "tau_ci_high"))
+    tau = number(float(whole["tau"]), SEVERAL)
     items = [
-        ("pooled self-bias, most weight on the judges that vary least", with_interval(whole, "estimate")),
-        ("plain mean of these judges", _unweighted(whole)),
-        ("standard deviation of the judges' self-biases", f"{tau} ({ends[0]} to {ends[1]})"),
+        ("judges like these, most weight on those that vary least", with_interval(whole, "estimate")),
+        ("these judges alone, plain mean", _unweighted(whole)),
+        ("standard deviation of self-biases between judges", f"{tau} (without an interval)"),
     ]
     for row in others:
         if (above(row), below(row)) != (above(whole), below(whole)):

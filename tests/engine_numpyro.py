@@ -132,7 +132,7 @@ def compared(table, mean, seed=0):
     fit = MixedFit(table, mean)
     contrasts = np.array([fit.against_others(cell) for cell in np.flatnonzero(table.is_self)])
     errors, gaps = fit.errors(contrasts), contrasts @ mean
-    whole = pooled(gaps, errors, confidence=CONFIDENCE)
+    whole = pooled(gaps, errors)
     single = [errors.of(unit) for unit in np.eye(len(gaps))]
     parts, judges = parts_of(table), len(table.judges)
     c = fit.slope[np.unique(table.model, return_index=True)[1]]

@@ -1,4 +1,4 @@
-"""Estimate self- and family-bias against unrelated cells, and say which cells identify each coefficient of several specs."""
+"""Estimate biases beyond ordinary preference, and say which cells identify each coefficient of several specs."""
 
 from collections.abc import Mapping, Sequence
 

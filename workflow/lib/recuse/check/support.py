@@ -15,7 +15,7 @@ from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Facts, Finding
 from recuse.data.registry import NO_HUMAN_SCORE
 from recuse.inference.identifiability import TIED, identifiability, identifiability_of_idiosyncrasy
-from recuse.inference.idiosyncrasy import LEAST_PROMPTS
+from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS
 from recuse.inference.judge_model import NO_SLOPE, cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.preconditions import Preconditions
@@ -165,8 +165,11 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
     for possible, what, why in controls:
         (supported if possible else lacking).append(what if possible else f"{what} ({why})")
     for (quantity, term), of in facts.carriers.items():
-        if quantity == "self_bias" and of.prompts < LEAST_PROMPTS <= facts.prompts:
+        if quantity == "self_bias" and of.prompts < LEAST_PROMPTS:
             lacking.append(f"a verdict on the self-bias of {term} ({of.words(facts.prompts)})")
+    few = [judge for judge in terms.estimable("C", "self_bias") if len(_models_of_others(facts, judge)) < LEAST_MODELS]
+    if few:
+        lacking.append(f"a verdict of C on {enumerated(few, most=5)} (fewer than {LEAST_MODELS} models of other families)")
     if facts.prompts == 1:
         lacking.append("anything about other prompts (there is one)")
     # What the most sensitive judge's test is likely to find.
@@ -190,6 +193,12 @@ def verdict(facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], 
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
         yield Finding("verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking))
+
+
+def _models_of_others(facts: Facts, judge: str) -> np.ndarray:
+    """Models of other families that a judge rates."""
+    factors = facts.cells.factors
+    return np.unique(factors["model"][(factors["judge"] == judge) & (factors["judge_family"] != factors["model_family"])])
 
 
 def _supported(terms: Terms, quantity: str) -> str:

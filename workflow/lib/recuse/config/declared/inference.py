@@ -188,7 +188,9 @@ class Inference(Section):
         "For studies without human scores: by the name of a spec, the spec that replaces it, which compares judges with one "
         "another."
     )
-    idiosyncrasy: Names = required("Specs whose biases are compared with unrelated cells (neither self nor same family).")
+    idiosyncrasy: Names = required(
+        "Specs on whose rows biases beyond ordinary preference (C) are estimated; their terms do not matter."
+    )
     assignments: int = required("Random assignments in the randomisation test.", ge=99)
     identifiability: Names = required("Specs for which the cells that identify each bias are listed.")
     measurement_error: Names = required("Specs that are corrected for measurement error in the human scores.")

@@ -47,6 +47,16 @@ EXPECTED = [
     ("reliability", 0.55, "A_moments", "self_bias", "", "covered", 0.88, 0.92),
     ("missing", 0.2, "A_CR1", "self_bias", "Model 9", "covered", 0, 0.8),
     ("missing", 0.2, "A_bounds", "self_bias", "Model 9", "covered", 0.9, 1),
+    ("as_measured", 0, "C_mixed", "self_bias", "Model 1", "rejected", 0.0, 0.13),
+    ("as_measured", 0, "C_mixed", "self_bias", "all judges", "rejected", 0.0, 0.12),
+    ("by_judge", 0, "C_mixed", "self_bias", "Model 9", "rejected", 0.0, 0.13),
+    ("both_families", 0, "C_mixed", "self_bias", "", "rejected", 0.06, 0.13),
+    ("both_families", 0, "C_mixed", "self_bias", "all judges", "rejected", 0.05, 0.13),
+    ("no_humans_slopes", 0, "C_mixed", "self_bias", "Model 9", "rejected", 0.0, 0.13),
+    ("no_humans_slopes", 0, "C_mixed", "self_bias", "all judges", "rejected", 0.0, 0.12),
+    ("sparse_model", 0, "C_mixed", "self_bias", "", "answered", 0.88, 0.89),
+    ("equal", 0.03, "C_mixed", "self_bias", "Model 5", "rejected", 0.2, 0.32),
+    ("equal", 0.03, "C_mixed", "self_bias", "all judges", "rejected", 0.9, 1),
 ]
 
 

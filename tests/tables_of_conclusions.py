@@ -4,7 +4,7 @@ from recuse.inference.idiosyncrasy import ADDITIVE, MIXED
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}, "clustered": {"covariance": "CR1"}, "b": {"covariance": "CR1"}}
-NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand", "randomisation_p_value")
+NAMES = ("ci_low", "ci_high", "p_value", "std_error", "df", "method", "reason", "note", "estimand")
 FIRST = RobustnessCheck("first", "A", ["main", "by_dimension"], "asks")
 OTHER = RobustnessCheck("other", "B", ["b"], "asks", lost="the others say so too")
 PREFERENCE = RobustnessCheck(
@@ -38,7 +38,7 @@ ESTIMATED = [
     row("b", "Di", 0.02, note="why"),
 ]
 RESIDUALS = [
-    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, randomisation_p_value=0.25, method=MIXED),
+    row("main", "Ada", 0.02, -0.02, 0.06, std_error=0.02, df=7, method=MIXED),
     row("main", "Bo", -0.06, -0.09, -0.03, std_error=0.02, df=7, method=MIXED),
     row("main", "Cy", "", reason="not estimable: no cell", method=MIXED),
     row("main", "Di", 0.02, 0.01, 0.03, std_error=0.005, df=7, method=MIXED),

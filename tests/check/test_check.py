@@ -312,7 +312,7 @@ def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):
     assert abs(finding.value) < 0.1
     assert "interval" in finding.words
     assert (
-        "they account for nothing in its ratings, and its self-bias by A is no more than the difference between"
+        "they account for nothing in its ratings; its self-bias by A is then no more than the difference between"
         in finding.words
     )
     assert {findings["human scores", judge].level for judge in FIVE if judge != LLAMA} == {"fine"}

@@ -163,11 +163,11 @@ def test_parameters_are_those_of_a_dense_twin(seed, exact):
     _, table, mean = drawn(seed)
     fit, twin = MixedFit(table, mean), Twin(table, mean)
     start = np.concatenate([np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]])
-    found = twin.maximised(start, fit.slope)
-    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(twin.objective(found, fit.slope), abs=1e-8)
-    assert fit.parameters == pytest.approx(found, abs=1e-3)
+    parameters = twin.maximised(start, fit.slope)
+    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(twin.objective(parameters, fit.slope), abs=1e-8)
+    assert fit.parameters == pytest.approx(parameters, abs=1e-3)
     contrasts = [fit.against_others(cell) for cell in np.flatnonzero(table.is_self)]
-    theirs = [twin.against_others(found, fit.slope, cell) for cell in np.flatnonzero(table.is_self)]
+    theirs = [twin.against_others(parameters, fit.slope, cell) for cell in np.flatnonzero(table.is_self)]
     assert np.array(contrasts) @ mean == pytest.approx(np.array(theirs) @ mean, abs=1e-6)
 
 
@@ -238,19 +238,19 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
     errors = fit.errors(ours, fixed)
     v, derivatives = twin.covariance(fit.parameters, fit.slope), twin.derivatives(fit.parameters, fit.slope)
     spread = np.linalg.inv(twin.information(fit.parameters, fit.slope))
-    assert errors.known == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
+    assert errors.at_variances == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
     assert errors.derivatives == pytest.approx(np.array([rows @ dv @ rows.T for dv in derivatives]), rel=1e-6, abs=1e-11)
     moved = approx_central(contrasts, fit.parameters, 1e-4)  # (parameters, contrasts, cells)
     added = np.einsum("pq,pac,cd,qbd->ab", spread, moved, v, moved, optimize=True)
-    assert errors.covariance - errors.known == pytest.approx(added, rel=1e-4, abs=1e-10)
+    assert errors.covariance - errors.at_variances == pytest.approx(added, rel=1e-4, abs=1e-10)
     for place, row in enumerate(rows):
         gradient = np.array([row @ dv @ row for dv in derivatives])
-        known = row @ v @ row
-        df = np.clip(2 * known**2 / (gradient @ spread @ gradient), 1.0, mixed.MOST_DF)
+        variance_as_known = row @ v @ row
+        df = np.clip(2 * variance_as_known**2 / (gradient @ spread @ gradient), 1.0, mixed.MOST_DF)
         variance, ours_df = errors.of(np.eye(len(rows))[place])
-        assert variance == pytest.approx(known + added[place, place], rel=1e-5)
+        assert variance == pytest.approx(variance_as_known + added[place, place], rel=1e-5)
         assert ours_df == pytest.approx(df, rel=1e-6)
-        assert fit.single_errors(ours)[place] == pytest.approx((known, df), rel=1e-6)
+        assert fit.single_errors(ours)[place] == pytest.approx((variance_as_known, df), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -139,12 +139,12 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
     assert 0.9 < ratio.min() < ratio.max() < 1.3
     assert 1.0 < ratio.mean() < 1.15
     np.testing.assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
-    rejected, found = (rejects(gaps + bias, errors, df) for bias in (0.0, [row["detectable"] for row in rows]))
+    rejected, detected = (rejects(gaps + bias, errors, df) for bias in (0.0, [row["detectable"] for row in rows]))
     assert [row["size"] for row in rows] == pytest.approx([0.1] * 9)
     assert 0.06 < rejected.mean() < 0.11
     assert rejected.mean(axis=0).max() < 0.15
-    assert 0.7 < found.mean() < 0.83
-    assert found.mean(axis=0).min() > 0.62
+    assert 0.7 < detected.mean() < 0.83
+    assert detected.mean(axis=0).min() > 0.62
 
 
 def dense(plan, judge):

@@ -100,7 +100,7 @@ BOUNDS = columns(
 )
 CONCLUSIONS = columns(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
-    "conclusion first verdict words detectable randomisation_p_value",
+    "conclusion first verdict words detectable",
     "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
 )
 IMPORTED = columns("study file kind n example")

@@ -102,9 +102,11 @@ def _of_followed(row: Correlation) -> Finding:
     """The finding about a judge in all dimensions: whether the human scores account for anything in its ratings."""
     words, level = f"{row.judge}'s ratings and the human scores {_words_of(row)}", FINE
     if 0 <= row.high < WEAK_JUDGE or (row.low <= 0 <= row.high and row.value < WEAK_PANEL):
-        level, known = (WARNING, "they") if row.high < WEAK_JUDGE else (NOTE, "if not at all, they")
-        words += f": {known} account for nothing in its ratings, and its self-bias by A is no more than the difference between "
-        words += "its mean ratings of its own and of other answers"
+        level, verb = (WARNING, "account") if row.high < WEAK_JUDGE else (NOTE, "may account")
+        words += (
+            f": they {verb} for nothing in its ratings; its self-bias by A is then no more than the difference between its "
+        )
+        words += "mean ratings of its own and of other answers"
     advice = "do not take its self-bias by A as a gap to the human scores; read B and C"
     return Finding("human scores", row.judge, words, row.value, level, advice, -row.value)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,13 +19,29 @@ BORROWED = 10  # prompts that the judge's other cells count for: a cell with few
 
 
 @dataclass(frozen=True)
-class CellMeans:
-    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
+class Pairs:
+    """Cells of a judge x model table: names, or their codes."""
 
-    judge: np.ndarray  # (cells,) of str, as are the next three
+    judge: np.ndarray  # (cells,), as are the next three
     model: np.ndarray
     judge_family: np.ndarray
     model_family: np.ndarray
+
+    @cached_property
+    def is_self(self) -> np.ndarray:
+        """Cells of a judge's own answers, (cells,) of bool."""
+        return self.judge == self.model
+
+    @cached_property
+    def is_family(self) -> np.ndarray:
+        """Cells of a judge and another model of its family, (cells,) of bool."""
+        return (self.judge_family == self.model_family) & ~self.is_self
+
+
+@dataclass(frozen=True)
+class CellMeans(Pairs):
+    """The judge x model cells of a slice, in the order of judge and model, without those of a judge without slope."""
+
     mean: np.ndarray  # (cells,) in points of the unit scale
     n: np.ndarray  # (cells,) rows
     without_slope: Mapping[str, str] = field(default_factory=dict)  # judge -> why
@@ -35,16 +52,6 @@ class CellMeans:
     kind_of_group: np.ndarray | None = None  # (groups of the moments,), -1 without slope
     variance: np.ndarray | None = None  # (cells,) of the mean, by sampling of prompts
     prompts: np.ndarray | None = None  # (cells,)
-
-    @property
-    def is_self(self) -> np.ndarray:
-        """Cells of a judge's own answers, (cells,) of bool."""
-        return self.judge == self.model
-
-    @property
-    def is_family(self) -> np.ndarray:
-        """Cells of a judge and another model of its family, (cells,) of bool."""
-        return (self.judge_family == self.model_family) & ~self.is_self
 
     @property
     def is_unrelated(self) -> np.ndarray:

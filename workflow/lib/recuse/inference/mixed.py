@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.inference.judge_model import CellMeans
+from recuse.inference.judge_model import CellMeans, Pairs
 from recuse.model.least_squares import inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of a normal.
@@ -44,13 +44,9 @@ ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
 
 @dataclass(frozen=True)
-class Table:
-    """A judge x model table without its numbers: names as codes, and what is known of each cell."""
+class Table(Pairs):
+    """A judge x model table without its numbers: codes of names, and the sampling variance of each cell."""
 
-    judge: np.ndarray  # (cells,) codes, as are the next three
-    model: np.ndarray
-    judge_family: np.ndarray
-    model_family: np.ndarray
     sampling: np.ndarray  # (cells,) variance of the cell mean by sampling of prompts
 
     @classmethod
@@ -64,16 +60,6 @@ class Table:
         pairs = (judge, model), (judge_family, model_family)  # a judge that is a model has its code
         codes = [np.unique(np.concatenate(pair), return_inverse=True)[1].reshape(2, -1) for pair in pairs]
         return cls(*codes[0], *codes[1], sampling)
-
-    @cached_property
-    def is_self(self) -> np.ndarray:
-        """Cells of a judge's own answers, (cells,) of bool."""
-        return self.judge == self.model
-
-    @cached_property
-    def is_family(self) -> np.ndarray:
-        """Cells of a judge and another model of its family, (cells,) of bool."""
-        return (self.judge_family == self.model_family) & ~self.is_self
 
     @cached_property
     def judges(self) -> np.ndarray:
@@ -107,7 +93,7 @@ class Block:
     same: np.ndarray  # (4, n, n) of float: the four indicators of the covariance above
     same_judge: np.ndarray  # (n, n) of bool
     is_self: np.ndarray  # (n,) of bool
-    own_judges: np.ndarray  # (n, judges of the block) indicators
+    of_judge: np.ndarray  # (n, judges of the block) indicators
     judges: np.ndarray  # (judges of the block,) their places among the judges
 
     @classmethod
@@ -117,8 +103,8 @@ class Block:
         model, family = table.model[places], table.model_family[places]
         same_judge, same_model, siblings = (codes[:, None] == codes for codes in (judge, model, family))
         same = np.stack([same_judge & same_model, same_judge & siblings, same_model, siblings]).astype(float)
-        own = np.unique(judge)
-        return cls(places, judge, same, same_judge, table.is_self[places], (judge[:, None] == own) * 1.0, own)
+        judges = np.unique(judge)
+        return cls(places, judge, same, same_judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges)
 
 
 class Covariance:
@@ -149,7 +135,7 @@ class Covariance:
     def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the parameters that move block `number`, and rows dV of each, (parameters, rows, n); rows: (rows, n)."""
         block, preference = self.blocks[number], self.preference[number]
-        masks = block.own_judges.T[:, None]  # (judges of the block, 1, n)
+        masks = block.of_judge.T[:, None]  # (judges of the block, 1, n)
         whole = rows @ preference
         of_judges = 0.5 * (masks * whole + (masks * rows) @ preference)
         others = [rows @ matrix for matrix in (*self.mixtures[number], self.slopes[number])]
@@ -162,7 +148,7 @@ class Covariance:
         among = np.ix_(kept, kept)
         by_cell = (matrix * self.preference[number][among]).sum(axis=1)
         others = [(matrix * other[among]).sum() for other in (*self.mixtures[number], self.slopes[number])]
-        return np.concatenate([by_cell @ self.blocks[number].own_judges[kept], others])
+        return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
 
 
 @dataclass(frozen=True)
@@ -337,10 +323,10 @@ class MixedFit:
         trace, working = np.zeros(count), np.zeros((count, cells))
         for number, (block, inverse, kept) in enumerate(zip(covariance.blocks, state.inverses, state.kept, strict=True)):
             places = block.places[kept]
-            own = inverse - state.solved[places] @ state.spread @ state.solved[places].T
+            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T  # block of P
             at, moved = covariance.derivatives_times(number, state.scaled[block.places][None])
             working[np.ix_(at, block.places)] += moved[:, 0]
-            trace[at] += covariance.traces(number, own, kept)
+            trace[at] += covariance.traces(number, projection, kept)
         gradient = 0.5 * (trace - working @ state.scaled)
         information = 0.5 * working @ state.projected(working).T
         logs = covariance.parameters[:judges]
@@ -406,7 +392,7 @@ class MixedFit:
         return Errors(variance + added, variance, slopes, spread)
 
     def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
-        """Variance at known variances of each contrast, and its degrees of freedom; contrasts: (contrasts, cells)."""
+        """Variance of each contrast, as if variances were known, and its degrees of freedom; contrasts: (contrasts, cells)."""
         covariance, count = self.state.covariance, len(self.parameters)
         variance, gradient = np.zeros(len(contrasts)), np.zeros((count, len(contrasts)))
         for number, block in enumerate(covariance.blocks):
@@ -421,10 +407,10 @@ class MixedFit:
 
 @dataclass(frozen=True)
 class Errors:
-    """Covariance of contrasts, that at known variances, its derivatives, and the covariance of the parameters."""
+    """Covariance of contrasts, that at the variances as if known, its derivatives, and the covariance of the parameters."""
 
     covariance: np.ndarray  # (contrasts, contrasts)
-    known: np.ndarray  # (contrasts, contrasts)
+    at_variances: np.ndarray  # (contrasts, contrasts)
     derivatives: np.ndarray  # (parameters, contrasts, contrasts)
     spread: np.ndarray  # (parameters, parameters)
 
@@ -432,15 +418,15 @@ class Errors:
         """Variance of a weighted sum of the contrasts, and Satterthwaite's degrees of freedom, one at least."""
         gradient = np.einsum("a,pab,b->p", weights, self.derivatives, weights)
         uncertainty = gradient @ self.spread @ gradient
-        known = weights @ self.known @ weights
-        df = 2 * known**2 / uncertainty if uncertainty > 0 else np.inf
+        at_variances = weights @ self.at_variances @ weights
+        df = 2 * at_variances**2 / uncertainty if uncertainty > 0 else np.inf
         return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), MOST_DF))
 
     def among(self, places: np.ndarray) -> Errors:
         """The errors of some of the contrasts."""
         pairs = np.ix_(places, places)
         derivatives = self.derivatives[:, places][:, :, places]
-        return Errors(self.covariance[pairs], self.known[pairs], derivatives, self.spread)
+        return Errors(self.covariance[pairs], self.at_variances[pairs], derivatives, self.spread)
 
 
 MOST_DF = 1e6  # above, t is the normal distribution

@@ -158,7 +158,7 @@ class Expected:
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
-    """Compute, in closed form, the errors of the self-bias of `judge`; None where it is not estimable.
+    """Compute the errors of the self-bias of `judge`; None where it is not estimable.
 
     The estimate is a sum over rows of (k + l reference) rating, with weights by cell (j, m) of n = prompts x dimensions rows: a
     row of (X'X)^-1 X' for A and B, at the moments of the reference that the plan implies; for C own cell less its prediction by

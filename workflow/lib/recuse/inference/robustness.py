@@ -150,7 +150,6 @@ class Estimate:
     std_error: float = math.nan
     df: float = math.inf
     estimand: str = ""
-    randomisation_p_value: float = math.nan
     reason: str = ""
 
 
@@ -250,7 +249,6 @@ def _estimate(check: RobustnessCheck, rows: Sequence[Mapping[str, str]]) -> Esti
         std_error=math.nan if others or check.by != "ci" else std_error,
         df=math.inf if math.isnan(df) else df,
         estimand=rows[0]["estimand"],
-        randomisation_p_value=_numbers(rows, "randomisation_p_value")[0],
     )
 
 
@@ -341,7 +339,7 @@ def _columns(result: Result, results: Sequence[Result]) -> dict:
     """The columns of one of the results of all checks of a bias."""
     first = results[0].conclusion
     verdict = verdict_on(first, result.conclusion)
-    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value", "randomisation_p_value")
+    names = ("estimand", "estimate", "ci_low", "ci_high", "p_value")
     return {name: getattr(result.estimate, name) for name in names} | {
         "check": result.check.name,
         "spec": result.spec,

@@ -84,8 +84,8 @@ MEANINGS = {
     "A": "gap to the human scale; includes the judge's own and shared preference and measurement error in the human scores.",
     "B": "gap to what the other judges give the same model or completion; includes the judge's own preference and, where "
     "slopes differ, measurement error in the human scores.",
-    "C": "gap to what is expected of judge and model; its interval is the scatter of cells that are neither self nor family; "
-    "includes, where slopes differ, measurement error in the human scores.",
+    "C": "gap to what all other pairs of judge and model predict; its interval allows for ordinary preferences, each judge's "
+    "own spread of them and its use of the scale.",
 }
 
 

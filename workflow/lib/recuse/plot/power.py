@@ -141,7 +141,7 @@ def _note(table: pd.DataFrame, confidence: float) -> str:
     sentences = [
         f"Above: the smallest self-bias that a test with {level} false alarms detects with probability {power}, whichever "
         f"judge has it. Below: how often the study's own test at {level} calls an unbiased judge biased, for the judge with "
-        f"the highest rate. Both in closed form, from noise, preferences and slopes in these ratings{reliability}. A judge's "
+        f"the highest rate. Both computed from noise, preferences and slopes in these ratings{reliability}. A judge's "
         "preference for single models sets the floor; more models lower it. A and B do not allow for this preference: it "
         f"{looks} like bias, and the more so with more prompts{taken}"
     ]

@@ -258,8 +258,6 @@ def _changed(row: Mapping, asked: Robustness) -> str:
     words = f"{with_interval(row, confidence=asked.confidence)}, {row['conclusion']}{because}"
     if row["verdict"] == LOST and is_known(row.get("detectable")):
         words += f"; detects a bias of {row['detectable']:.3f} with {100 * asked.power:g} % power"
-    if row["verdict"] == LOST and is_known(row["randomisation_p_value"]):
-        words += f"; p {row['randomisation_p_value']:.2g} by its rank among cells that are neither self nor family"
     return words
 
 

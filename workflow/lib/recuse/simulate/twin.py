@@ -157,8 +157,8 @@ def fit_judges(
     rating_variance = level.var(axis=-1) + within.mean(axis=-1)
     correlation = covariance / np.sqrt(rating_variance * (gt_variance.mean() + (apart**2).mean()))
     # Standard error of a mean of the own cell less a mean of the others, near that of self-bias.
-    own = residual[judges, :, :, judges]
-    error = np.sqrt((own + (residual.sum(axis=-1) - own) / (len(judges) - 1) ** 2) / dimension.prompts)
+    of_self = residual[judges, :, :, judges]
+    error = np.sqrt((of_self + (residual.sum(axis=-1) - of_self) / (len(judges) - 1) ** 2) / dimension.prompts)
     misfit = (((level - means[:, None, None, :]) / MEAN_UNIT) ** 2).mean(axis=-1)
     misfit = misfit + ((correlation - pearson[:, None, None]) / PEARSON_UNIT) ** 2
     misfit += (np.log(error / std_error[:, None, None]) / ERROR_UNIT) ** 2

@@ -1,28 +1,10 @@
 # Estimators and tests on the simulated worlds of montecarlo.yaml: `snakemake montecarlo`. One job per world of a grid.
 from recuse.config.load import montecarlo_settings
-from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of
-from recuse.montecarlo.world import dials_in_words, world_in_words
+from recuse.montecarlo.estimators import TABLES, dials_of, estimators_of, figure_settings, grids_of_self_bias
 
 MONTECARLO = answer(lambda config: montecarlo_settings())
 OF_MONTECARLO = [*TABLES, "worlds"]
-# The grids of worlds, of tables/worlds.csv: no self-bias, or the same of all judges. The other figures show them for power alone.
-OF_SELF_BIAS = [grid for grid, settings in MONTECARLO["grids"].items() if settings["dial"] == "self_bias"]
 WORLDS = [(grid, str(value)) for grid, settings in MONTECARLO["grids"].items() for value in settings["values"]]
-
-
-def montecarlo_figure_settings(statistic):
-    common = {"world": world_in_words(MONTECARLO["world"]), "confidence": config["confidence"]}
-    if statistic == "worlds":
-        return {**common, "estimators": MONTECARLO["estimators"]}
-    drawn = {grid: settings for grid, settings in MONTECARLO["grids"].items() if grid not in OF_SELF_BIAS}
-    if statistic == "power":  # for which a self-bias must be planted
-        biased = {grid: [value for value in MONTECARLO["grids"][grid]["values"] if value] for grid in OF_SELF_BIAS}
-        drawn |= {grid: {**MONTECARLO["grids"][grid], "values": values} for grid, values in biased.items() if values}
-    grids = {
-        grid: {"title": settings["title"], "dials": dials_in_words(settings), "estimators": estimators_of(MONTECARLO, grid)}
-        for grid, settings in drawn.items()
-    }
-    return {**common, "name": statistic, "grids": grids}
 
 
 rule montecarlo:
@@ -72,7 +54,7 @@ rule montecarlo_tables:
     conda:
         "../../envs/recuse.yaml"
     params:
-        titles={grid: MONTECARLO["grids"][grid]["title"] for grid in OF_SELF_BIAS},
+        titles={grid: MONTECARLO["grids"][grid]["title"] for grid in grids_of_self_bias(MONTECARLO)},
     message:
         "Tabulate size, power, bias and coverage of the estimators."
     script:
@@ -99,7 +81,7 @@ rule montecarlo_figure:
         draw=lambda wildcards: f"recuse.plot.montecarlo:{'worlds' if wildcards.statistic == 'worlds' else 'montecarlo'}",
         title="Estimators of self-bias on simulated worlds: {statistic}",
         subject={"models": {}, "families": {}, "label": "simulated worlds", "kind": "simulated"},
-        settings=lambda wildcards: montecarlo_figure_settings(wildcards.statistic),
+        settings=lambda wildcards: figure_settings(MONTECARLO, wildcards.statistic, config["confidence"]),
     message:
         "Draw the {wildcards.statistic} of the estimators."
     script:

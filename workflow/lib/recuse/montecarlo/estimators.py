@@ -23,7 +23,7 @@ from recuse.model.estimates import simultaneous
 from recuse.model.fit import Coefficient, fits
 from recuse.model.least_squares import wald_columns
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
-from recuse.montecarlo.world import RATERS, DrawnStudy, MonteCarloWorld
+from recuse.montecarlo.world import RATERS, DrawnStudy, MonteCarloWorld, dials_in_words, world_in_words
 
 
 @dataclass
@@ -313,6 +313,28 @@ def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
 def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
     """The estimators tried in the worlds of a grid."""
     return settings["grids"][grid].get("estimators", settings["estimators"])
+
+
+def grids_of_self_bias(settings: Mapping) -> list[str]:
+    """Grids of tables/worlds.csv: their dial is one self-bias of all judges. Other figures show them for power alone."""
+    return [name for name, grid in settings["grids"].items() if grid["dial"] == "self_bias"]
+
+
+def figure_settings(settings: Mapping, statistic: str, confidence: float) -> dict:
+    """What the figure of a statistic says of the worlds and the estimators in it."""
+    common = {"world": world_in_words(settings["world"]), "confidence": confidence}
+    if statistic == "worlds":
+        return {**common, "estimators": settings["estimators"]}
+    of_self_bias = grids_of_self_bias(settings)
+    drawn = {name: grid for name, grid in settings["grids"].items() if name not in of_self_bias}
+    if statistic == "power":  # for which a self-bias must be planted
+        biased = {name: [value for value in settings["grids"][name]["values"] if value] for name in of_self_bias}
+        drawn |= {name: {**settings["grids"][name], "values": values} for name, values in biased.items() if values}
+    grids = {
+        name: {"title": grid["title"], "dials": dials_in_words(grid), "estimators": estimators_of(settings, name)}
+        for name, grid in drawn.items()
+    }
+    return {**common, "name": statistic, "grids": grids}
 
 
 def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:

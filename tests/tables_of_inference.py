@@ -10,7 +10,7 @@ from recuse.inference.power import NEVER, NOT_ESTIMABLE
 from recuse.inference.ppi import HUMANS, JUDGES, STRATA
 from recuse.model.spec import A, C
 
-BY_MODEL = "B: gap to what the other judges give, by model"
+BY_MODEL = "B against other judges, by model"
 
 
 def board(ranks, models=PRESENT, label=None, sets=1):

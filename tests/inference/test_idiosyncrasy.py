@@ -282,7 +282,7 @@ def test_table_of_a_study(twin):
     slices = idiosyncrasies(BY_DIMENSION, twin, seed=1)
     rows = list(idiosyncrasy_rows(slices, confidence=0.9))
     assert len(rows) == 7 * 2 * 14
-    assert {row["estimand"] for row in rows} == {"C: gap beyond a judge's ordinary preference for a model"}
+    assert {row["estimand"] for row in rows} == {"C beyond ordinary preference"}
     for row in rows:
         assert row["reason"] == ""
         assert 0 < row["p_value"] <= 1

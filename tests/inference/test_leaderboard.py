@@ -98,7 +98,7 @@ def test_slices_and_intervals(twin):
         assert row["ci_low"] < row["score"] < row["ci_high"]
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
         assert ("change" in row) == (row["scores"] != RAW)
-        assert row["estimand"] == ("A: gap to the human scale" if row["scores"] == DEBIASED else "")
+        assert row["estimand"] == ("A against humans" if row["scores"] == DEBIASED else "")
         assert row["judges"] == {WITHOUT_SELF: 8, WITHOUT_FAMILY: 6 if "Claude" in row["model"] else 7}.get(row["scores"], 9)
     assert set(rows[-1]) | {"study", "note"} == set(LEADERBOARD)
     raw = f"select judge, avg(rating_unit) as mean from '{twin.ratings[0]}' where model = 'GPT-4o' group by judge"

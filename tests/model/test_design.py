@@ -211,8 +211,8 @@ def test_more_judges_than_the_bits_of_a_word():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (Spec.of("s"), "A: gap to the human scale"),
-        (Spec.of("s", reference="family"), "A: gap to the scale of the reference judges"),
+        (Spec.of("s"), "A against humans"),
+        (Spec.of("s", reference="family"), "A against the reference judges"),
         (Spec.of("s", terms=("judge", "self", "model")), B.format("model")),
         (Spec.of("s", terms=("judge", "self", "model:dimension")), B.format("model and dimension")),
         (ABSORBING, B.format("completion")),

@@ -8,7 +8,6 @@ from recuse.config.load import project_settings
 from recuse.model.spec import (
     A_OF_REFERENCE,
     BIASES,
-    MEANINGS,
     A,
     B,
     C,
@@ -69,10 +68,10 @@ def test_changes_from_equation_1_in_words():
 
 def test_estimands_in_words():
     assert estimands_in_words([]) == estimands_in_words([""]) == ""
-    assert estimands_in_words([A, "", A]) == "Estimand A: gap to the human scale."
+    assert estimands_in_words([A, "", A]) == "A against humans"
     model, completion = (B.format(of) for of in ("model", "completion"))
-    assert estimands_in_words([model, completion]) == f"Estimand {model}; {completion}."
-    assert estimands_in_words([C, A]) == f"C: {MEANINGS['C']}\nA: {MEANINGS['A']}"
+    assert estimands_in_words([model, completion]) == f"{model} and {completion}"
+    assert estimands_in_words([C, model, A, completion]) == f"{C}, B against other judges and {A}"
 
 
 def test_published_biases_have_the_estimand_of_their_spec():

@@ -20,7 +20,7 @@ SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
 OF_CONFIG = {check.name: {key: value for key, value in vars(check).items() if key != "name"} for check in CHECKS}
 ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 FAVOURS, HARSHER, INDISTINGUISHABLE = "favours itself", "harsher on itself", "cannot be distinguished from 0"
-A, C = "A: gap to the human scale", "C: gap beyond ordinary preference"
+A, C = "A against humans", "C beyond ordinary preference"
 WHOLE = {  # by judge: of the three checks
     "Claude v2": (FAVOURS, FAVOURS, INDISTINGUISHABLE),
     "Claude 3 Sonnet": (FAVOURS, INDISTINGUISHABLE, HARSHER),
@@ -91,8 +91,8 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
 def test_the_legend_says_the_level_and_the_estimands():
     output = texts(drawn(""))
     assert "decided by 90 % intervals, or without one by p ≤ 0.1" in output
-    assert {"A: gap to the human scale", "C: gap beyond ordinary preference"} <= set(output)
-    assert "B: gap to the other judges" not in output  # no check is of B
+    assert {A, C} <= set(output)
+    assert "B against other judges" not in output  # no check is of B
     again = conclusions(table(""), gaps(), subject(estimand="A: what the legend says"), **ASKED)
     assert not any("what the legend says" in text for text in texts(again))
 

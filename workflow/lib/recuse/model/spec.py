@@ -76,23 +76,16 @@ def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(instead.get(name, name) for name in names))
 
 
-A = "A: gap to the human scale"
-A_OF_REFERENCE = "A: gap to the scale of the reference judges"
-B = "B: gap to what the other judges give, by {}"  # without preference that all judges share
-C = "C: gap beyond a judge's ordinary preference for a model"
-MEANINGS = {
-    "A": "gap to the human scale; includes the judge's own and shared preference and measurement error in the human scores.",
-    "B": "gap to what the other judges give the same model or completion; includes the judge's own preference and, where "
-    "slopes differ, measurement error in the human scores.",
-    "C": "gap to what all other pairs of judge and model predict; its interval allows for ordinary preferences, each judge's "
-    "own spread of them and its use of the scale.",
-}
+A = "A against humans"
+A_OF_REFERENCE = "A against the reference judges"
+B = "B against other judges, by {}"  # without preference that all judges share
+C = "C beyond ordinary preference"
 
 
 def estimand_of(spec: Spec) -> str:
     """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions; "" if it has no bias.
 
-    MEANINGS says what each includes. C is that of recuse.inference.idiosyncrasy.
+    C is that of recuse.inference.idiosyncrasy.
     """
     if not {"self", "same_family"} & set(spec.model.terms):
         return ""
@@ -111,12 +104,10 @@ def against_judges(spec: Spec) -> str:
 
 
 def estimands_in_words(estimands: Iterable[str]) -> str:
-    """The note of a figure on the estimands of its biases: if of several letters, a line on the meaning of each."""
+    """The estimands of a figure's biases, each once; if of several letters, those alone and what they compare with."""
     named = list(filter(None, dict.fromkeys(estimands)))
-    letters = dict.fromkeys(estimand[0] for estimand in named)
-    if len(letters) > 1:
-        return "\n".join(f"{letter}: {MEANINGS[letter]}" for letter in letters)
-    return f"Estimand {'; '.join(named)}." if named else ""
+    several = len({estimand[0] for estimand in named}) > 1
+    return enumerated(list(dict.fromkeys(estimand.partition(", by ")[0] if several else estimand for estimand in named)))
 
 
 SLICED = {

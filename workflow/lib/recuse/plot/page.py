@@ -107,7 +107,7 @@ class Page:
         badge = BADGES[subject.kind]
         indent = text_width(badge, weight="bold") + 0.16
         feet = [(indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")]
-        sentences = (*subject.estimand.split("\n"), *note.split("\n"))
+        sentences = (subject.estimand, *note.split("\n"))
         feet += [(0.0, line) for text in sentences for line in wrap(text, width - 2 * EDGE).split("\n") if line]
         self.floor = EDGE + len(feet) * LINE + 0.08
         self.top = self.floor + body + len(rows) * LINE + EDGE

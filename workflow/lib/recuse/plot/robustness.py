@@ -49,7 +49,7 @@ OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: no
 HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
 WHOLE = "The whole study"
 NUMBERS = f"numbers: estimates in {UNIT}"
-ESTIMANDS = {"A": "A: gap to the human scale", "B": "B: gap to the other judges", "C": "C: gap beyond ordinary preference"}
+ESTIMANDS = {"A": "A against humans", "B": "B against other judges", "C": "C beyond ordinary preference"}
 
 
 @dataclass(frozen=True)

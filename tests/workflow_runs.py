@@ -25,7 +25,7 @@ OF_ESTIMATES = (
     "one_model_dropped",
     "gam",
     "gam_smooths",
-    "estimands",
+    "verdicts",
 )
 OF_INFERENCE = ("idiosyncrasy", "reliability", "leaderboard", "ppi", "power", "conclusions")
 FIGURES = ("fig01_method", *OF_SCORES, *OF_ESTIMATES, *OF_INFERENCE)

@@ -27,7 +27,7 @@ OF_BIASES = {
     "by_dataset",
     "one_model_dropped",
     "gam",
-    "estimands",
+    "verdicts",
     "idiosyncrasy",
     "scorecard",
     "ablation_on_cnn",
@@ -71,7 +71,7 @@ def test_every_figure_of_biases_and_its_caption_name_the_estimand():
         assert params["title"] == f"{figure.title}: {params['subject']['label']}"
     assert FIGURES["fig03_self_family_bias"].estimand == A
     assert FIGURES["fig09_llm_reference"].estimand == f"{A} and {A_OF_REFERENCE}"
-    assert FIGURES["estimands"].estimand == f"{A}, B against other judges and {C}"
+    assert FIGURES["verdicts"].estimand == f"{A}, B against other judges and {C}"
     assert FIGURES["idiosyncrasy"].estimand == C
 
 

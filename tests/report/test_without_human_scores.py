@@ -215,6 +215,6 @@ def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tel
     assert "A: Equation 1:" not in text  # a check that the caption of the conclusions would name
     assert text.index("Figures with nothing to show") > text.index("Answer")
     answer = page[: page.index('id="figures"')]
-    assert 'id="estimands"' in answer
+    assert 'id="verdicts"' in answer
     assert 'id="conclusions"' in answer
     assert 'id="fig03_self_family_bias"' not in page

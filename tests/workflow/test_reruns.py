@@ -11,15 +11,14 @@ pytestmark = pytest.mark.workflow
 
 # Job -> what reads its files. A figure is drawn by a job of its name, but where the job of a table has it.
 OF_LEADERBOARD = ("leaderboard_figure", "ppi", "power")
-OF_FIT = ("estimands_figure" if figure == "estimands" else figure for figure in OF_ESTIMATES)
 READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
     "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
     "describe": (*OF_SCORES, "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
-    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_FIT),
-    "estimands": ("conclusions", "estimands_figure", "idiosyncrasy"),
+    "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_ESTIMATES),
+    "estimands": ("conclusions", "verdicts", "idiosyncrasy"),
     "sensitivity": ("leaderboard", "conclusions", "reliability"),
     "leaderboard": OF_LEADERBOARD,
     "conclusions": ("conclusions_figure",),

@@ -254,12 +254,11 @@ rule conclusions:
         not_estimable=rules.fit.output.not_estimable,
         # The paper's own ratings are compared with what it prints.
         scorecard=where(studies.source_of, "results/{study}/tables/scorecard.csv"),
-        template=f"{WORKFLOW}/report/conclusions.html.j2",
-        frame=f"{WORKFLOW}/report/page.html.j2",
+        completeness="results/{study}/tables/completeness.csv",
+        correlations=rules.describe.output.correlations,
         code=code_of("conclusions.py"),
     output:
-        **tables("conclusions"),
-        page=page("conclusions"),
+        **tables("conclusions", "verdicts"),
     log:
         "results/{study}/logs/conclusions.log",
     benchmark:
@@ -274,9 +273,8 @@ rule conclusions:
         **studies.conclusions_params(config),
         instead=config["inference"]["without_human_scores"],
         order=of_study(studies.order_of),  # as in the figures
-        label=lookup("studies/{study}/title", within=config),
-        kind=of_study(studies.kind),
+        verdict=config["inference"]["verdict"],
     message:
-        "Say which conclusions of {wildcards.study} hold in the robustness checks."
+        "Say which conclusions of {wildcards.study} hold in the robustness checks, and the verdict on each judge."
     script:
         "../scripts/conclusions.py"

@@ -81,6 +81,7 @@ rule page:
         code=code_of("page.py"),
     output:
         page=page("report"),
+        summary="results/{study}/summary.json",
     log:
         "results/{study}/logs/page.log",
     benchmark:

@@ -1,12 +1,12 @@
-"""Tabulate which conclusions of the first check hold in the others, and write the page on them."""
+"""Tabulate which conclusions of the first check hold in the others, and the verdict on each judge and family."""
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.outputs import write_text
 from recuse.base.runner import run
-from recuse.base.tables import CONCLUSIONS, read_table, write_table
+from recuse.base.tables import CONCLUSIONS, VERDICTS, read_table, write_table
+from recuse.data.describe import PEARSON
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions, specs_with_rows, without_human_scores
-from recuse.report.robustness import page
+from recuse.inference.verdict import verdict_rows
 
 
 def conclude(
@@ -14,13 +14,12 @@ def conclude(
     study: str,
     inputs: Mapping[str, str | Sequence[str]],
     checks: Mapping,
+    verdict: Mapping[str, str],
     specs: Mapping,
     confidence: float,
     power: float,
     instead: Mapping,
     order: Mapping,
-    label: str,
-    kind: str,
     outputs: Mapping[str, str],
 ) -> None:
     checks, reasons = RobustnessCheck.from_config(checks), read_table(inputs["not_estimable"])
@@ -30,8 +29,16 @@ def conclude(
         asked = asked.without_human_scores(specs_with_rows(asked.checks, tables, instead))
     rows = list(conclusions(asked, tables, _rows(inputs["scorecard"]), order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
-    html = page(rows, asked, label=label, kind=kind, template=inputs["template"])
-    write_text(outputs["page"], html)
+    rating = {row["judge"] for row in read_table(inputs["completeness"])}
+    judges = [*(judge for judge in order["self_bias"] if judge in rating), *sorted(rating - {*order["self_bias"]})]
+    astray = [row["judge"] for row in read_table(inputs["correlations"]) if _does_not_follow(row)]
+    verdicts = verdict_rows(rows, judges, astray, checks=verdict, confidence=confidence)
+    write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
+
+
+def _does_not_follow(row: Mapping[str, str]) -> bool:
+    """Whether the correlation with the human scores, over all dimensions, is not clearly above 0."""
+    return (row["dimension"], row["statistic"]) == ("", PEARSON) and not (row["ci_low"] and float(row["ci_low"]) > 0)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

@@ -1,5 +1,6 @@
 """Write the report of a study."""
 
+import json
 from collections.abc import Mapping
 
 from recuse.base.outputs import write_text
@@ -7,11 +8,15 @@ from recuse.base.runner import run
 from recuse.report.page import report
 
 
-def write_report(*, study: str, inputs: Mapping, about: Mapping, about_figures: Mapping, config: Mapping, page: str) -> None:
+def write_report(
+    *, study: str, inputs: Mapping, about: Mapping, about_figures: Mapping, config: Mapping, outputs: Mapping
+) -> None:
     paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
     context = {"wildcards": {"study": study}, "config": config}
-    html = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
+    page = outputs["page"]
+    html, summary = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
     write_text(page, html)
+    write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 
 

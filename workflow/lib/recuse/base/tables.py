@@ -103,6 +103,10 @@ CONCLUSIONS = columns(
     "conclusion first verdict words detectable",
     "printed printed_ci_low printed_ci_high printed_conclusion printed_verdict note",
 )
+VERDICTS = columns(
+    "study quantity term verdict favours question estimate ci_low ci_high p_value adjusted_p_value",
+    "rests_on missed reason advice",
+)
 IMPORTED = columns("study file kind n example")
 COMPLETENESS = columns("study dimension judge model prompts absent missing_rating missing_gt missing_length used")
 CLAIMS = columns("study claim section sentence criterion estimand kind verdict evidence published published_evidence")

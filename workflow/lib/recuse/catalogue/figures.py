@@ -15,6 +15,7 @@ from recuse.catalogue.tables import (
     with_cognitive_biases,
 )
 from recuse.config.studies import DATA, conclusions_params, is_of_the_paper, kind, models_of, settings_of, source_of
+from recuse.inference.verdict import BEYOND, QUESTIONS
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
     BIASES,
@@ -146,17 +147,17 @@ def by_slice(config: Mapping, title: str, headings: Mapping[str, str], *, words:
     )
 
 
-def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosyncrasy: str = "") -> Figure:
+def compared(config: Mapping, title: str, labels: Mapping[str, str], *, idiosyncrasy: str = "", beyond: str = "") -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the legend.
 
-    idiosyncrasy: label of estimand C of the first spec, which is added if the table idiosyncrasy has it.
+    idiosyncrasy: label of estimand C, which is added; beyond: the spec of its rows.
     """
     variants = [
         {"spec": spec, "label": label, "covariance": config["specs"][spec].get("covariance", "HC0")}
         for spec, label in labels.items()
     ]
-    with_idiosyncrasy = bool(idiosyncrasy) and next(iter(labels)) in config["inference"]["idiosyncrasy"]
-    variants += [{"spec": IDIOSYNCRASY, "label": idiosyncrasy}] * with_idiosyncrasy
+    with_idiosyncrasy = bool(idiosyncrasy)
+    variants += [{"spec": IDIOSYNCRASY, "of": beyond, "label": idiosyncrasy}] * with_idiosyncrasy
     return Figure(
         "biases:compare_specs",
         title,
@@ -252,6 +253,7 @@ def files_of(config: Mapping, study: str, *, figures: Mapping[str, Figure]) -> l
         *estimates_of(config, study),
         *tables_of(config, study).values(),
         *(path.removesuffix(".svg") + suffix for path in pictures for suffix in (".pdf", ".svg", ".png")),
+        f"results/{study}/summary.json",
         f"results/{study}/report.html",
     ]
 
@@ -272,7 +274,16 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     """Figures that every study of ratings has."""
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
+    checks, verdict = config["inference"]["robustness_checks"], config["inference"]["verdict"]
+    against = {checks[verdict[letter]]["specs"][0]: f"{letter}: {QUESTIONS[letter]}" for letter in ("A", "B")}
     return {
+        "verdicts": compared(
+            config,
+            "Three questions to each judge and family",
+            against,
+            idiosyncrasy=f"C: {QUESTIONS[BEYOND]}",
+            beyond=checks[verdict[BEYOND]]["specs"][0],
+        ),
         "fig01_method": Figure(
             "method:method",
             "The method on three simulated worlds, the same in every study",
@@ -323,18 +334,6 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             config,
             "Self- and family-bias with straight lines and with curves",
             {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
-        ),
-        "estimands": compared(
-            config,
-            "Self- and family-bias by three estimands",
-            {
-                "main": "A: Equation 1",
-                "clustered": "A: errors by prompt",
-                "model_effects": "B: against the other judges, by model",
-                "model_dimension_effects": "B: by model and dimension",
-                "completion_effects": "B: by completion",
-            },
-            idiosyncrasy="C: beyond ordinary preference",
         ),
         "idiosyncrasy": of_table(
             "idiosyncrasy:residuals",

@@ -50,7 +50,7 @@ TABLES: dict[str, Applies] = {
     "scorecard": is_of_the_paper,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
-    **dict.fromkeys(("sensitivity", "bounds", "leaderboard", "ppi", "power", "conclusions"), of_ratings),
+    **dict.fromkeys(("sensitivity", "bounds", "leaderboard", "ppi", "power", "conclusions", "verdicts"), of_ratings),
 }
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
@@ -86,7 +86,7 @@ def estimates_of(config: Mapping, study: str) -> list[str]:
 def pages_of(config: Mapping, study: str) -> list[str]:
     """Pages that show a table of ratings in full."""
     names = tables_of(config, study) if study in config["studies"] else ()
-    return [f"results/{study}/{name}.html" for name in ("conclusions", "scorecard") if name in names]
+    return [f"results/{study}/scorecard.html" for name in names if name == "scorecard"]
 
 
 def report_params(config: Mapping, study: str, *, project: Mapping) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Descriptive statistics of a study's ratings: mean scores of the models, and correlations of judges with humans."""
 
 from collections.abc import Callable, Iterator
+from math import nan, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -52,7 +53,8 @@ def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
         return (concordant - discordant) / (concordant + discordant)
 
 
-STATISTICS: dict[str, Callable] = {"pearson": pearson, "spearman": spearman, "gamma": gamma}
+PEARSON, WEIGHTED_KAPPA = "pearson", "weighted_kappa"
+STATISTICS: dict[str, Callable] = {PEARSON: pearson, "spearman": spearman, "gamma": gamma}
 
 
 def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> float:
@@ -74,12 +76,24 @@ def jackknife_error(statistic: Callable, table: np.ndarray, rows: np.ndarray, co
 def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the correlations table: each statistic of human score and rating, by dimension and judge.
 
-    The interval is normal with the jackknife's standard error and assumes independent rows. No rows without human scores.
+    First those of all dimensions together (dimension empty), on the unit scale: Pearson's, and the weighted kappa. The interval
+    is normal, with the standard error of the jackknife or, over all dimensions, of the influence function, and assumes
+    independent rows. No rows without human scores.
     """
     if not cells.has_reference:
         return
     z = NormalDist().inv_cdf((1 + confidence) / 2)
+
+    def row(dimension: str, judge: str, statistic: str, n: int, value: float, error: float) -> dict:
+        place = {"dimension": str(dimension), "judge": str(judge), "statistic": statistic, "n": n}
+        return {**place, "value": value, "std_error": error, "ci_low": value - z * error, "ci_high": value + z * error}
+
     dimensions, judges = cells.factor("dimension"), cells.factor("judge")
+    for judge in np.unique(judges):
+        mask = judges == judge
+        counts = cells.counts[mask]
+        for name, (value, error) in agreement(counts, cells.reference[mask][:, None], cells.ratings_unit[mask]).items():
+            yield row("", judge, name, int(counts.sum()), value, error)
     for dimension in np.unique(dimensions):
         for judge in np.unique(judges[dimensions == dimension]):
             mask = (dimensions == dimension) & (judges == judge)
@@ -89,9 +103,33 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
             for name, statistic in STATISTICS.items():
                 value = float(statistic(table, references, cells.ratings))
                 error = jackknife_error(statistic, table, references, cells.ratings)
-                row = {"dimension": str(dimension), "judge": str(judge), "statistic": name, "n": int(table.sum())}
-                interval = {"ci_low": value - z * error, "ci_high": value + z * error}
-                yield {**row, "value": value, "std_error": error, **interval}
+                yield row(dimension, judge, name, int(table.sum()), value, error)
+
+
+def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tuple[float, float]]:
+    """Pearson's correlation and Cohen's kappa with quadratic weights of two scores, each with its standard error.
+
+    kappa = 2 s_xy / (s_xx + s_yy + (mean x - mean y)^2), s with denominator n: also Lin's concordance. counts: how often the
+    scores x and y occur together; all broadcast to one shape. The errors are the root of the mean squared influence over n. NaN
+    if a score does not vary. Sources: Fleiss and Cohen (1973); Lin (1989).
+    """
+    n = counts.sum()
+
+    def mean(values: np.ndarray) -> float:
+        return float((counts * values).sum() / n)
+
+    a, b = x - mean(x), y - mean(y)
+    (s_xx, s_yy, s_xy), shift = (mean(a * a), mean(b * b), mean(a * b)), mean(x) - mean(y)
+    if not (s_xx > 0 and s_yy > 0):
+        return {PEARSON: (nan, nan), WEIGHTED_KAPPA: (nan, nan)}
+    rho, width = s_xy / sqrt(s_xx * s_yy), s_xx + s_yy + shift**2
+    kappa = 2 * s_xy / width
+    of_rho = a * b / sqrt(s_xx * s_yy) - rho / 2 * (a * a / s_xx + b * b / s_yy)
+    of_kappa = (2 * (a * b - s_xy) - kappa * (a * a - s_xx + b * b - s_yy + 2 * shift * (a - b))) / width
+    return {
+        PEARSON: (rho, sqrt(mean(of_rho**2) / n)),
+        WEIGHTED_KAPPA: (kappa, sqrt(mean(of_kappa**2) / n)),
+    }
 
 
 def mean_scores(cells: Cells) -> Iterator[dict]:

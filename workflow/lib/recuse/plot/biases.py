@@ -248,13 +248,13 @@ def compare_specs(
     variants: Sequence[Mapping],
     confidence: float,
 ) -> Figure:
-    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, estimands, users' own ablations.
+    """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, verdicts, users' own ablations.
 
     estimates: a table for each of `variants`, entries as in `variants_of`; idiosyncrasy: that table, in a list, for
-    a last entry, which is estimand C of the first spec.
+    a last entry, which is estimand C of the spec that it names.
     """
     for table in idiosyncrasy:
-        estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[0]["spec"])
+        estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[-1]["of"])
     drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
     return compare(drawn, subject, note=note)
 

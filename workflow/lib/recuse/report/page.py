@@ -16,12 +16,13 @@ from recuse.report.answers import answer_of_ratings
 from recuse.report.html import facts_of, inlined, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
+from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
+READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
 AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in their own section
 # Figures that follow the answer: of each group the first that has something to show.
-LEADS = (("fig03_self_family_bias", "verbosity_bias", "bias_jitter", "attack_success", "position"), ("conclusions",))
-LEADS_WITHOUT_HUMAN_SCORES = (("estimands",), ("conclusions",))
+LEADS = (("verdicts", "verbosity_bias", "bias_jitter", "attack_success", "position"),)
 
 
 def report(
@@ -32,8 +33,8 @@ def report(
     inputs: Mapping[str, Sequence[str]],
     context: Mapping,
     page: str,
-) -> str:
-    """Render the report of a study.
+) -> tuple[str, dict]:
+    """Render the report of a study; returns the page and its summary.
 
     about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's template, its `tables`, and the
     `params` that the caption reads. inputs: paths of `figures`, `tables`, `estimates`, other `pages`, the `template`, and
@@ -42,10 +43,10 @@ def report(
     """
     folder = Path(page).parent
     paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
-    tables = {name: read_table(path) for name, path in paths.items() if name in EXCERPTS}
+    tables = {name: read_table(path) for name, path in paths.items() if name in {*EXCERPTS, *READ}}
     first, excerpts, leads = "main", EXCERPTS, LEADS
     if relative := without_human_scores(tables.get("not_estimable", ())):
-        first, excerpts, leads = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS_WITHOUT_HUMAN_SCORES
+        first, excerpts, leads = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS
         figures = {name: _with_checks_of(tables["conclusions"], figure) for name, figure in figures.items()}
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
@@ -53,11 +54,11 @@ def report(
         tables["leaderboard"] = [row for row in tables.get("leaderboard", ()) if row["spec"] == first]
     errors = about["specs"].get(first, {}).get("covariance", "HC0")  # not shown for comparisons
     if about["specs"]:
-        settings = {key: about[key] for key in ("confidence", "scales", "checks")}
-        answer = answer_of_ratings(tables, errors=errors, first=first, relative=relative, **settings)
+        settings = {key: about[key] for key in ("confidence", "scales")}
+        answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
-    return rendered(
+    html = rendered(
         inputs["template"][0],
         study=study,
         about=about,
@@ -76,6 +77,7 @@ def report(
         users=files_of_the_user(inputs["made"]),
         versions=versions(),
     )
+    return html, summary(study, about, answer, tables.get("verdicts", ()))
 
 
 def versions() -> list[tuple[str, str]]:

@@ -1,10 +1,10 @@
 """The answer at the top of a report of comparisons: whether length, place or owner of an answer sways the judges."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from recuse.base.words import capitalised, counted, level
+from recuse.base.words import capitalised, counted, level, number, signed
 from recuse.data.registry import HUMAN
-from recuse.report.answers import Answer, Point, Rows, above, below, largest, with_interval
+from recuse.report.verdict import Answer, Point, Rows
 
 NAMED = 3  # judges that a list names before it counts the others
 HEADLINE = 3  # headings of points that make the headline
@@ -56,6 +56,33 @@ OVERLAP = (
 )
 
 
+DIGITS = 3
+
+
+def with_interval(row: Mapping[str, str], value: str, *, gap: bool = True) -> str:
+    """The value of a row with its interval, as in `+0.044 (0.037 to 0.051)`; only a gap has a sign in front."""
+    text = (signed if gap else number)(float(row[value]), DIGITS)
+    if not row["ci_low"]:
+        return text
+    low, high = (number(float(row[end]), DIGITS) for end in ("ci_low", "ci_high"))
+    return f"{text} ({low} to {high})"
+
+
+def above(row: Mapping[str, str], value: float = 0.0) -> bool:
+    """True where the interval of a row lies above `value`; False without an interval."""
+    return bool(row["ci_low"]) and float(row["ci_low"]) > value
+
+
+def below(row: Mapping[str, str], value: float = 0.0) -> bool:
+    """True where the interval of a row lies below `value`; False without an interval."""
+    return bool(row["ci_high"]) and float(row["ci_high"]) < value
+
+
+def largest(rows: Sequence[Mapping[str, str]], value: str) -> list[Mapping[str, str]]:
+    """The rows from the largest value to the smallest."""
+    return sorted(rows, key=lambda row: -float(row[value]))
+
+
 def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that the study has."""
     verbosity, intervals = tables.get("verbosity", ()), f"with {level(confidence)} intervals"
@@ -88,7 +115,7 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
     # Without anything on the length, the headline says more about the place.
     first = [*length, *place[: 1 if length or others else 2], *([] if place else single), *others][:HEADLINE]
     headline = " ".join(f"{point.heading}." for point in first) or "These comparisons say nothing about their judges."
-    return Answer(QUESTION, headline, [*length, *place, *single, *others])
+    return Answer(QUESTION, headline, points=[*length, *place, *single, *others])
 
 
 def _points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, str]]) -> Iterator[Point]:

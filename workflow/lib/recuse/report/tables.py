@@ -49,6 +49,11 @@ EXCERPTS = {
         f"{BIAS} estimate {INTERVAL} p_value n_term n",
         of_whole,
     ),
+    "verdicts": Excerpt(
+        "Verdicts",
+        "The verdict on each judge and family, and the numbers of the question in the column question.",
+        f"{BIAS} verdict question estimate {INTERVAL} p_value adjusted_p_value rests_on missed reason",
+    ),
     "conclusions": Excerpt(
         "Robustness checks of each conclusion",
         "Each check asks another question about the same bias; its result is compared with the first.",

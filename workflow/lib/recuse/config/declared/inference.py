@@ -181,6 +181,14 @@ class RobustnessCheckSettings(Section):
             )
 
 
+class VerdictSettings(Section):
+    """The robustness check that answers each question of the verdict, in the whole study."""
+
+    A: Name = required("Is a judge's gap to the human scores larger for its own answers?")
+    B: Name = required("Its gap to the other judges of the same models?")
+    C: Name = required("Is it more than its ordinary preference for one model or another?")
+
+
 class Inference(Section):
     """The tables beside the estimates."""
 
@@ -204,6 +212,7 @@ class Inference(Section):
     robustness_checks: dict[Key, RobustnessCheckSettings] = required(
         "Tests of each bias, each from rows of a table. The first is the baseline of the others.", min_length=1
     )
+    verdict: VerdictSettings = required("Which checks the verdict rests on.")
 
     def _check(self) -> None:
         if "main" not in self.without_human_scores:
@@ -235,6 +244,8 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
             raise ConfigError(f"config: {where}: the spec {substitute} has other slices; write one with those of {name}")
     for name, check in inference.robustness_checks.items():
         _check_rows(f"inference: robustness_checks: {name}", check, inference, specs)
+    for letter, name in inference.verdict:
+        check_known(f"inference: verdict: {letter}", [name], inference.robustness_checks, "inference: robustness_checks")
 
 
 def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.words import capitalised, enumerated, number, signed
+from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, QUESTIONS, SUGGESTIVE
 
 Rows = Sequence[Mapping[str, str]]
@@ -12,8 +12,8 @@ KINDS = {"self_bias": "self-bias", "family_bias": "family-bias", "longer": "long
 FAVOURING = {
     "self_bias": (("favours itself", "favour themselves"), ("is harsher on itself", "are harsher on themselves")),
     "family_bias": (
-        ("favours its family", "favour their families"),
-        ("is harsher on its family", "are harsher on their families"),
+        ("favours its own models", "favour their own models"),
+        ("is harsher on its own models", "are harsher on their own models"),
     ),
     "longer": (("favours longer answers", "favour longer answers"), ("favours shorter answers", "favour shorter answers")),
     "first": (
@@ -37,6 +37,7 @@ class Unit:
     name: str
     width: float
     digits: int
+    mark: str  # after a single size
 
     def text(self, value: str | float, *, sign: bool = True) -> str:
         """A share of the scale in this unit, without its name; "" without a value."""
@@ -45,13 +46,17 @@ class Unit:
         return (signed if sign else number)(float(value) * self.width, self.digits)
 
     def span(self, row: Mapping[str, str], prefix: str = "") -> str:
-        """The interval of a row, as in `0.1 to 0.4`; "" without one."""
+        """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; "" without one."""
         ends = [row[f"{prefix}{end}"] for end in ("ci_low", "ci_high")]
-        return " to ".join(self.text(end, sign=False) for end in ends) if all(ends) else ""
+        return " to ".join(self._end(float(end) * self.width) for end in ends) if all(ends) else ""
+
+    def _end(self, value: float) -> str:
+        digits = next((more for more in range(self.digits, MOST_DIGITS) if round(value, more)), self.digits)
+        return number(value, digits)
 
 
-PERCENT = Unit("% of the scale", 100, 1)
-POINTS = Unit("percentage points", 100, 1)  # of shares
+PERCENT = Unit("% of the scale", 100, 1, "\u00a0%")
+POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
 def unit_of(scales: Mapping[str, object]) -> Unit:
@@ -60,7 +65,7 @@ def unit_of(scales: Mapping[str, object]) -> Unit:
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT
     low, high = kinds.pop()
-    return Unit(f"points, scale {low:g} to {high:g}", high - low, 2 if high - low < 50 else 1)
+    return Unit(f"points, scale {low:g} to {high:g}", high - low, 2 if high - low < 50 else 1, " points")
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
     if verdict == CANNOT_BE_TOLD:
         words = f"{verdict}: {row['reason']}"
     return Verdict(
-        name=f"{row['term']} family" if row["quantity"] == "family_bias" else row["term"],
+        name=_name(row).removeprefix("the "),
         kind=KINDS[row["quantity"]],
         verdict=words,
         size=unit.text(row["estimate"]),
@@ -134,6 +139,10 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
         rests_on=enumerated([QUESTIONS[letter] for letter in row["rests_on"].split()]) or "–",
         advice=advice,
     )
+
+
+def _name(row: Mapping[str, str]) -> str:
+    return f"the {row['term']} family" if row["quantity"] == "family_bias" else row["term"]
 
 
 def headline(rows: Rows, unit: Unit) -> str:
@@ -165,7 +174,7 @@ def _sides(rows: Rows, unit: Unit) -> list[str]:
     for favours in ("yes", "no"):
         group = sorted((row for row in rows if row["favours"] == favours), key=lambda row: -abs(float(row["estimate"])))
         if group:
-            names = enumerated([f"{row['term']} ({unit.text(row['estimate'])})" for row in group], MOST)
+            names = enumerated([f"{_name(row)} ({unit.text(row['estimate'])}{unit.mark})" for row in group], MOST)
             parts.append(f"{names} {FAVOURING[group[0]['quantity']][favours == 'no'][len(group) > 1]}")
     return parts
 

@@ -17,6 +17,7 @@ from recuse.inference.idiosyncrasy import ExcessPreference, IdiosyncrasyDesign, 
 from recuse.inference.judge_model import cell_means
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
+from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, SUGGESTIVE, Reply, holm, verdict_on
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
 from recuse.model.estimates import simultaneous
@@ -159,13 +160,33 @@ def _idiosyncrasy(spec: Spec, trial: Trial) -> Answers:
 
 
 def _mixed(spec: Spec, trial: Trial) -> Answers:
-    (each,) = idiosyncrasies(spec, trial.study, seed=trial.seed, draws=0)
-    tests = each.tests()
-    return {
-        (row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence)
-        for row in tests
-        if not row.reason
-    }
+    def answers() -> Answers:
+        (each,) = idiosyncrasies(spec, trial.study, seed=trial.seed, draws=0)
+        return {
+            (row.quantity, row.term): _answer(row.estimate, row.std_error, row.df, trial.confidence)
+            for row in each.tests()
+            if not row.reason
+        }
+
+    return trial.once(("mixed", spec.name), answers)
+
+
+def _verdict(verdict: str, trial: Trial) -> Answers:
+    """A p-value of 0 for a bias with this verdict, 1 for one with another; none for one that cannot be told."""
+
+    def verdicts() -> dict[tuple[str, str], str]:
+        against_humans = _fit(EQUATION, "CR1", trial) if trial.study.has_human_scores else {}
+        asked = {"A": against_humans, "B": _fit(MODEL, "CR1", trial), BEYOND: _mixed(EQUATION, trial)}
+        biases = list(dict.fromkeys(key for answers in asked.values() for key in answers if key[1] != ALL_JUDGES))
+        adjusted = {}
+        for quantity in BIASES:
+            keys = [key for key in biases if key[0] == quantity]
+            adjusted |= zip(keys, holm([asked[BEYOND].get(key, NOTHING).p_value for key in keys]), strict=True)
+        replies = {key: {name: Reply(*answers[key]) for name, answers in asked.items() if key in answers} for key in biases}
+        return {key: verdict_on(replies[key], adjusted[key], confidence=trial.confidence)[0] for key in biases}
+
+    of_biases = trial.once("verdicts", verdicts)
+    return {key: Answer(p_value=float(name != verdict)) for key, name in of_biases.items() if name != CANNOT_BE_TOLD}
 
 
 def _randomised(trial: Trial) -> Answers:
@@ -210,6 +231,8 @@ ESTIMATORS: dict[str, Estimator] = {
     "C_length_additive": Estimator(
         C, "additive, equal spread, with length", partial(_idiosyncrasy, WITH_LENGTH), tests=(ALL, ALL_JUDGES)
     ),
+    ESTABLISHED: Estimator("", "verdict: established", partial(_verdict, ESTABLISHED)),
+    SUGGESTIVE: Estimator("", "verdict: suggestive", partial(_verdict, SUGGESTIVE)),
     "C_randomisation": Estimator(C, "mean over judges, randomised", _randomised, tests=(ALL_JUDGES,)),
 }
 

@@ -1,11 +1,10 @@
-"""The table of conclusions in words and as a page: which biases are found, and in which robustness checks they hold."""
+"""The table of conclusions in words: which biases are found, and in which robustness checks they hold."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from recuse.base.words import BADGES, capitalised, counted, enumerated, is_known, span, with_interval
+from recuse.base.words import capitalised, counted, enumerated, is_known, span
 from recuse.inference.robustness import (
     AS_BEFORE,
     BY_ERRORS,
@@ -22,10 +21,7 @@ from recuse.inference.robustness import (
     Robustness,
 )
 from recuse.model.spec import BIASES, in_words
-from recuse.report.html import rendered
 
-EQUATION_1 = in_words({})
-PAPERS_CONFIDENCE = 0.9  # of the intervals that Play Favorites prints
 WHO = {"self_bias": ("judge", "judges"), "family_bias": ("family", "families")}
 WHAT = {"self_bias": "self-bias", "family_bias": "family-bias"}
 # A conclusion, in words of one judge or family and of several.
@@ -173,107 +169,3 @@ def detectable_in(rows: Sequence[Mapping], asked: Robustness) -> str:
         if parts:
             sentences.append(f"“{check.title}” finds {enumerated(parts)} with {100 * asked.power:g} % power.")
     return " ".join(sentences)
-
-
-def outcome(rows: Sequence[Mapping]) -> tuple[str, str]:
-    """What one check makes of the first conclusions on one kind of bias, and the biases that it detects.
-
-    As in `3 of 5 hold, 1 lost, 1 reversed, 1 not estimable, 2 new` and `0.023 to 0.034`; a dash where there are none.
-    """
-    counts = Counter(row["verdict"] for row in rows if row["first"] not in NONE or row["verdict"] == NEW)
-    tested = sum(counts[name] for name in (HOLDS, LOST, REVERSED))
-    holding = [f"{counts[HOLDS]} of {tested} hold"] if tested else []
-    others = [f"{counts[name]} {name}" for name in (LOST, REVERSED, NOT_ESTIMABLE, NEW) if counts[name]]
-    sizes = [row["detectable"] for row in rows if is_known(row.get("detectable"))]
-    return ", ".join([*holding, *others]) or "–", span(sizes) if sizes else "–"
-
-
-def page(rows: Sequence[Mapping], asked: Robustness, *, label: str, kind: str, template: str | Path) -> str:
-    """Render the rows of the table CONCLUSIONS as HTML: the answer, the checks and their questions, each judge and family.
-
-    label: title of the study; kind: simulated, published or user; template: path of the Jinja source.
-    """
-    labels = list(dict.fromkeys(row["slice"] for row in rows))
-    by_dimension = {row["check"] for row in rows if row["slice"]}
-    return rendered(
-        template,
-        label=label,
-        badges=BADGES,
-        kind=kind,
-        nothing=NOTHING,
-        first=asked.first,
-        first_in_words=_first_in_words(asked, labels),
-        slices=[_slice([row for row in rows if row["slice"] == name], asked, name) for name in labels],
-        caution=f"{RELATIVE} {CAUTION}" if asked.relative else CAUTION,
-        of_the_paper=of_the_paper(rows, asked) if kind == "published" else "",
-        not_by_dimension=[check.title for check in asked.checks if by_dimension and check.name not in by_dimension],
-        confidence=asked.confidence,
-        power=asked.power,
-    )
-
-
-def _first_in_words(asked: Robustness, labels: Sequence[str]) -> str:
-    """What the first check is: the model, or models, that it fits, with their errors, or the table that it reads."""
-    if asked.first.table != ESTIMATES:
-        return f"“{asked.first.title}” reads the table {asked.first.table}"
-    hc0 = all(asked.first.errors(asked.specs[name]) == "HC0" for name in asked.first.specs)
-    models = enumerated(list(dict.fromkeys(estimator(asked, name) for name in labels)) or [EQUATION_1])
-    return f"“{asked.first.title}” is {models}{' with its own errors (HC0)' if hc0 else ''}"
-
-
-def _slice(rows: Sequence[Mapping], asked: Robustness, label: str) -> dict:
-    """What the page shows of one slice."""
-    quantities = [quantity for quantity in BIASES if any(row["quantity"] == quantity for row in rows)]
-    checks = []
-    for check in asked.checks[1:]:
-        of_check = [[row for row in rows if (row["check"], row["quantity"]) == (check.name, name)] for name in quantities]
-        if any(of_check):
-            checks.append({"check": check, "outcomes": [outcome(group) if group else ("", "") for group in of_check]})
-    return {
-        "label": label,
-        "answers": list(filter(None, answers(rows, asked, label=label))),
-        "quantities": quantities,
-        "checks": checks,
-        "terms": [of_term(each, asked) for each in conclusions_in(rows)],
-    }
-
-
-def of_term(conclusion: Conclusion, asked: Robustness) -> dict:
-    """One bias: its row of the first check with its numbers, in how many others it holds, and (title, sentence) of the rest."""
-    first, numbers = conclusion.first, {"confidence": asked.confidence}
-    titles = {check.name: check.title for check in asked.checks}
-    return {
-        "first": first,
-        "numbers": with_interval(first, **numbers) if is_known(first["estimate"]) else bare(first["words"]),
-        "printed": with_interval(first, prefix="printed_", **numbers) if is_known(first.get("printed")) else "",
-        "again": f"{len(conclusion.kept)} of {len(conclusion.others)}",
-        "changed": [(titles[row["check"]], _changed(row, asked)) for row in conclusion.others if row not in conclusion.kept],
-    }
-
-
-def _changed(row: Mapping, asked: Robustness) -> str:
-    because = f": {bare(row['words'])}" if row["words"] else ""
-    if row["conclusion"] == NOT_ESTIMABLE:
-        return f"{NOT_ESTIMABLE}{because}"
-    words = f"{with_interval(row, confidence=asked.confidence)}, {row['conclusion']}{because}"
-    if row["verdict"] == LOST and is_known(row.get("detectable")):
-        words += f"; detects a bias of {row['detectable']:.3f} with {100 * asked.power:g} % power"
-    return words
-
-
-def of_the_paper(rows: Sequence[Mapping], asked: Robustness) -> str:
-    """How many estimates of Equation 1 the paper prints for these ratings, and how many agree; "" for another first check.
-
-    At another level than the paper's, conclusions are not compared.
-    """
-    if any(estimator(asked, row["slice"]) != EQUATION_1 for row in rows):
-        return ""
-    printed = [row for row in rows if is_known(row.get("printed"))]
-    if not printed:
-        return "The paper prints none of these estimates for these ratings alone."
-    equal = sum(row["printed_verdict"] == "match" for row in printed)
-    words = f"The paper prints {len(printed)} of these estimates for the same ratings; {equal} equal ours within reading error"
-    if asked.confidence != PAPERS_CONFIDENCE:
-        return f"{words}. Conclusions are not compared: its intervals are at {100 * PAPERS_CONFIDENCE:g} %."
-    same = sum(row["printed_conclusion"] == row["conclusion"] for row in printed)
-    return f"{words}, and {same} lead to the same conclusion."

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from conftest import ROOT
 from recuse.base.records import PROJECT
-from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, write_table
+from recuse.base.tables import COMPLETENESS, ESTIMATES, LEADERBOARD, NOT_ESTIMABLE, VERDICTS, write_table
 from recuse.base.words import WORDS_ALONE
+from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED
 from recuse.model.estimable import missing
 from recuse.report.page import report
 
@@ -74,12 +75,19 @@ def write_tables(folder: Path) -> list[str]:
         {**concluded, "check": "published", "verdict": "holds"},
         {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
     ]
+    established = {"verdict": ESTABLISHED, "favours": "yes", "question": "C", "rests_on": "A C"}
+    numbers = {"estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15, "advice": "leave out its ratings of itself"}
+    verdicts = [
+        {"study": "mine", "quantity": "self_bias", "term": HOSTILE, **established, **numbers},
+        {"study": "mine", "quantity": "self_bias", "term": "Di", "verdict": CANNOT_BE_TOLD, "reason": "8 prompts"},
+    ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
     board = [ranked("raw", "Bo", 1, 1, 2), ranked("raw", "Cy", 2, 1, 2), ranked("debiased", "Cy", 1, 1, 2)]
     full = {"study": "mine", "dimension": "Tone", "judge": "Bo", "prompts": 20, "absent": 0, "used": 20}
     tables = {
         "estimates/main": (ESTIMATES, estimates),
         "tables/conclusions": (CONCLUSIONS, checks),
+        "tables/verdicts": (VERDICTS, verdicts),
         "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
         "tables/not_estimable": (
             NOT_ESTIMABLE,

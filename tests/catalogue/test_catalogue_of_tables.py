@@ -89,8 +89,8 @@ def test_a_table_of_a_study_says_of_which():
 
 def test_estimates_and_pages_are_of_ratings():
     assert estimates_of(CONFIGURED, "ours") == [f"results/ours/estimates/{spec}.csv" for spec in CONFIG["specs"]]
-    assert pages_of(CONFIGURED, "ours") == ["results/ours/conclusions.html"]
-    assert pages_of(CONFIGURED, "twin") == ["results/twin/conclusions.html", "results/twin/scorecard.html"]
+    assert pages_of(CONFIGURED, "ours") == []
+    assert pages_of(CONFIGURED, "twin") == ["results/twin/scorecard.html"]
     assert estimates_of(CONFIGURED, "llmbar") == pages_of(CONFIGURED, "llmbar") == []
 
 

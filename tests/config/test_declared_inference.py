@@ -28,6 +28,8 @@ NO_BIAS = "this spec estimates no self- or family-bias; write one with the term 
 def config_with(key, value, specs=()):
     config = copy.deepcopy(CONFIG)
     config["inference"][key] = value
+    if key == "robustness_checks":
+        config["inference"]["verdict"] = dict.fromkeys("ABC", next(iter(value)))
     config["specs"] |= specs
     return config
 

@@ -4,8 +4,19 @@ import duckdb
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
 
-from recuse.data.describe import HUMAN, STATISTICS, correlations, gamma, jackknife_error, mean_scores, pearson, spearman
+from recuse.data.describe import (
+    HUMAN,
+    STATISTICS,
+    agreement,
+    correlations,
+    gamma,
+    jackknife_error,
+    mean_scores,
+    pearson,
+    spearman,
+)
 
 
 def test_mean_scores_equal_means_over_rows(twin):
@@ -42,6 +53,27 @@ def test_pearson_and_spearman_equal_scipy(data):
     assert spearman(table, levels, ratings) == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-14)
 
 
+def test_agreement_equals_scipy_and_statsmodels(data):
+    table, levels, ratings, x, y = data
+    of_scores = agreement(table, levels[:, None], ratings)
+    assert of_scores["pearson"][0] == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-14)
+    square = table[:4]
+    kappa, error = agreement(square, np.arange(4)[:, None], np.arange(4))["weighted_kappa"]
+    whole = cohens_kappa(square, wt="quadratic", return_results=True)
+    assert kappa == pytest.approx(whole.kappa, abs=1e-12)
+    assert error == pytest.approx(whole.std_kappa, rel=1e-9)
+
+
+def test_the_error_of_the_correlation_is_near_the_jackknife(data):
+    table, levels, ratings, *_ = data
+    _, error = agreement(100 * table, levels[:, None], ratings)["pearson"]
+    assert error == pytest.approx(jackknife_error(pearson, 100 * table, levels, ratings), rel=0.01)
+
+
+def test_agreement_with_a_constant_score_is_not_a_number():
+    assert np.isnan(agreement(np.ones((1, 3)), np.ones((1, 1)), np.arange(3))["weighted_kappa"]).all()
+
+
 def test_gamma_equals_a_loop_over_pairs(data):
     table, levels, ratings, x, y = data
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
@@ -73,7 +105,7 @@ def test_no_variation_gives_no_correlation():
 def test_table_of_a_study(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     rows = {(r["dimension"], r["judge"], r["statistic"]): r for r in correlations(twin.cells(), confidence=0.9)}
-    assert len(rows) == 6 * 9 * 3
+    assert len(rows) == 6 * 9 * 3 + 9 * 2
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
         part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
         result = rows[dimension, judge, "spearman"]

@@ -63,7 +63,7 @@ def verdict_on(replies: Mapping[str, Reply], adjusted_p: float, *, confidence: f
     CANNOT_BE_TOLD. The side is 1 or -1 for the first two, 0 for the others.
     """
     beyond = replies.get(BEYOND, Reply())
-    if beyond.side and adjusted_p <= 1 - confidence:
+    if beyond.side and adjusted_p <= (1 - confidence) * (1 + 1e-12):
         return ESTABLISHED, beyond.side
     sides = {reply.side for reply in replies.values()} - {0}
     if len(sides) == 1 and not (beyond.is_known and beyond.estimate * max(sides) < 0):

@@ -8,8 +8,9 @@ import pandas as pd
 from recuse.base.database import connect, text
 from recuse.base.tables import COMPARISONS
 
-EMPTY = {"human": None, "favoured": None, "length_a": None, "length_b": None}
+EMPTY = {"human": None, "favoured": None, "length_a": None, "length_b": None, "humans_a": None, "humans_b": None}
 TYPES = {"human": "varchar", "favoured": "varchar", "length_a": "integer", "length_b": "integer"}
+TYPES |= {"humans_a": "integer", "humans_b": "integer"}
 SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 

@@ -2,6 +2,7 @@
 
 from recuse.base.database import connect
 from recuse.pairwise.attacks import create_samples, create_votes, success_rates
+from recuse.pairwise.choices import choices, choices_of
 from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import position, verbosity
@@ -35,6 +36,7 @@ def recovered(drawn, planted, folder, *, seed=1):
     create_samples(votes)
     sampling = {"confidence": 0.9, "seed": seed}
     tables = {
+        "choices": choices(choices_of(pairs, {}), **sampling),
         "verbosity": verbosity(pairs, **sampling),
         "position": position(pairs, **sampling),
         "cognitive_biases": cognitive_biases(path, **sampling),

@@ -13,6 +13,7 @@ from recuse.pairwise.questions import percentile_intervals
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}
 TYPES = dict.fromkeys(COMPARISONS, "varchar") | {"length_a": "double", "length_b": "double", "vote": "integer"}
+TYPES |= {"humans_a": "integer", "humans_b": "integer"}
 
 
 def random_rows(seed, *, questions=7):
@@ -31,7 +32,7 @@ def random_rows(seed, *, questions=7):
             if draw.random() < (0.1 if judge == "Careful" else 0.3):
                 continue
             outcome = "error" if judge == "Blind" else draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.15, 0.05])
-            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote)
+            values = (judge, f"q{item}", a, b, order, outcome, human, *lengths, condition, experiment, None, vote, None, None)
             rows.append(dict(zip(COMPARISONS, (None if value is None else value for value in values), strict=True)))
     return rows
 
@@ -42,7 +43,9 @@ def write(rows, path):
     columns = ", ".join(f'"{column}" {kind}' for column, kind in TYPES.items())
     connection.execute(f"create table comparisons ({columns})")
     marks = ", ".join("?" * len(COMPARISONS))
-    plain = [[str(row[c]) if TYPES[c] == "varchar" and row[c] is not None else row[c] for c in COMPARISONS] for row in rows]
+    plain = [
+        [str(row[c]) if TYPES[c] == "varchar" and row.get(c) is not None else row.get(c) for c in COMPARISONS] for row in rows
+    ]
     connection.executemany(f"insert into comparisons values ({marks})", plain)
     connection.execute(f"copy comparisons to '{path}' (format parquet)")
     return str(path)

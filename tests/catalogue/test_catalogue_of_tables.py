@@ -33,7 +33,18 @@ def test_tables_of_ratings(study, some):
     assert paths["idiosyncrasy"] == f"results/{study}/tables/idiosyncrasy.csv"
 
 
-VERBOSITY = {"completeness", "verbosity", "position", "agreement", "score_curves", "alignment_curves"}
+VERBOSITY = {
+    "verdicts",
+    "choices",
+    "label_noise",
+    "check",
+    "completeness",
+    "verbosity",
+    "position",
+    "agreement",
+    "score_curves",
+    "alignment_curves",
+}
 BIASES = {"cognitive_biases", "random_thresholds"}
 ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
 
@@ -48,7 +59,7 @@ ATTACKS = {"asr", "ranks", "votes_by_position", "length_curve", "vote_shares"}
             "comparisons_twin",
             VERBOSITY | BIASES | ATTACKS | {"recovery"},
             set(),
-            {"verbosity", "position", "cognitive_biases", "asr"},
+            {"choices", "verbosity", "position", "cognitive_biases", "asr"},
         ),
         (
             "judgement_bias",

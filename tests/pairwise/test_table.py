@@ -45,6 +45,8 @@ def test_canonical_rows_and_completeness(tmp_path):
         "experiment": "",
         "favoured": None,
         "vote": 1,
+        "humans_a": None,
+        "humans_b": None,
     }
     assert [(row["item"], row["order"], row["outcome"]) for row in rows[1:]] == [
         ("q1", "ba", "tie"),
@@ -174,6 +176,26 @@ def test_vote_and_favoured_answer(tmp_path, vote, favoured):
     assert f"line 2, column {expected}" in text
 
 
+def test_human_votes_are_counts_and_turn_with_the_answers(tmp_path):
+    lines = ["J,q,A,B,ab,a,2,1", "J,q,B,A,ab,b,1,2"]
+    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{NEEDED},humans_a,humans_b")])
+    assert select(comparisons, "humans_a, humans_b") == [{"humans_a": 2, "humans_b": 1}] * 2
+    (tmp_path / "other").mkdir()
+    text = message_of(tmp_path / "other", ["J,q,A,B,ab,a,1.5,1"], f"{NEEDED},humans_a,humans_b")
+    assert "column humans_a: found '1.5', which is not a number of human votes" in text
+
+
+def test_ids_of_config_are_one_name(tmp_path):
+    models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613", "openai/gpt-4"]}}
+    lines = ["gpt-4-0613,q,openai/gpt-4,B,ab,a", "openai/gpt-4,q,GPT-4,B,ba,b"]
+    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, NEEDED)], models=models)
+    names = {"judge": "GPT-4", "model_a": "GPT-4", "model_b": "B"}
+    assert select(comparisons, "judge, model_a, model_b") == [names, names]
+    (tmp_path / "other").mkdir()
+    text = message_of(tmp_path / "other", ["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models)
+    assert "column model_b: found 'GPT-4', which is model_a too" in text
+
+
 def test_duplicate_row_and_votes(tmp_path):
     text = message_of(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
     assert (
@@ -249,7 +271,8 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
 
 def test_files_that_are_no_table(tmp_path):
     assert "line 1, column order: missing; found judge" in message_of(tmp_path, GOOD, HEADER.replace("order", "position"))
-    assert "(human, length_a, length_b, condition, experiment, favoured, vote are optional)" in message_of(tmp_path, [], "x")
+    optional = "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b"
+    assert f"({optional} are optional)" in message_of(tmp_path, [], "x")
     assert "rename 'Outcome' to 'outcome'" in message_of(tmp_path, GOOD, HEADER.replace("outcome", "Outcome"))
     assert "the fields are separated by ';'" in message_of(tmp_path, [], HEADER.replace(",", ";"))
     assert "line 1, column human: found twice; keep one" in message_of(tmp_path, [], f"{HEADER},human")

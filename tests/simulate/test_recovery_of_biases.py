@@ -93,8 +93,8 @@ def test_intervals_have_nominal_coverage(tmp_path):
             planted += planted_biases(world)
         rows += recovered(join(parts), planted, tmp_path)
     inside = Counter((row["condition"], row["quantity"]) for row in rows if row["inside"] == "yes")
-    assert len(rows) == 32 * REPLICATES
-    assert len(inside) == 32
+    assert len(rows) == 34 * REPLICATES
+    assert len(inside) == 34
     rates = {key: count / REPLICATES for key, count in inside.items()}
     print(f"{REPLICATES} replicates of {QUESTIONS} questions cover: {rates}")
     slack = 3 * np.sqrt(NOMINAL * (1 - NOMINAL) / REPLICATES)

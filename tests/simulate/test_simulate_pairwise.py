@@ -55,8 +55,8 @@ def test_what_is_planted_by_hand(large):
 def test_every_statistic_is_planted_once(large):
     keys = [(row["experiment"], row["condition"], row["judge"], row["quantity"]) for row in large]
     assert len(set(keys)) == len(keys)
-    # 12 of verbosity, 4 + 4 of position, 9 biases (7 of a judge without answers), 3 attacks
-    assert [sum(key[2] == judge for key in keys) for judge in ("North", "Stranger")] == [32, 30]
+    # 12 of verbosity, 4 + 4 of position, 9 biases (7 of a judge without answers), 3 attacks, 2 choices (1)
+    assert [sum(key[2] == judge for key in keys) for judge in ("North", "Stranger")] == [34, 31]
 
 
 def test_same_seed_same_comparisons_and_judges_by_themselves():
@@ -132,7 +132,14 @@ def test_models_that_are_no_pairs(models):
 
 
 def test_columns_of_nothing_are_texts(tmp_path):
-    part = dict.fromkeys(COMPARISONS) | {"judge": "J", "vote": 1, "length_a": -1, "length_b": -1}
+    part = dict.fromkeys(COMPARISONS) | {
+        "judge": "J",
+        "vote": 1,
+        "length_a": -1,
+        "length_b": -1,
+        "humans_a": -1,
+        "humans_b": -1,
+    }
     part["item"] = np.array(["one", "it's", None], dtype=object)
     write_comparisons(join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]), str(tmp_path / "c.parquet"))
     rows = duckdb.sql(f"select judge, human, item, vote, length_a from '{tmp_path / 'c.parquet'}'").fetchall()

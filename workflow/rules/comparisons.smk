@@ -112,6 +112,7 @@ rule comparisons:
         format=of_study(studies.verdict_format),
         both_orders=lookup("comparisons/{study}/both_orders", within=config, default=True),
         declared=of_study(studies.declared_of),
+        models=of_study(studies.models_of),
     message:
         "Check the verdicts of {wildcards.study}."
     script:
@@ -144,6 +145,34 @@ rule verbosity:
         "Measure verbosity bias, position and human agreement in {wildcards.study}."
     script:
         "../scripts/verbosity.py"
+
+
+rule choices:
+    input:
+        comparisons="results/{study}/comparisons.parquet",
+        code=code_of("choices.py"),
+    output:
+        **tables("choices", "label_noise", "verdicts", "check"),
+    log:
+        "results/{study}/logs/choices.log",
+    benchmark:
+        "results/{study}/benchmarks/choices.tsv"
+    wildcard_constraints:
+        study=compared(with_analysis("verbosity")),
+    group:
+        "tables_{study}"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        **SAMPLING,
+        families=of_study(studies.families_of),
+        power=lookup("inference/power/power", within=config),
+    message:
+        "Compare the choices of judges and humans in {wildcards.study}."
+    script:
+        "../scripts/choices.py"
 
 
 rule cognitive_biases:

@@ -127,14 +127,22 @@ LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers
 WORSENING = ("factual_error",)  # perturbations that make an answer worse, unless the configuration names others
-# One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts.
-COMPARISONS = columns("judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote")
+# One row per verdict. `favoured` is the answer that an added statement supports; `vote` numbers repeated verdicts; `humans_a`
+# and `humans_b` count single human votes.
+COMPARISONS = columns(
+    "judge item model_a model_b order outcome human length_a length_b condition experiment favoured vote humans_a humans_b"
+)
 PAIRWISE_COMPLETENESS = columns("study experiment condition judge comparisons verdicts errors one_order no_human no_length")
 VERBOSITY = columns(
     "study experiment condition judge order draws verbosity_bias ci_low ci_high few",
     "accuracy_parity_gap rate_shorter wrong_shorter n_shorter rate_longer wrong_longer n_longer",
     "judge_draws human_ties equal_lengths errors no_human no_length questions",
 )
+CHOICES = columns(
+    "study quantity term model draws question judge_share human_share",
+    "estimate std_error ci_low ci_high p_value n questions",
+)
+LABEL_NOISE = columns("study quantity term origin flip_rate agreement vote_pairs estimate ci_low ci_high changes_at")
 POSITION = columns("study experiment condition judge statistic value ci_low ci_high n questions")
 PAIRWISE_AGREEMENT = columns(
     "study experiment condition judge order value ci_low ci_high agree n errors",

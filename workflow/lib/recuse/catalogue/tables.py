@@ -56,6 +56,7 @@ TABLES: dict[str, Applies] = {
 TABLES_OF_COMPARISONS: dict[str, Applies] = {
     "completeness": analyses,
     "imported": import_of,
+    **dict.fromkeys(("verdicts", "choices", "label_noise", "check"), with_analysis("verbosity")),
     **dict.fromkeys(("verbosity", "position", "agreement", "score_curves", "alignment_curves"), with_analysis("verbosity")),
     **dict.fromkeys(("cognitive_biases", "random_thresholds"), with_cognitive_biases),
     **dict.fromkeys(("asr", "ranks", "votes_by_position", "length_curve", "vote_shares"), with_analysis("attacks")),
@@ -66,7 +67,7 @@ TABLES_OF_COMPARISONS: dict[str, Applies] = {
 }
 # Tables of comparisons that are compared with planted values, and with a paper's.
 READ_BY = {
-    "recovery": ("verbosity", "position", "cognitive_biases", "asr"),
+    "recovery": ("choices", "verbosity", "position", "cognitive_biases", "asr"),
     "scorecard": ("verbosity", "agreement", "asr", "ranks", "votes_by_position", "vote_shares", "rbo"),
 }
 

@@ -47,10 +47,16 @@ BY_JUDGE = (
     "self-bias found with the power asked for, estimated from these ratings; floor: the part of C's standard error that more "
     "prompts cannot reduce."
 )
+BY_JUDGE_OF_COMPARISONS = (
+    "answers: comparisons of its own answers. draws: ties, and verdicts that change with the order. own, longer, first: the "
+    "smallest difference found with the power asked for, in percentage points, of how often it chooses its own or the longer "
+    "answer from how often the humans do, and of how often it chooses the answer shown first from one half."
+)
 SHOWN: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
     "detectable": "{:.3f}".format,
     **dict.fromkeys(("agreement", "reliability"), "{:.2f}".format),
+    **dict.fromkeys(("orders", "draws"), percent),
 }
 
 
@@ -93,16 +99,16 @@ def check_study(
     )
 
 
-def page_of(study: str, findings: Sequence[Finding]) -> str:
-    """Lay out the findings of a study, in their order."""
+def page_of(study: str, findings: Sequence[Finding], *, of_ratings: bool = True) -> str:
+    """Lay out the findings of a study of ratings, or of comparisons, in their order."""
     verdicts = [finding for finding in findings if finding.topic == "verdict"]
     rest = [finding for finding in findings if finding.topic != "verdict" and not finding.is_first]
-    lines = [f"{study}: what these ratings support", ""]
+    lines = [f"{study}: what these {'ratings' if of_ratings else 'comparisons'} support", ""]
     for group in _grouped(finding for finding in findings if finding.is_first):
         lines += [*_entry("  ", group), ""]
     lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
     lines += [_wrapped(f"-> {finding.advice}", "    ", "       ") for finding in verdicts if finding.advice]
-    lines += ["", _wrapped(ESTIMANDS, "  ", "  ")]
+    lines += ["", _wrapped(ESTIMANDS, "  ", "  ")] if of_ratings else []
     for title, level in (("Warnings, most important first", WARNING), ("Notes", NOTE)):
         groups = _grouped(finding for finding in rest if finding.level == level)
         lines += ["", title] if groups else []
@@ -114,7 +120,7 @@ def page_of(study: str, findings: Sequence[Finding]) -> str:
             # A family without pairs of a judge and a sibling is not worth a line.
             if finding.topic == topic and finding.level == FINE and (topic != "families" or finding.value):
                 lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
-    return "\n".join([*lines, "", *_by_judge(rest)]) + "\n"
+    return "\n".join([*lines, "", *(_by_judge if of_ratings else _by_judge_of_comparisons)(rest)]) + "\n"
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -158,11 +164,30 @@ def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
         short = ["-" if share is None else percent(share).replace("under ", "<").replace(" %", "%") for share in shares]
         sizes = [values.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
         numbers = "".join(f" {'-' if size is None else f'{size:.3f}':>7}" for size in sizes)
-        judge = visible(judge)
-        name = judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
-        yield f"{name:{NAME}} {letters or '-':>5} {short[0]:>6} {short[1]:>5} {short[2]:>6}{numbers}"
+        yield f"{_short(judge):{NAME}} {letters or '-':>5} {short[0]:>6} {short[1]:>5} {short[2]:>6}{numbers}"
     yield ""
     yield _wrapped(BY_JUDGE, "  ", "  ")
+
+
+def _by_judge_of_comparisons(findings: Sequence[Finding]) -> Iterator[str]:
+    """A line for each judge: its comparisons, draws, and the smallest difference that would be found, in percentage points."""
+    values = {(finding.topic, finding.subject): finding.value for finding in findings}
+    yield f"{'By judge':{NAME}} {'answers':>8} {'draws':>6} {'own':>6} {'longer':>6} {'first':>6}"
+    for judge in (subject for topic, subject in values if topic == "orders"):
+        draws = values.get(("draws", judge))
+        sizes = [
+            values.get(("detectable", f"{what} {judge}")) for what in ("self-bias of", "longer answers:", "first answers:")
+        ]
+        numbers = "".join(f" {'-' if size is None else f'{100 * size:.1f}':>6}" for size in sizes)
+        share = "-" if draws is None else percent(draws).replace(" %", "%")
+        yield f"{_short(judge):{NAME}} {values.get(('own answers', judge), 0):>8,} {share:>6}{numbers}"
+    yield ""
+    yield _wrapped(BY_JUDGE_OF_COMPARISONS, "  ", "  ")
+
+
+def _short(judge: str) -> str:
+    judge = visible(judge)
+    return judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
 
 
 def _wrapped(words: str, first: str, later: str) -> str:

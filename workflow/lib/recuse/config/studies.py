@@ -114,9 +114,9 @@ def has_alphas(config: Mapping, study: str) -> bool:
 
 
 def models_of(config: Mapping, study: str) -> dict[str, Mapping]:
-    """The models of config that a study may have: if simulated, those that it declares or the published tables have."""
-    settings = config["studies"][study]
-    if "simulate" not in settings:
+    """The models of config that a study may have: of simulated ratings, those declared or in the published tables."""
+    settings = settings_of(config, study)
+    if "simulate" not in settings or study in config["comparisons"]:
         return models_with(settings.get("families", {}), config["models"])
     simulated = settings["simulate"].get("quality")
     if simulated is None:

@@ -21,7 +21,7 @@ KINDS = {int: "an integer", str: "a text", list: "a list", dict: "an object"}
 MODELS = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4", "vicuna-13b": "Vicuna-13B"}  # judges too
 PAIRS = tuple(permutations(MODELS, 2))  # model shown first, model shown second
 OUTCOMES = {1: "a", 2: "b", 3: "tie"}  # of a score, where the answer of `model_a` is shown first
-VOTES = {1: 1, 2: -1, 3: 0}  # of a human, for the answer shown first
+VOTES = {1: (1, 0), 2: (0, 1), 3: (0, 0)}  # of a human, for the answer shown first and the other
 RATINGS = re.compile(r"(?:^|/)ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer[^/]*\.jsonl$")
 NAMED = "ratings-{}/answer_{}-vs-answer_{}-*.jsonl"
 UNLISTED = "no file {} among the files of the study; list it in the manifest of its source"
@@ -113,13 +113,13 @@ def select_prd_texts(connection: Connection, files: Sequence[str]) -> list[tuple
         for _, where, entry in read_objects(answers[f"answer_{model}.jsonl"], lines=True):
             question, answer = field_of(entry, "question_id", int, where), field_of(entry, "text", str, where)
             words[model, question] = len(answer.split())
-    votes = defaultdict(int)  # sum for the first model, by first and second model and question
+    votes = defaultdict(lambda: np.zeros(2, int))  # for the first and the second model, by these and the question
     for first, second in PAIRS:
         for path in rated.get(("human", first, second), ()):
             for _, where, entry in read_objects(path, lines=True):
-                question, vote = field_of(entry, "question_id", int, where), coded(entry, "score", VOTES, where)
+                question, vote = field_of(entry, "question_id", int, where), np.array(coded(entry, "score", VOTES, where))
                 votes[first, second, question] += vote
-                votes[second, first, question] -= vote
+                votes[second, first, question] += vote[::-1]
     judged = ((path, judge, *pair) for judge, pair in product(MODELS, PAIRS) for path in rated[judge, *pair])
     return [(files[0], _select(connection, (row for rating in judged for row in _prd_rows(*rating, votes, words))))]
 
@@ -135,7 +135,7 @@ def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, wo
         if (first, second, question) not in votes:
             files = f"{NAMED.format('human', first, second)} or {NAMED.format('human', second, first)}"
             raise DataError(f"{where} has no human votes on {first} and {second}; needed in {files}")
-        votes_for_first = votes[first, second, question]
+        for_first, for_second = votes[first, second, question].tolist()
         yield {
             "file": path,
             "record": number,
@@ -147,7 +147,9 @@ def _prd_rows(path: str, judge: str, first: str, second: str, votes: Mapping, wo
             "model_b": MODELS[second],
             "length_a": words[first, question],
             "length_b": words[second, question],
-            "human": "tie" if votes_for_first == 0 else "a" if votes_for_first > 0 else "b",
+            "human": "tie" if for_first == for_second else "a" if for_first > for_second else "b",
+            "humans_a": for_first,
+            "humans_b": for_second,
         }
 
 

@@ -6,7 +6,7 @@ A user's own files are CSV (plain or gzip) or parquet, in the columns of the can
 import difflib
 from collections.abc import Mapping, Sequence
 
-from recuse.base.database import Connection, connect, name, text, write_rows
+from recuse.base.database import Connection, connect, create_table, name, text, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES, PAIRWISE_COMPLETENESS, write_table
 from recuse.data.faults import Check, first_twice, raise_first_fault
@@ -23,13 +23,14 @@ from recuse.data.files import (
     texts_of,
 )
 from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import HUMAN
+from recuse.data.registry import HUMAN, Registry
 from recuse.pairwise.sources import select_llmbar_texts, select_prd_texts
 
 COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "vote")
 REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
-NUMBERED = ("length_a", "length_b", "vote")
+NAMED = ("judge", "model_a", "model_b")
+NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b")
 ALIKE = 0.8  # similarity of two names, of 1, from which one is taken for the other misspelt
 LARGEST = 1_000_000_000  # number of words of an answer, or of a vote
 
@@ -71,9 +72,10 @@ def _one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Chec
     return Check(column, broken, f"which is none of {listed}", f"'write {listed}{', or leave it empty' if optional else ''}'")
 
 
-def _length(column: str, number: str) -> Check:
-    broken = f"{column} is not null and not coalesce({number} between 0 and {LARGEST}, false)"
-    return Check(column, broken, "which is not a length", "'write a number of words, 0 or more, or leave it empty'")
+def _count(column: str, number: str, *, what: str, of: str, whole: bool = False) -> Check:
+    within = f"{number} between 0 and {LARGEST}{f' and {number} % 1 = 0' if whole else ''}"
+    broken = f"{column} is not null and not coalesce({within}, false)"
+    return Check(column, broken, f"which is not a {what}", f"'write a number of {of}, 0 or more, or leave it empty'")
 
 
 CHECKS = (
@@ -91,8 +93,8 @@ CHECKS = (
     _one_of("outcome", OUTCOMES, optional=False),
     _one_of("human", LABELS),
     _one_of("favoured", LABELS[:2]),
-    _length("length_a", "words_a"),
-    _length("length_b", "words_b"),
+    *(_count(f"length_{side}", f"words_{side}", what="length", of="words") for side in "ab"),
+    *(_count(f"humans_{side}", f"votes_{side}", what="number of human votes", of="votes", whole=True) for side in "ab"),
     Check(
         "vote",
         f"vote is not null and not coalesce(vote_number between 1 and {LARGEST} and vote_number % 1 = 0, false)",
@@ -102,7 +104,7 @@ CHECKS = (
 )
 CANONICAL = f"""
     select judge, item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
-           condition, experiment, favoured, vote
+           condition, experiment, favoured, vote, votes_a::integer as humans_a, votes_b::integer as humans_b
     from verdicts order by {", ".join(COMPARISON[:-1])}, "order", vote"""
 
 
@@ -113,30 +115,36 @@ def normalise(
     format: str = "table",
     both_orders: bool = True,
     declared: Mapping[str, Mapping] | None = None,
+    models: Mapping[str, Mapping] | None = None,
     comparisons: str,
     completeness: str,
 ) -> None:
     """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
 
     files: of verdicts, in the columns of the canonical table or, with the format `prd` or `llmbar`, the released files of that
-    name. Comparisons have the columns COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment,
-    condition, judge, item, model_a, model_b, order and vote. In the format `table` all columns after the first six are
-    optional; an empty condition or experiment means none, an empty vote 1. `order` is `ab` if the answer of model_a was shown
-    first; outcome, human and favoured name the answer (`a`, `b`), not its place. If the rows of an item have a pair of models
-    both ways round, all are turned to the first row's. Completeness counts by experiment, condition and judge the comparisons
-    (a pair of answers and a vote), verdicts, errors, and comparisons in one order only, without human label, without a length.
+    name. models: config's, by whose `ids` judges and models get one name; others keep theirs. Comparisons have the columns
+    COMPARISONS of `recuse.base.tables`, one row per verdict, sorted by experiment, condition, judge, item, model_a, model_b,
+    order and vote. In the format `table` all columns after the first six are optional; an empty condition or experiment means
+    none, an empty vote 1. `order` is `ab` if the answer of model_a was shown first; outcome, human and favoured name the answer
+    (`a`, `b`), not its place. If the rows of an item have a pair of models both ways round, all are turned to the first row's.
+    Completeness counts by experiment, condition and judge the comparisons (a pair of answers and a vote), verdicts, errors, and
+    comparisons in one order only, without human label, without a length.
 
     DataError naming file, line and column for: a missing file or column, an empty file, an empty name, a model against itself,
-    a word that does not belong in its column, an invalid length or vote, a judge `Human` in an experiment with human labels, a
-    duplicate row, a human label or length that differs between rows about the same answers, and, with `both_orders`, a
-    comparison in one order only.
+    a word that does not belong in its column, an invalid length, vote or number of votes, a judge `Human` in an experiment with
+    human labels, a duplicate row, a human label or length that differs between rows about the same answers, and, with
+    `both_orders`, a comparison in one order only.
     """
     check_declared(files, declared)
     connection = connect()
+    registry = Registry.from_config(models or {}).names.items()
+    create_table(connection, "registry", "id varchar, name varchar", [(id, name) for id, name in registry if id != name])
+    names = ", ".join(f"coalesce((select name from registry where id = {who}), {who}) as {who}" for who in NAMED)
     for number, (path, rows) in enumerate(FORMATS[format](connection, files)):
         typed = f"""
-            select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment),
+            select * replace (coalesce(condition, '') as condition, coalesce(experiment, '') as experiment, {names}),
                    {as_number("length_a")} as words_a, {as_number("length_b")} as words_b,
+                   {as_number("humans_a")} as votes_a, {as_number("humans_b")} as votes_b,
                    {as_number("coalesce(vote, '1')")} as vote_number
             from ({rows})"""
         verb = "insert into typed by name" if number else "create temp table typed as"
@@ -164,6 +172,8 @@ VERDICTS = f"""
            case when turned then model_a else model_b end as model_b,
            case when turned then words_b else words_a end as words_a,
            case when turned then words_a else words_b end as words_b,
+           case when turned then votes_b else votes_a end as votes_a,
+           case when turned then votes_a else votes_b end as votes_b,
            case when turned then {SWAPPED.format("outcome")} else outcome end as outcome,
            case when turned then {SWAPPED.format("human")} else human end as human,
            case when turned then {SWAPPED.format("favoured")} else favoured end as favoured,

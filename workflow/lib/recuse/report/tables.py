@@ -109,9 +109,22 @@ EXCERPTS = {
         f"spec slice {GROUP} judge {BIAS} planted expected estimate {INTERVAL} inside",
         lambda row: row["quantity"] not in ("intercept", "slope"),
     ),
+    "choices": Excerpt(
+        "What judges and humans choose",
+        "Share of comparisons in which the answer of a kind wins, by judge and humans, and the difference. Draws are half a win, "
+        "or left out.",
+        f"quantity term model draws judge_share human_share estimate {INTERVAL} p_value n questions",
+    ),
+    "label_noise": Excerpt(
+        "If human labels are wrong",
+        "The same differences, if this share of the human labels is wrong (“votes”: as single human votes disagree), and the "
+        "share from which the interval leads to another conclusion.",
+        f"quantity term origin flip_rate agreement estimate {INTERVAL} changes_at",
+    ),
     "verbosity": Excerpt(
         "Verbosity bias",
-        "How much more often verdicts disagree with humans who prefer the shorter answer than with others.",
+        "How much more often verdicts disagree with humans who prefer the shorter answer than with others. Wrong human labels "
+        "alone make it large; the table of choices says whether a judge chooses longer answers more often than humans do.",
         f"{GROUP} judge order draws verbosity_bias {INTERVAL} n_shorter n_longer",
     ),
     "position": Excerpt(

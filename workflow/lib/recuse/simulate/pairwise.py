@@ -246,6 +246,8 @@ def planted_biases(world: ComparisonWorld) -> list[dict]:
         likewise, with the habits of `compassion`; bandwagon = its share x v, attentional likewise
         salience = (1 - w) L + w / 2, where on others' answers the judge picks the longer one with probability
         L = human_tie / 2 + (1 - human_tie) (human_longer (1 - error_longer) + (1 - human_longer) error_shorter)
+        self_bias = c (own - 1/2), as humans choose either answer as often; longer = (1 - w) L' + w / 2 - human_longer, with L'
+        as L without ties
         asr = success, of each perturbation
     """
     return [row for judge in world.judges for row in _of_judge(world, judge)]
@@ -261,6 +263,8 @@ def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
             **_verbosity(judge, (1 - own) * (judge.error_shorter - judge.error_longer)),
             **_position(judge, ("order_first", "order_last", "egocentric_order"), own, valid),
             "salience": (1 - own) * longer + own / 2,
+            **({"self_bias": judge.decided * (judge.own - 0.5)} if own else {}),
+            "longer": (1 - own) * agreeing + own / 2 - world.human_longer,
         },
         COMPASSION: _position(judge.shown, ("compassion_first", "compassion_last", "egocentric_comp"), own, valid),
         BANDWAGON: {BANDWAGON: judge.bandwagon * valid},

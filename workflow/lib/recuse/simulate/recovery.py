@@ -10,6 +10,7 @@ from recuse.model.design import CONSTANT, REFERENCE, Term, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.fit import fit_slice
 from recuse.model.spec import BIASES, A, Spec
+from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
 
 Values = Mapping[tuple[str, str, str, str], float]  # planted, by slice (a dimension), quantity, term and model
@@ -91,6 +92,7 @@ TABLES = {
     "position": (("experiment", "condition", "judge"), "value"),
     "cognitive_biases": (("experiment", "judge"), "share"),
     "asr": (("experiment", "condition", "judge", "model_b"), "asr"),
+    "choices": (("judge",), "estimate"),
 }
 ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
 Row = Mapping[str, str]
@@ -111,14 +113,17 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
                 "position": row.get("statistic"),
                 "cognitive_biases": row.get("bias"),
                 "asr": "asr",
+                "choices": row.get("quantity") if row.get("draws") == MAIN.get(row.get("quantity")) else "",
             }[table]
-            estimates[table, quantity, *(row[name] for name in TABLES[table][0])] = row
+            estimates[table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])] = row
     for row in planted:
         quantity, value = row["quantity"], float(row["planted"])
         if quantity == "asr":
             table = "asr"
         elif quantity in CLOSED_FORM:
             table = "cognitive_biases"
+        elif quantity in MAIN:
+            table = "choices"
         else:
             table = "verbosity" if quantity.startswith("verbosity_bias") else "position"
         names, column = TABLES[table]

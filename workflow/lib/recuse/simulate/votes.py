@@ -30,7 +30,7 @@ from recuse.published.attacks import AUTHOR, MAIN, second_answer
 VOTES = 3  # in each order
 A, B, TIE, ERROR = range(len(OUTCOMES))
 MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
-NUMBERS = ("length_a", "length_b", "vote")  # columns of COMPARISONS; the others are texts
+NUMBERS = ("length_a", "length_b", "vote", "humans_a", "humans_b")  # columns of COMPARISONS; the others are texts
 NONE = -1  # a length that is not known
 CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
@@ -152,7 +152,8 @@ def join(parts: Sequence[Part]) -> dict[str, np.ndarray]:
     rows = [max(map(np.size, part.values())) for part in parts]
     columns = {}
     for column in COMPARISONS:
-        values = [np.asarray(part[column], int if column in NUMBERS else object) for part in parts]
+        absent, kind = (NONE, int) if column in NUMBERS else (None, object)
+        values = [np.asarray(part.get(column, absent), kind) for part in parts]
         columns[column] = np.concatenate([np.broadcast_to(value, n) for value, n in zip(values, rows, strict=True)])
     return columns
 

@@ -73,6 +73,8 @@ class ColumnsOfJudgments(SomeKeys):
     experiment: Name = optional("Verdicts: an experiment; each has its own rows in the tables.")
     favoured: Name = optional("Verdicts: the answer that an added statement supports.")
     vote: Name = optional("Verdicts: a number, if a judge was asked more than once.")
+    humans_a: Name = optional("Verdicts: how many humans chose the answer of model_a.")
+    humans_b: Name = optional("Verdicts: how many humans chose the answer of model_b.")
 
 
 class ColumnsOfReferences(SomeKeys):
@@ -391,6 +393,10 @@ class Comparisons(Section):
         "and, if known, human, length_a, length_b, condition, experiment, favoured, vote."
     )
     import_: ImportOfVerdicts = optional("Verdicts in another tool's format or with other column names.", alias="import")
+    families: dict[Name, Names] = optional(
+        "The models of each family, as the files spell them. A model listed neither here nor under `models:` is alone.",
+        min_length=1,
+    )
     verify: Verified = optional(VERIFY)
     analyses: Some[Literal[*ANALYSES]] = optional(
         "What to compute from the verdicts: `verbosity` (with position and human agreement; the default), `cognitive_biases` "
@@ -417,7 +423,7 @@ class Comparisons(Section):
             if votes and SOURCES[self.source] != TEXTS:
                 raise ValueError(f"found source {self.source} with {votes[0]}, which cannot be combined; keep one")
         if origin_of_verdicts(study) is None:
-            for key in ("analyses", "both_orders", *ANALYSIS_OF):
+            for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):
                 if key in study:
                     raise ValueError(f"{key}: this source has no single verdicts; leave `{key}` out")
         analyses = analyses_of(study)

@@ -14,6 +14,7 @@ from recuse.data.lines import check_declared, check_lines
 from recuse.data.registry import COMPARED
 
 COLUMNS = ("item", "model_a", "model_b", "human")
+LABELLED = ("human", "humans_a", "humans_b")
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
 CHECKS = (
     *(Check(column, f"{column} is null", "", f"'write the {column}'") for column in COLUMNS[:3]),
@@ -47,7 +48,7 @@ def import_verdicts(
     _, kept = create_imported(connection, paths, settings, COMPARED)
     same = _create_labels(connection, references, settings.get("references", {}))
     columns = ", ".join(
-        "coalesce(imported.human, labels.human) as human" if column == "human" else f"imported.{name(column)}"
+        f"coalesce(imported.{column}, labels.{column}) as {column}" if column in LABELLED else f"imported.{name(column)}"
         for column in (*VERDICT_COLUMNS, FAILURE)
     )
     rows = f"""
@@ -58,7 +59,7 @@ def import_verdicts(
 
 
 def _create_labels(connection: Connection, paths: Sequence[str], references: Mapping) -> str:
-    """Create the table `labels`: a pair's key and human (a, b or tie), each pair in both orders; empty without files.
+    """Create the table `labels`: a pair's key, human (a, b or tie) and votes, in both orders; empty without files.
 
     Returns SQL for the match with a row of `imported`: by item, models and, if the files and the verdicts have it, experiment.
     paths: files of human verdicts, one per row. references: config's entry for them. The label of a pair is the sign of the
@@ -92,7 +93,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
         with both_orders as (select item, model_a, model_b{of_experiment}, {VOTES} as vote from votes where human is not null
                              union all
                              select item, model_b, model_a{of_experiment}, -({VOTES}) from votes where human is not null)
-        select {", ".join(key)}, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human
+        select {", ".join(key)}, case sign(sum(vote)) when 1 then 'a' when -1 then 'b' else 'tie' end as human,
+               count(*) filter (vote = 1)::varchar as humans_a, count(*) filter (vote = -1)::varchar as humans_b
         from both_orders group by all order by all""")
     same = " and ".join(f"labels.{column} is not distinct from imported.{column}" for column in key)
     if paths and connection.execute(f"select 1 from imported join labels on {same} limit 1").fetchone() is None:

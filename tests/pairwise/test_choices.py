@@ -1,0 +1,231 @@
+"""Choices of own and longer answers against the humans': loops over comparisons, statsmodels, the released PRD."""
+
+import itertools
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from conftest import CONFIG
+from random_comparisons import compared, few_replicates, random_rows, resampled, write
+from recuse.base.tables import CHOICES, LABEL_NOISE, VERDICTS
+from recuse.config.studies import families_of
+from recuse.pairwise.choices import CANNOT_BE_TOLD, NO_HUMANS, choices, choices_of, label_noise, verdicts
+from recuse.pairwise.questions import open_pairs
+from verdict_files import released, run
+
+SETTINGS = {"confidence": 0.9, "seed": 7}
+FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
+
+
+def of(path, families=FAMILIES):
+    return choices_of(open_pairs(path, {}), families)
+
+
+def judged(rows):
+    return list(verdicts(rows, sorted({row["term"] for row in rows}), order=[], confidence=0.9, power=0.8))
+
+
+def naive(rows, families=FAMILIES):
+    """(quantity, term, model) -> [(item, judge, human, decided)], by a loop over comparisons; human labels are there."""
+    results = defaultdict(list)
+    for pair in compared(rows):
+        both = pair.get("ab"), pair.get("ba")
+        single = next((verdict for verdict in both if verdict), None) if None in both else None
+        verdict = single or pair["debiased"]
+        if "error" not in both and None not in both:
+            for chosen, shown in zip(both, "ab", strict=True):
+                points = 0.5 if chosen == "tie" else float(chosen == shown)
+                results["first", pair["judge"], ""].append((pair["item"], points, 0.5, chosen != "tie"))
+        if verdict == "error" or pair["human"] is None:
+            continue
+        for side, other in ("ab", "ba"):
+            judge, model = pair["judge"], pair[f"model_{side}"]
+            points = [0.5 if word == "tie" else float(word == side) for word in (verdict, pair["human"])]
+            entry = (pair["item"], *points, "tie" not in (verdict, pair["human"]))
+            results["self_bias" if judge == model else "wins", judge, model].append(entry)
+            lengths = pair[f"length_{side}"], pair[f"length_{other}"]
+            if None not in lengths and lengths[0] > lengths[1]:
+                results["longer", judge, ""].append(entry)
+            family = families.get(judge)
+            if judge != model and family and family == families.get(model) != families.get(pair[f"model_{other}"]):
+                results["family_bias", family, ""].append(entry)
+    return results
+
+
+def own_rows(seed):
+    """Random comparisons in which the two judges that do not only err have answers of their own."""
+    names = {"m": "Careful", "o": "Hasty"}
+    return [
+        row | {side: names.get(row[side], row[side]) for side in ("model_a", "model_b")}
+        for row in random_rows(seed, questions=8)
+        if not (row["judge"] == "Blind" and row["condition"] == "two")
+    ]
+
+
+def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch):
+    few_replicates(monkeypatch, 200)
+    rows = own_rows(3)
+    results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
+    expected = naive(rows)
+    assert {(row["quantity"], row["term"], row["model"]) for row in results} == set(expected)
+    assert {row["quantity"] for row in results} == {"self_bias", "family_bias", "wins", "longer", "first"}
+    for row in results:
+        assert set(row) <= {*CHOICES}
+        entries = expected[row["quantity"], row["term"], row["model"]]
+        entries = [entry for entry in entries if row["draws"] == "half" or entry[3]]
+        item, judge, human = (np.array(column) for column in list(zip(*entries, strict=True))[:3])
+        assert row["n"] == len(entries)
+        assert row["estimate"] == pytest.approx(np.mean(judge - human), abs=1e-12)
+        assert row["judge_share"] == pytest.approx(judge.mean())
+        codes = np.unique(item, return_inverse=True)[1]
+        fitted = sm.OLS(judge - human, np.ones(len(item))).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+        assert row["questions"] == len(set(item))
+        assert (row["std_error"], row["p_value"]) == pytest.approx((fitted.bse[0], fitted.pvalues[0]), rel=1e-9)
+
+
+def test_intervals_are_a_bootstrap_over_questions(tmp_path, monkeypatch):
+    few_replicates(monkeypatch, 200)
+    rows = own_rows(5)
+    results = list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS))
+    (row,) = (row for row in results if (row["quantity"], row["term"], row["draws"]) == ("longer", "Careful", "half"))
+    entries = naive(rows)["longer", "Careful", ""]
+    items = sorted({entry[0] for entry in entries})
+    differences = [judge - human for _, judge, human, _ in entries]
+    weights = ([times[entry[0]] for entry in entries] for times in resampled(items, seed=7, replicates=200))
+    values = [np.average(differences, weights=weight) for weight in weights]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-12)
+
+
+def rows_of(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
+    """One comparison of J's answer with K's on each question, with the same verdict in both orders."""
+    row = {"judge": judge, "model_a": "J", "model_b": "K", "length_a": 2.0, "length_b": 1.0}
+    row |= {"condition": "", "experiment": "", "favoured": None, "vote": 1, "humans_a": None, "humans_b": None}
+    return [
+        row | {"item": f"q{number:02}", "order": order, "outcome": verdict(number), "human": human(number)}
+        for number, order in itertools.product(range(questions), orders)
+    ]
+
+
+def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
+    always = of(write(rows_of(lambda _: "a", lambda number: "a" if number % 2 else "b"), tmp_path / "a.parquet"))
+    (row, *_) = [row for row in choices(always, **SETTINGS) if row["quantity"] == "self_bias"]
+    assert (row["judge_share"], row["human_share"], row["estimate"]) == (1, 0.5, 0.5)
+    chance = of(write(rows_of(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
+    (row, *_) = [row for row in choices(chance, **SETTINGS) if row["quantity"] == "self_bias"]
+    assert (row["question"], row["human_share"], row["estimate"], row["std_error"]) == ("", None, 0.5, 0)
+    assert row["p_value"] == pytest.approx(2 * 0.5**20)  # the sign test
+    assert row["ci_low"] == pytest.approx(0.05 ** (1 / 20) - 0.5)
+
+
+def test_without_humans_the_share_is_compared_with_one_half_and_nothing_is_concluded(tmp_path):
+    rows = rows_of(lambda number: "a" if number % 4 else "b", lambda _: None)
+    results = judged(list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS)))
+    by_quantity = {row["quantity"]: row for row in results}
+    assert all(set(row) <= {*VERDICTS} for row in results)
+    for quantity in ("self_bias", "longer"):
+        row = by_quantity[quantity]
+        assert (row["verdict"], row["reason"], row["estimate"], row["question"]) == (CANNOT_BE_TOLD, NO_HUMANS, 0.25, "")
+    assert by_quantity["first"]["verdict"] == "no clear bias"  # it needs no humans
+
+
+def test_verdicts_by_the_humans(tmp_path):
+    """The judge chooses its answer in 80 % of the questions, the humans in half; then as often as they do."""
+    human = lambda number: "a" if number % 2 else "b"  # noqa: E731
+    favours = rows_of(lambda number: "b" if number % 5 == 0 else "a", human, questions=40)
+    agrees = rows_of(human, human, questions=40)
+    for rows, verdict, side in ((favours, "suggestive", "yes"), (agrees, "no clear bias", "")):
+        results = judged(list(choices(of(write(rows, tmp_path / "c.parquet")), **SETTINGS)))
+        (row,) = (row for row in results if row["quantity"] == "self_bias")
+        assert (row["verdict"], row["favours"], row["rests_on"]) == (verdict, side, "A" if side else "")
+    few = rows_of(lambda number: "b" if number % 5 == 0 else "a", human, questions=8)
+    (row, *_) = judged(list(choices(of(write(few, tmp_path / "c.parquet")), **SETTINGS)))
+    assert (row["verdict"], row["reason"]) == (CANNOT_BE_TOLD, "8 questions, fewer than 10")
+
+
+def test_the_place_is_established_by_both_orders(tmp_path):
+    first = [row | {"outcome": row["order"][0]} for row in rows_of(lambda _: "a", lambda _: None)]
+    results = {row["quantity"]: row for row in judged(list(choices(of(write(first, tmp_path / "c.parquet")), **SETTINGS)))}
+    assert (results["first"]["verdict"], results["first"]["favours"], results["first"]["estimate"]) == (
+        "established",
+        "yes",
+        0.5,
+    )
+    assert results["first"]["adjusted_p_value"] == pytest.approx(2 * 0.5**20)
+    single = rows_of(lambda _: "a", lambda _: None, orders=("ab",))
+    results = {row["quantity"]: row for row in judged(list(choices(of(write(single, tmp_path / "c.parquet")), **SETTINGS)))}
+    assert results["first"]["reason"] == "no pair was judged in both orders"
+
+
+@pytest.mark.parametrize("flips", [0.1, 0.2])
+def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
+    """Labels are flipped with a known probability: at that rate the difference is what it was; single votes show the rate."""
+    generator = np.random.default_rng(4)
+    rows = []
+    for number, k in itertools.product(range(400), range(4)):
+        better = generator.random() < 0.3
+        votes = (generator.random(3) < flips) != better
+        chosen = "a" if (generator.random() < 0.1) != better else "b"  # the judge errs on 10 %, whichever is better
+        row = {"judge": "J", "model_a": "J", "model_b": f"K{k}", "length_a": None, "length_b": None, "item": f"q{number}"}
+        row |= {"condition": "", "experiment": "", "favoured": None, "vote": 1, "outcome": chosen}
+        row |= {"human": "a" if votes.sum() > 1 else "b", "humans_a": int(votes.sum()), "humans_b": int(3 - votes.sum())}
+        rows += [row | {"order": order} for order in ("ab", "ba")]
+    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    assert all(set(row) <= {*LABEL_NOISE} for row in table)
+    (votes,) = (row for row in table if row["origin"] == "votes")
+    assert votes["agreement"] == pytest.approx((1 - flips) ** 2 + flips**2, abs=0.02)
+    assert votes["flip_rate"] == pytest.approx(3 * flips**2 - 2 * flips**3, abs=0.025)  # three standard errors
+    truth = 0.3 * 0.9 + 0.7 * 0.1 - 0.3
+    assert abs(votes["estimate"] - truth) < 3 * (votes["ci_high"] - votes["ci_low"]) / 3.29
+    shown = {row["flip_rate"]: row["estimate"] for row in table if row["origin"] == "assumed" and "estimate" in row}
+    human, judge = (np.mean([row[key] == "a" for row in rows]) for key in ("human", "outcome"))
+    assert shown == pytest.approx({rate: judge - (human - rate) / (1 - 2 * rate) for rate in shown})
+    assert set(shown) == {0, 0.05, 0.1, 0.15, 0.2, 0.25}
+
+
+def test_the_rate_at_which_the_conclusion_changes(tmp_path):
+    """The judge chooses its answer in 70 % of the comparisons, the humans in 80 %: fewer, and with flips even fewer."""
+    rows = rows_of(
+        lambda number: "a" if number % 10 < 7 else "b", lambda number: "a" if number % 10 < 8 else "b", questions=200
+    )
+    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    row, *others = (row for row in table if row["quantity"] == "self_bias")
+    assert (row["flip_rate"], row["changes_at"]) == (0, None)
+    assert [other.get("estimate") is None for other in others] == [False, False, False, False, True]  # beyond 20 % of 1
+    rows = rows_of(
+        lambda number: "a" if number % 10 < 9 else "b", lambda number: "a" if number % 10 < 8 else "b", questions=200
+    )
+    table = list(label_noise(of(write(rows, tmp_path / "c.parquet"), {}), **SETTINGS))
+    assert 0.05 < next(row["changes_at"] for row in table if row["quantity"] == "self_bias") < 0.15
+
+
+@pytest.mark.mirror
+def test_verdicts_of_prd(tmp_path):
+    """The differences that issue 18 states, and that for most judges the result depends on how draws count."""
+    folder, paths = released("prd")
+    comparisons, _ = run(tmp_path, [folder / path for path in paths], format="prd")
+    counted = of(comparisons, families_of(CONFIG, "prd_vicuna80"))
+    rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
+
+    def shown(quantity, draws):
+        of_quantity = [row for row in rows if (row["quantity"], row["draws"]) == (quantity, draws)]
+        return {row["term"]: round(row["estimate"], 3) for row in of_quantity}
+
+    own = {"Bard": 0.080, "Vicuna-13B": 0.055, "GPT-3.5": 0.041, "GPT-4": 0.011, "Claude": -0.030}
+    assert shown("self_bias", "half") == own
+    longer = {"GPT-4": 0.004, "Claude": 0.061, "GPT-3.5": 0.045, "Bard": -0.008, "Vicuna-13B": -0.019}
+    assert shown("longer", "excluded") == longer
+    (row,) = (row for row in rows if (row["quantity"], row["term"], row["draws"]) == ("longer", "GPT-4", "excluded"))
+    assert (round(row["ci_low"], 3), round(row["ci_high"], 3)) == (-0.029, 0.036)
+    told = {
+        (row["quantity"], row["term"]): row["verdict"] for row in judged([row for row in rows if row["quantity"] != "wins"])
+    }
+    assert [term for (quantity, term), verdict in told.items() if (quantity, verdict) == ("self_bias", "suggestive")] == [
+        "Vicuna-13B"
+    ]
+    assert {verdict for (quantity, _), verdict in told.items() if quantity == "longer"} == {CANNOT_BE_TOLD}
+    agree, pairs = counted.agreeing
+    assert (agree, pairs) == (732, 1132)
+    assert not math.isnan(agree / pairs)

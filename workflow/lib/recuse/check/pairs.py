@@ -1,0 +1,161 @@
+"""What a study's comparisons support: the findings, as for ratings, from counts and from what the verdicts can rest on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from recuse.base.database import Connection
+from recuse.base.words import counted, enumerated, percent
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
+from recuse.check.names import alike
+from recuse.pairwise.choices import (
+    ABSENT,
+    ASK_HUMANS,
+    CANNOT_BE_TOLD,
+    DEPENDS,
+    EXCLUDED,
+    FAMILY,
+    FEW,
+    FIRST,
+    HALF,
+    LONGER,
+    NO_HUMANS,
+    SELF,
+    Choices,
+)
+
+ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
+LARGE = 0.1  # difference of shares that is seen without a study
+MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
+WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
+WHAT = {SELF: "self-bias of", FAMILY: "family-bias of", LONGER: "longer answers:", FIRST: "first answers:"}
+SUMMARY = {
+    SELF: "self-bias of {}, against humans",
+    FAMILY: "family-bias of {}, against humans",
+    LONGER: "whether {} prefer longer answers, against humans",
+    FIRST: "whether the place of an answer sways {}",
+}
+
+
+def check_comparisons(
+    connection: Connection, of: Choices, rows: Sequence[Mapping], verdicts: Sequence[Mapping], *, power: float
+) -> list[Finding]:
+    """Find what comparisons support.
+
+    connection: see `recuse.pairwise.questions.open_pairs`. of, rows, verdicts: of `recuse.pairwise.choices`. power: that
+    `missed` of the verdicts has.
+    """
+    return ordered(
+        [
+            *_contents(connection),
+            *_orders(connection),
+            *_humans(connection, of),
+            *_draws(rows),
+            *_own_answers(connection),
+            *_questions(connection),
+            *_detectable(verdicts, power),
+            *_summary(verdicts),
+        ]
+    )
+
+
+def _contents(connection: Connection) -> Iterator[Finding]:
+    errors = "count(*) filter ('error' in (outcome_ab, outcome_ba))"
+    query = f"select count(*), count(distinct judge), count(distinct item), {errors} from pairs"
+    n, judges, questions, errors = connection.execute(query).fetchone()
+    (models,) = connection.execute(
+        "select count(distinct m) from (select unnest([model_a, model_b]) as m from pairs)"
+    ).fetchone()
+    words = f"{counted(n, 'comparison')} by {counted(judges, 'judge')} of {counted(models, 'model')}"
+    words += f" on {counted(questions, 'question')}; {errors:,} with an error"
+    yield Finding("contents", "", words, n)
+
+
+def _orders(connection: Connection) -> Iterator[Finding]:
+    query = (
+        "select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null) from pairs group by 1 order by 1"
+    )
+    for judge, n, single in connection.execute(query).fetchall():
+        words = f"{single:,} of {n:,} comparisons of {judge} are in one order only, where its place may decide for an answer"
+        advice = "judge each pair in both orders, or draw the order at random"
+        yield Finding("orders", judge, words, single / n, WARNING if single else FINE, advice, single / n)
+
+
+def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
+    n, labelled = connection.execute("select count(*), count(human) from compared").fetchone()
+    words = f"{labelled:,} of {n:,} comparisons have a human label"
+    if not labelled:
+        words = "no comparison has a human label: a judge that prefers its own, or longer, answers may be right"
+    level = WARNING if not labelled else NOTE if labelled < n else FINE
+    yield Finding("human scores", "", words, labelled, level, ASK_HUMANS if not labelled else "those without one are left out")
+    agree, pairs = of.agreeing
+    if pairs:
+        words = f"two human votes on a comparison agree in {percent(agree / pairs)} of {counted(pairs, 'pair')} of votes"
+        advice = "read label_noise.csv beside the verdicts, or collect more votes on each comparison"
+        yield Finding("human scores", "votes", words, agree / pairs, NOTE if agree / pairs < WEAK else FINE, advice)
+
+
+def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
+    n: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row["quantity"] in (SELF, "wins"):
+            n[row["term"], row["draws"]] = n.get((row["term"], row["draws"]), 0) + row["n"]
+    for judge, draws in n:
+        if draws == HALF:
+            share = 1 - n.get((judge, EXCLUDED), 0) / n[judge, HALF]
+            words = f"{percent(share)} of the comparisons of {judge} are draws: a tie, or a verdict that changes with the order"
+            advice = "use a judge that ties less and is more consistent: with so many, results depend on how draws count"
+            yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
+
+
+def _own_answers(connection: Connection) -> Iterator[Finding]:
+    query = """select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1 order by 1"""
+    judges = dict(connection.execute(query).fetchall())
+    names = "select distinct unnest([model_a, model_b]) as m from pairs order by 1"
+    models = [name for (name,) in connection.execute(names).fetchall()]
+    for judge, number in judges.items():
+        words = f"{judge} compares {counted(number, 'answer')} of its own with others'"
+        if number:
+            yield Finding("own answers", judge, words, number)
+            continue
+        words, advice = f"{judge} compares no answer of its own, so its self-bias cannot be told", ABSENT[SELF][1]
+        other = alike(judge, [model for model in models if model not in judges])
+        if other:
+            words = f"the judge '{judge}' may be another spelling of the model '{other}'"
+            advice = "if they are one, list both spellings under the `ids` of one model in config"
+        yield Finding("spelling" if other else "own answers", judge, words, 0, WARNING if other else NOTE, advice)
+
+
+def _questions(connection: Connection) -> Iterator[Finding]:
+    (n,) = connection.execute("select count(distinct item) from pairs").fetchone()
+    words = f"the comparisons are on {counted(n, 'question')}"
+    advice = f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW} nothing is told"
+    yield Finding("prompts", "", words, n, WARNING if n < FEW else NOTE if n < ENOUGH else FINE, advice)
+
+
+def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
+    for row in verdicts:
+        if row.get("missed") and row.get("reason") != NO_HUMANS:
+            subject, size = f"{WHAT[row['quantity']]} {row['term']}", row["missed"]
+            words = f"{subject} would be found with {percent(power)} power from {100 * size:.1f} percentage points"
+            advice = "judge more questions: the smallest difference falls with the square root of their number"
+            yield Finding("detectable", subject, words, size, NOTE if size > LARGE else FINE, advice, size)
+
+
+def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
+    """What can be told, and what cannot; the level is stop if nothing can."""
+    supported, lacking, advice = [], [], ""
+    for quantity, words in SUMMARY.items():
+        rows = [row for row in verdicts if row["quantity"] == quantity]
+        told = [row for row in rows if row["verdict"] != CANNOT_BE_TOLD or row["reason"].startswith(DEPENDS)]
+        noun = ("family", "families") if quantity == FAMILY else ("judge", "judges")
+        if told:
+            supported.append(words.format(f"{len(told)} of {counted(len(rows), *noun)}"))
+        reasons: dict[str, list[str]] = {}
+        for row in rows:
+            if row not in told:
+                reasons.setdefault(row["reason"].partition(",")[0], []).append(row["term"])
+                advice = advice or row["advice"]
+        lacking += [f"{words.format(enumerated(names, most=5))} ({reason})" for reason, names in reasons.items()]
+    words = f"supports: {'; '.join(supported)}" if supported else "nothing can be told from these comparisons"
+    yield Finding("verdict", "supports", words, len(supported), FINE if supported else STOP, advice, 1.0)
+    if lacking:
+        yield Finding("verdict", "does not support", f"does not support: {'; '.join(lacking)}", len(lacking))

@@ -111,8 +111,8 @@ EXCERPTS = {
     ),
     "choices": Excerpt(
         "What judges and humans choose",
-        "Share of comparisons in which the answer of a kind wins, by judge and humans, and the difference. Draws are half a win, "
-        "or left out.",
+        "Share of comparisons in which an answer of this kind wins, by judge and humans, and the difference. Draws are half a "
+        "win, or left out.",
         f"quantity term model draws judge_share human_share estimate {INTERVAL} p_value n questions",
     ),
     "label_noise": Excerpt(

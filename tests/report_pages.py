@@ -132,7 +132,7 @@ def write_page(folder: Path) -> Path:
         "made": [str(folder / "made.json")],
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
-    html = report(
+    html, _ = report(
         study="mine",
         about=ABOUT,
         figures=dict.fromkeys(figures, about),

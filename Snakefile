@@ -34,6 +34,9 @@ for path in HERE:
     configfile: path
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/estimates.smk"
@@ -54,19 +57,16 @@ for step in workflow.rules:
         step.set_params(contents=contents_read_by(step))
 
 
-# A run ends by printing the paths of its reports; what is registered last is printed first.
-onsuccess:
-    pages = {job.wildcards.study: job.output.page for job in workflow.dag.jobs if job.rule.name == "page"}
-    for study in reversed([study for study in (*config["studies"], *config["comparisons"]) if study in pages]):
-        atexit.register(print, f"Report of {study}: {pages[study]}", file=sys.stderr)
+# The terminal shows progress alone, and after Snakemake's last words the answer of each study, also of one that was there
+# already; or on a failure the rule, its log and the log's last lines, which say what to do.
+FAILED = []
+if workflow.is_main_process and not workflow.dryrun:
+    show_in_short(workflow)
+    atexit.register(print_last_words, workflow, [*config["studies"], *config["comparisons"]], FAILED)
 
 
-# After Snakemake's own messages on a failure: the rule, its log and the log's last lines.
 onerror:
-    from recuse.base.rules import failures_in_short
-
-    for line in failures_in_short("".join(Path(path).read_text("utf-8") for path in log)):
-        print(line, file=sys.stderr)
+    FAILED.extend(failures_in_short("".join(Path(path).read_text("utf-8") for path in log)))
 
 
 # `snakemake --cores N` builds the studies that config names under `build`.

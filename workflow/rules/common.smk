@@ -5,7 +5,7 @@ from functools import cache, partial
 
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.records import contents_of, decide_by_records
-from recuse.base.rules import asks, bring_to_now, code_of
+from recuse.base.rules import asks, bring_to_now, code_of, failures_in_short, print_last_words, show_in_short
 from recuse.config import studies
 from recuse.config.load import checked, project_settings
 from recuse.config.studies import DATA, with_placeholders
@@ -87,10 +87,10 @@ def page(name):
     return report(f"results/{{study}}/{name}.html", caption=f"../report/{name}_page.rst", category="{study}", labels=labels)
 
 
-def drawn(name, caption, study="{study}"):
-    """The three formats of a figure; Snakemake's report shows the SVG."""
+def drawn(name, caption, title, study="{study}"):
+    """The three formats of a figure; Snakemake's report shows the SVG under its title."""
     path = f"results/{study}/figures/{name}"
-    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category=study, labels={"figure": name})
+    picture = report(f"{path}.svg", caption=f"../report/{caption}.rst", category=study, labels={"figure": title})
     return {"pdf": f"{path}.pdf", "svg": picture, "png": f"{path}.png"}
 
 

@@ -24,7 +24,7 @@ for figure_name, figure in FIGURES.items():
             **({"published": where(figure.beside, figure.published)} if figure.published else {}),
             code=code_of("figure.py", figure.module),
         output:
-            **drawn(figure_name, figure.caption or figure_name),
+            **drawn(figure_name, figure.caption or figure_name, figure.title),
         log:
             f"results/{{study}}/logs/{name}.log",
         benchmark:

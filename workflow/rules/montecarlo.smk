@@ -66,7 +66,7 @@ rule montecarlo_figure:
         table="results/montecarlo/tables/{statistic}.csv",
         code=code_of("figure.py", "recuse.plot.montecarlo"),
     output:
-        **drawn("{statistic}", "montecarlo", study="montecarlo"),
+        **drawn("{statistic}", "montecarlo", "Estimators on simulated worlds: {statistic}", study="montecarlo"),
     log:
         "results/montecarlo/logs/figure_{statistic}.log",
     benchmark:

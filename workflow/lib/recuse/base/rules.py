@@ -1,13 +1,18 @@
 """What Snakemake needs of rules: their code, the resources of their jobs, and which jobs failed."""
 
+import json
+import logging
 import os
 import re
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from recuse.base.words import visible
 
@@ -85,6 +90,64 @@ class Failure:
     outputs: list[str] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     logs_of_rules: list[str] = field(default_factory=list)  # of the group
+
+
+def no_such_study(targets: Iterable[str], studies: Sequence[str], rules: Sequence[str]) -> Iterator[str]:
+    """A line about each target that is no file and no rule, and so was meant to be a study."""
+    for target in targets:
+        if target not in rules and not {"/", "."} & {*target}:
+            close = get_close_matches(target, studies, n=1)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            yield f"{visible(target)}: no such study{meant} The studies are {', '.join(studies)}."
+
+
+# Snakemake's events and beginnings of its messages that the terminal does not show.
+EVENTS = ("run_info", "workflow_started", "job_info", "group_info", "job_started", "job_finished", "resources_info")
+MESSAGES = ("host:", "Building DAG", "Using shell", "Provided", "Select jobs", "Execute ", "Complete log", "SNAKEMAKE")
+TENTHS = 10
+
+
+def show_in_short(workflow: Any) -> None:
+    """Show of Snakemake's messages progress by tenths, warnings and errors alone; its log has all of them.
+
+    Not with `--verbose`, `--printshellcmds` or `--debug-dag`.
+    """
+    settings, tenths = workflow.output_settings, set()
+    if settings.verbose or settings.printshellcmds or settings.debug_dag:
+        return
+
+    def is_shown(record: logging.LogRecord) -> bool:
+        event = str(getattr(record, "event", None) or "").rpartition(".")[2].lower()
+        if event == "progress" and record.total:
+            tenth = TENTHS * record.done // record.total
+            first, _ = tenth not in tenths, tenths.add(tenth)
+            return first and tenth > 0
+        return record.levelno > logging.INFO or not (event in EVENTS or record.getMessage().strip().startswith(MESSAGES))
+
+    for handler in workflow.logger_manager.logger.handlers:
+        if handler.name == "DefaultStreamHandler":
+            handler.addFilter(is_shown)
+
+
+def print_last_words(workflow: Any, studies: Sequence[str], failed: Sequence[str]) -> None:
+    """Print lines on what failed; else on targets that are no study; else the answers of the studies that were asked for."""
+    rules, targets = [rule.name for rule in workflow.rules], workflow.dag_settings.targets if workflow.dag_settings else ()
+    lines = [*failed] or [*no_such_study(targets, studies, rules)]
+    if not lines and workflow.dag is not None:
+        summaries = (job.output.get("summary") for job in workflow.dag.jobs if job.rule.name == "page")
+        lines = [line for path in sorted(filter(None, summaries)) for line in answer_in_short(path)]
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def answer_in_short(path: str) -> list[str]:
+    """Lines on the answer in a summary.json: of the study, what it says, and where the report is; none without the file."""
+    if not Path(path).is_file():
+        return []
+    summary = json.loads(Path(path).read_text("utf-8"))
+    marked = f"{summary['study']} (simulated)" if summary["data"] == "simulated" else summary["study"]
+    words = [f"{marked}: {summary['headline']}", summary["pooled"], f"Report: {Path(path).with_name(summary['report'])}"]
+    return [visible(line) for line in words if line]
 
 
 def failures_in_short(output: str) -> Iterator[str]:

@@ -1,9 +1,11 @@
 """Colours, texts and the foot: the same in every figure."""
 
 from itertools import islice
+from xml.etree import ElementTree
 
 import matplotlib.style
 import pytest
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 import recuse.data.describe
@@ -14,7 +16,6 @@ from drawings import FAMILIES, PRESENT, SIX, artists, coefficients, estimates, s
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
 from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
 from recuse.plot.style import SMALL, Subject, language, legible, read, save, text_width, wrap
-from recuse.report.html import facts_of
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
@@ -44,15 +45,32 @@ def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour
     assert legible({"to\x07ne": [1, ("a\u202e",)]}) == {"to⟨U+0007⟩ne": [1, ["a⟨U+202E⟩"]]}
 
 
-def test_letters_that_the_font_lacks_are_named_once_in_the_log_and_in_the_svg(tmp_path, capsys, recwarn):
+def test_letters_that_the_font_lacks_are_named_once_in_the_log(tmp_path, capsys, recwarn):
     for name, model in {"drawn": "Claude 2 é שלום", "boxes": "你好 B"}.items():
         figure = mean_scores(scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}}))
         save(figure, [tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf", tmp_path / f"{name}.png"], title="T")
-    sentence = "The font of the figures lacks these letters, which are drawn as boxes: 你好 of “你好 B”."
+    sentence = "The font of the figures lacks these letters, which are boxes in PDF and PNG files: 你好 of “你好 B”."
     assert capsys.readouterr().err == f"{sentence}\n"
     assert [str(warning.message) for warning in recwarn] == []
-    assert facts_of((tmp_path / "boxes.svg").read_text("utf-8"), "")["remark"] == sentence
-    assert facts_of((tmp_path / "drawn.svg").read_text("utf-8"), "")["remark"] == ""
+    assert ">你好 B</text>" in (tmp_path / "boxes.svg").read_text("utf-8")
+
+
+def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_values(tmp_path):
+    figure = self_and_family_bias(estimates())
+    gids = [line.get_gid() for line in figure.findobj(Line2D)]
+    save(figure, [tmp_path / "a.svg"], title="T")
+    svg = (tmp_path / "a.svg").read_text("utf-8")
+    assert svg.count("DejaVu Sans") == svg.count("Verdana") == 1
+    assert ">Claude v2</text>" in svg
+    assert svg.count("<title>−0.030 [−0.042, −0.018]</title>") == 1
+    assert [line.get_gid() for line in figure.findobj(Line2D)] == gids
+
+
+def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
+    name = """<text style="x font-family: 'DejaVu Sans';"> <g id="mark_0"> </style>"""
+    save(mean_scores(scores(judges=[name], models=[name]), subject()), [tmp_path / "a.svg"], title="T")
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert name in {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
 
 
 @pytest.mark.parametrize("style", ["dark_background", "ggplot", "classic", "_mpl-gallery"])

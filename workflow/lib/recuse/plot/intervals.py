@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from recuse.base.words import signed
+from recuse.base.words import number, signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
 from recuse.plot.page import LEAST_PANEL, Entry, Page, Panel, grid, page_width
@@ -53,11 +53,19 @@ def draw_bar(axes: Axes, place: float, row: Mapping, colour: str, *, scale: floa
 
 
 def draw_point(
-    axes: Axes, place: float, value: float, colour: str, *, filled: bool = True, mark: Mapping = POINT, gid: str = "point"
+    axes: Axes,
+    place: float,
+    value: float,
+    colour: str,
+    *,
+    filled: bool = True,
+    mark: Mapping = POINT,
+    gid: str = "point",
+    words: str = "",
 ) -> None:
-    """A point at the height `place`, filled or hollow."""
-    face = colour if filled else "white"
-    axes.plot([value], [place], color=colour, markerfacecolor=face, linestyle="none", zorder=4, gid=gid, **mark)
+    """A point at the height `place`, filled or hollow; words: seen on hovering, by default the value."""
+    look = {"color": colour, "markerfacecolor": colour if filled else "white", "linestyle": "none", **mark}
+    axes.plot([value], [place], zorder=4, gid=gid, label=words or number(value), **look)
 
 
 def draw_interval(
@@ -79,7 +87,8 @@ def draw_interval(
         draw_bar(axes, place, row, colour)
     else:
         write_beside(axes, place, row[column], NO_ERROR)
-    draw_point(axes, place, row[column], colour, filled=excludes_zero(row), mark=point)
+    words = f"{signed(row[column])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]" if has_interval(row) else ""
+    draw_point(axes, place, row[column], colour, filled=excludes_zero(row), mark=point, words=words)
 
 
 def mark_beyond(axes: Axes, place: float, row: Mapping, colour: str) -> None:

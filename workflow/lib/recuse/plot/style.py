@@ -3,12 +3,14 @@
 Lengths are inches on paper, type sizes points. Texts are measured without drawing: the same table gives the same bytes.
 """
 
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import matplotlib
@@ -16,6 +18,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from recuse.base.outputs import replacing
@@ -58,7 +61,7 @@ RC = {
     "grid.linewidth": 0.6,
     "hatch.linewidth": 0.6,
     "savefig.dpi": 200,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text, which can be searched; `_save` names the font
     "svg.hashsalt": "judgebias",
     "pdf.fonttype": 42,
 }
@@ -66,6 +69,9 @@ NAMES = (
     *("bias", "condition", "dimension", "draws", "experiment", "judge", "level", "model", "model_a", "model_b"),
     *("order", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term"),
 )
+# Bold and wide as DejaVu Sans are the fonts after it, for machines without it; no blank of a text is lost.
+FONTS = 'text{font-family: "DejaVu Sans", "Bitstream Vera Sans", Verdana, sans-serif; white-space: pre}'
+FONT_OF_A_TEXT = re.compile(r"""(<text style="[^"]*?) font-family: 'DejaVu Sans';?""")
 # Beside the title; a date or the version of the drawing program would make files differ.
 METADATA = {
     ".svg": {"Date": None, "Creator": "judgebias"},
@@ -127,13 +133,13 @@ def undrawn_unsaid() -> Iterator[None]:
 
 
 def undrawn(figure: Figure) -> str:
-    """A sentence on the letters of a drawn figure that are boxes, as its font lacks them, with the texts they are in."""
+    """A sentence on the letters of a drawn figure that its font lacks, with the texts they are in."""
     font, lacking = _font(), {}
     for text in dict.fromkeys(" ".join(drawn.get_text().split()) for drawn in figure.findobj(Text)):
         if letters := dict.fromkeys(letter for letter in text if font.get_char_index(ord(letter)) == 0):
             lacking[text] = "".join(letters)
     names = enumerated([f"{letters} of “{text}”" for text, letters in lacking.items()], most=20)
-    return f"The font of the figures lacks these letters, which are drawn as boxes: {names}." if names else ""
+    return f"The font of the figures lacks these letters, which are boxes in PDF and PNG files: {names}." if names else ""
 
 
 @cache
@@ -193,19 +199,26 @@ def interval_text(confidence: float, standard_error: str) -> str:
 def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
     """Write `figure` to each path in the format of its suffix (.svg, .pdf, .png), byte for byte the same every time.
 
-    `title` is for screen readers and searches: a sentence without numbers. What is `undrawn` is described in the SVG file, for
-    the report, and said on the standard error.
+    `title` is for screen readers and searches: a sentence without numbers. What is `undrawn` is said on the standard error.
+    In the SVG file texts are text, and a mark with a label has it as its title, which is seen on hovering.
     """
-    paths, title = [*map(Path, outputs)], visible(title)
-    for path in paths:
-        _save(figure, path, Title=title)
+    marks = [mark for mark in figure.findobj(Line2D) if mark.get_label()[:1] not in ("", "_")]
+    names = [mark.get_gid() for mark in marks]
+    for path in map(Path, outputs):
+        for number, mark in enumerate(marks):
+            mark.set_gid(f"mark_{number}")
+        with replacing(path) as part, undrawn_unsaid():
+            figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], "Title": visible(title)})
+            if path.suffix == ".svg":
+                svg = _readable(Path(part).read_text("utf-8"), [mark.get_label() for mark in marks])
+                Path(part).write_text(svg, "utf-8")
+    for mark, name in zip(marks, names, strict=True):
+        mark.set_gid(name)
     if remark := undrawn(figure):  # known once all texts are there
         print(remark, file=sys.stderr)
-        for path in paths:
-            if path.suffix == ".svg":
-                _save(figure, path, Title=title, Description=remark)
 
 
-def _save(figure: Figure, path: Path, **metadata: str) -> None:
-    with replacing(path) as part, undrawn_unsaid():
-        figure.savefig(part, format=path.suffix[1:], metadata={**METADATA[path.suffix], **metadata})
+def _readable(svg: str, marks: Sequence[str]) -> str:
+    """The text of an SVG file with its FONTS in one place, and with the words of each mark as its title."""
+    svg = FONT_OF_A_TEXT.sub(r"\1", svg).replace("</style>", f"{FONTS}</style>", 1)
+    return re.sub(r'<g id="mark_(\d+)">', lambda mark: f"<g>\n<title>{escape(marks[int(mark[1])])}</title>", svg)

@@ -26,7 +26,8 @@ SVG = """<?xml version="1.0"?>
  <metadata>made by nobody</metadata>
  <defs><style type="text/css">*{{stroke-linejoin: round}}</style>
  <clipPath id="clip"><rect width="400" height="50"/></clipPath></defs>
- <g id="figure_1"><path id="glyph" d="M 0 0
+ <g id="figure_1"><g><text style="font-weight: 700; font-size: 8px" x="1.23456" y="2">{title}</text></g>
+ <path id="glyph" d="M 0 0
 L 400 50" clip-path="url(#clip)" style="fill: url(#clip)"/><use xlink:href="#glyph" x="3"/></g>
 </svg>
 """
@@ -107,7 +108,7 @@ def write_figures(folder: Path) -> list[str]:
     label = LABEL.replace("<", "&lt;")
     silent = SVG.replace('id="figure_1"', f'id="{WORDS_ALONE}"')
     figures = {
-        "fig03_self_family_bias": SVG.format(title="Self-bias by judge", label=label),
+        "verdicts": SVG.format(title="Self-bias by judge", label=label),
         "gam": SVG.format(title="Curves", label=label),
         "fig07_length_control": silent.format(title="Without lengths", label=label),
     }

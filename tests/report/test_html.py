@@ -1,12 +1,15 @@
 """Figures on a page have unique ids, and captions are their templates' text, whatever the names in it."""
 
 import re
+from base64 import b64decode
 from html import unescape
+from io import BytesIO
 
 import pytest
+from fontTools.ttLib import TTFont
 
 from conftest import ROOT
-from recuse.report.html import facts_of, inlined, rendered, rendered_caption
+from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
 from report_pages import LABEL, SVG
 
 
@@ -19,7 +22,19 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
     assert 'href="#one-glyph"' in picture
     assert "metadata" not in picture
     assert "<style" not in picture
-    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {"title": "T: t", "width": "500", "remark": ""}
+    assert "<g" not in picture
+    assert '<text x="1.23" y="2" font-weight="700" font-size="8px">T</text>' in picture
+    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {"title": "T: t", "width": "500"}
+
+
+def test_the_font_of_a_page_has_the_letters_of_its_figures_and_is_the_same_every_time():
+    picture = inlined(SVG.format(title="Tiβ 你", label="label"), "one")
+    (face,) = fonts_of([picture]).split("\n")
+    assert 'font-weight: 700; font-style: normal; src: url("data:font/woff;base64,' in face
+    font = TTFont(BytesIO(b64decode(face.split(",")[1].partition('"')[0])))
+    assert {chr(code) for code in font.getBestCmap()} == set("Tiβ ")
+    assert fonts_of([picture, picture]) == face
+    assert fonts_of([]) == ""
 
 
 def test_caption_is_the_templates_text_with_names_as_they_are():
@@ -81,5 +96,6 @@ def test_what_is_written_from_right_to_left_is_isolated_in_text_only(tmp_path, t
 
 
 def test_styles_of_a_picture_become_attributes_of_which_the_last_counts():
-    svg = '<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><path style="fill: none; stroke: #000;fill: red"/></svg>'
-    assert '<path fill="red" stroke="#000"/>' in inlined(svg, "one")
+    path = '<path style="fill: none; stroke: #000;fill: red"/>'
+    svg = f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{path}</svg>'
+    assert '<path fill="red" stroke="#000" />' in inlined(svg, "one")

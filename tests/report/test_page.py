@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import pytest
 
-from recuse.report.page import versions
-from recuse.report.tables import FEW, MOST
+from recuse.report.page import GLOSSARY, versions
+from recuse.report.tables import MOST
 from report_pages import DIGEST, HOSTILE, Elements, write_page
 
 
@@ -26,7 +26,7 @@ def test_it_is_well_formed_with_unique_ids_and_no_external_resource(html):
     assert len(elements.of("svg")) == 2
     assert {tag for tag, _ in elements.found} & {"link", "img", "iframe", "object"} == set()
     assert [attributes for tag, attributes in elements.found if "src" in attributes] == []
-    assert re.findall(r"(?:@import|url\((?!#))", html) == []
+    assert re.findall(r"@import|url\((?!#|\"data:font/woff;base64,)", html) == []
 
 
 def test_names_are_text_everywhere(html):
@@ -37,16 +37,32 @@ def test_names_are_text_everywhere(html):
     assert "a &lt;b&gt;study&lt;/b&gt; of ratings_ with `markup`" in html
 
 
-def test_the_answer_comes_first_and_says_how_sure(html):
+def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
+    parts = ('class="lead"', 'class="verdicts"', 'id="verdicts"', 'id="ranking"', 'id="next"', "<details>")
+    places = [html.index(part) for part in parts]
+    assert places == sorted(places)
+    assert html[: places[-1]].count("<svg") == 1
     headline = re.search(r'class="lead">(.*?)</p>', html)[1]
     assert headline == (
         "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points) favours itself. "
         "Cannot be told: Di."
     )
+    row = html[html.index('<th scope="row">&lt;script&gt;') :]
+    words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
+    assert words.startswith(
+        "established : favours itself +0.90 0.45 to 1.35 against humans and beyond ordinary preference leave"
+    )
+    for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
+        assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)
+
+
+def test_every_term_of_the_glossary_is_explained_once(html):
+    assert re.findall(r'<dt id="term-\d+">(.*?)</dt><dd>(?=\w)', html) == [*GLOSSARY]
 
 
 def test_a_figure_with_nothing_to_show_is_a_line(html):
-    section = html[html.index("Figures with nothing to show") : html.index('id="tables"')]
+    section = html[html.index("Figures with nothing to show") :]
+    section = section[: section.index("</section>")]
     assert '<a href="figures/fig07_length_control.svg">Without lengths' in section
     assert 'id="fig07_length_control"' not in html
     assert "of which there are none" not in section
@@ -59,15 +75,13 @@ def test_specs_that_drop_models_the_study_does_not_have_are_left_out(html):
 
 def test_data_that_are_not_simulated_have_no_such_notice(html):
     assert "USER&#39;S DATA" in html
-    assert "simulated" not in re.sub(r"(?s)<style>.*?</style>", "", html)
+    assert "simulated" not in re.sub(r"(?s)<(style|script)>.*?</\1>", "", html)
 
 
-def test_long_tables_are_cut_and_folded_and_lead_to_their_files(html):
-    assert f"250 rows, {MOST} of them here" in html
-    assert html.count("<details>") == 1 + 1  # completeness, and the specs
-    assert FEW < MOST
+def test_long_tables_are_cut_and_lead_to_their_files(html):
+    assert f"with all 250 rows; the first {MOST} are here" in html
     for file in ("estimates/main.csv", "tables/completeness.csv", "tables/conclusions.csv"):
-        assert f'href="{file}"' in html
+        assert f'href="{file}" download' in html
 
 
 def test_it_names_the_sources_but_no_path_of_the_machine(html, page):
@@ -87,6 +101,7 @@ def test_the_policy_allows_the_pages_own_style_and_script_and_no_other(html):
     for tag in ("style", "script"):
         (text,) = re.findall(rf"(?s)<{tag}>(.*?)</{tag}>", html)
         assert sources[f"{tag}-src"] == f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    assert sources["font-src"] == "data:"
     assert sources["default-src"] == sources["base-uri"] == sources["form-action"] == "'none'"
     attributes = {name for _, attributes in Elements(html).found for name in attributes}
     assert [name for name in attributes if name == "style" or name.startswith("on")] == []

@@ -40,8 +40,83 @@ for (const box of document.querySelectorAll(".scroll")) {
   box.addEventListener("scroll", () => cue(box), { passive: true });
   new ResizeObserver(() => cue(box)).observe(box);
 }
-// Collapsed parts are printed as well.
-const folded = () => document.querySelectorAll("details:not([open])");
-let opened = [];
-addEventListener("beforeprint", () => { opened = Array.from(folded()); opened.forEach((each) => { each.open = true; }); });
-addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
+// A link opens the folded parts that its target is in.
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  target.scrollIntoView();
+}
+addEventListener("hashchange", reveal);
+reveal();
+
+// Choices of judge and dimension hide the other rows of every table that has them. They are kept in the address.
+const headings = Array.from(document.querySelectorAll("th[data-filter]"));
+const choices = new URLSearchParams(location.search), form = document.createElement("form");
+
+function rowsOf(heading) {
+  const rows = Array.from(heading.closest("table").tBodies).flatMap((body) => Array.from(body.rows)).filter((row) => row.cells.length > 1);
+  return rows.map((row) => [row, row.cells[heading.cellIndex].textContent.trim()]);
+}
+
+function filter() {
+  for (const heading of headings) for (const [row] of rowsOf(heading)) row.hidden = false;
+  for (const heading of headings) {
+    const choice = choices.get(heading.dataset.filter);
+    if (choice) for (const [row, name] of rowsOf(heading)) row.hidden ||= name !== choice;
+  }
+}
+
+for (const key of ["judge", "dimension"]) {
+  const names = headings.filter((heading) => heading.dataset.filter === key).flatMap(rowsOf).map(([, name]) => name);
+  const options = Array.from(new Set(names)).filter((name) => name && name !== "–").sort(words.compare);
+  if (options.length < 2) continue;
+  const label = document.createElement("label"), select = document.createElement("select");
+  select.append(new Option("all", ""), ...options.map((name) => new Option(name, name)));
+  select.value = options.includes(choices.get(key)) ? choices.get(key) : "";
+  if (!select.value) choices.delete(key);
+  select.addEventListener("change", () => {
+    if (select.value) choices.set(key, select.value); else choices.delete(key);
+    history.replaceState(null, "", `?${choices}${location.hash}`);
+    filter();
+  });
+  label.append(key === "judge" ? "judge" : "dimension", select);
+  form.append(label);
+}
+if (form.children.length) document.querySelector("nav").append(form);
+filter();
+
+// A term is explained where a section first uses it.
+const terms = new Map(Array.from(document.querySelectorAll(".glossary dt"), (term) => [term.textContent.toLowerCase(), term]));
+const any = Array.from(terms.keys()).sort((one, other) => other.length - one.length).join("|");
+const pattern = new RegExp(`(?<![\\w-])(?:${any})(?![\\w-])`, "gi"), note = document.getElementById("note");
+
+function show(text) {
+  note.textContent = text;
+  if (!note.matches(":popover-open")) note.showPopover();
+}
+
+function explain(section) {
+  const unseen = new Set(terms.keys()), texts = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
+  let text = texts.nextNode();
+  while (text) {
+    const skipped = text.parentElement.closest("a, summary, svg, h2, h3, thead, code, .glossary");
+    const match = skipped ? null : Array.from(text.data.matchAll(pattern)).find(([term]) => unseen.has(term.toLowerCase()));
+    if (!match) {
+      text = texts.nextNode();
+      continue;
+    }
+    const link = document.createElement("a"), word = text.splitText(match.index), term = terms.get(match[0].toLowerCase());
+    text = texts.currentNode = word.splitText(match[0].length);
+    unseen.delete(match[0].toLowerCase());
+    Object.assign(link, { className: "term", href: `#${term.id}`, title: term.nextElementSibling.textContent });
+    link.addEventListener("click", (event) => { event.preventDefault(); show(`${term.textContent}: ${link.title}`); });
+    word.replaceWith(link);
+    link.append(word);
+  }
+}
+document.querySelectorAll("main > section").forEach(explain);
+
+const copy = document.getElementById("copy");
+copy.hidden = false;
+copy.addEventListener("click", () => navigator.clipboard.writeText(document.getElementById("citation").textContent).then(() => show("Copied.")));

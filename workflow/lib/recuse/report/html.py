@@ -2,8 +2,10 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from html import unescape
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,13 +22,15 @@ def rendered(template: str | Path, **values) -> str:
     """Render a Jinja template, which may extend or include others in its folder; `values` are escaped.
 
     What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers beside it in their order, and
-    invisible characters are shown. The filter `digest` is for a policy that allows one style and one script.
+    invisible characters are shown. The filter `digest` is for a policy that allows one style and one script; the test `numeric`
+    is true of texts that begin with a number.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(Path(template).parent)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": number, "digest": digest}
+    environment.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
     page = visible(environment.get_template(Path(template).name).render(**values), but="\n")
     return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
 
@@ -40,43 +44,97 @@ def digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-DROPPED = re.compile(r"(?s)<(metadata|style)\b.*?</\1>|<!--.*?-->")  # matplotlib's style would apply to the whole page
-REFERENCE = re.compile(r'(url\(#|href="#)([^")]+)')
-STYLE = re.compile(r' style="([^"]*)"')
+REFERENCE = re.compile(r"(?<=#)[^)]+")
+DECIMAL = re.compile(r"-?\d+\.\d+")
+NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")  # attributes that may be rounded
+DROPPED = ("metadata", "style")  # matplotlib's style would apply to the whole page
+TEXT = re.compile(r"<text ([^>]*)>([^<]+)")
+# Files of matplotlib, by font-weight and font-style.
+FONTS = {
+    ("400", "normal"): "DejaVuSans",
+    ("700", "normal"): "DejaVuSans-Bold",
+    ("400", "italic"): "DejaVuSans-Oblique",
+    ("700", "italic"): "DejaVuSans-BoldOblique",
+}
 
 
 def inlined(svg: str, name: str) -> str:
     """Return the figure in the text `svg` as an element of an HTML page on which `name` is unique.
 
-    An id that the figure refers to is prefixed by `name`, since figures share ids; others are removed. Styles become
-    attributes, which the policy of the page need not allow. Screen readers see an image with the figure's title, described by
-    the element `name`-caption.
+    An id that the figure refers to is prefixed by `name`, since figures share ids; others are removed, and groups without
+    attributes. Styles become attributes, which the policy of the page need not allow; lengths are rounded to 0.01 points.
+    Screen readers see an image with the figure's title, described by the element `name`-caption.
     """
-    box = ElementTree.fromstring(svg.encode()).get("viewBox")
-    opening = (
-        f'<svg viewBox="{box}" class="picture" role="img" aria-labelledby="{name}-title" aria-describedby="{name}-caption">'
-    )
-    picture = DROPPED.sub("", svg[svg.index("<svg") :])
-    referred = {target for _, target in REFERENCE.findall(picture)}
-    picture = re.sub(r' id="([^"]*)"', lambda match: f' id="{name}-{match[1]}"' * (match[1] in referred), picture)
-    picture = STYLE.sub(_attributes, REFERENCE.sub(rf"\g<1>{name}-\g<2>", picture))
-    picture = picture.replace("<title>", f'<title id="{name}-title">', 1)
-    return opening + picture[picture.index(">") + 1 :].strip()
+    root = ElementTree.fromstring(svg.encode())
+    values = [value for each in root.iter() for key, value in each.items() if key.endswith("href") or value.startswith("url(#")]
+    values += re.findall(r"url\(#[^)]+", " ".join(each.get("style", "") for each in root.iter()))
+    _simplify(root, {reference: f"{name}-{reference}" for value in values for reference in REFERENCE.findall(value)})
+    root.find("title").set("id", f"{name}-title")
+    root.attrib = {"viewBox": root.get("viewBox"), "class": "picture", "role": "img"}
+    root.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-caption"}
+    return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attributes(style: re.Match) -> str:
-    properties = dict(part.split(":", 1) for part in style[1].split(";") if part.strip())
-    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in properties.items())
+def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
+    """Replace ids, styles and names of `element` and all within it; `ids`: of those that are referred to, the new ones."""
+    element.tag = element.tag.rpartition("}")[2]
+    style = dict(part.split(":", 1) for part in element.attrib.pop("style", "").split(";") if part.strip())
+    attributes = element.attrib | {key.strip(): value.strip() for key, value in style.items()}
+    element.attrib = {key.rpartition("}")[2]: _attribute(key, value, ids) for key, value in attributes.items()}
+    element.attrib = {key: value for key, value in element.items() if value and not value.startswith("rotate(0 ")}
+    if element.tag not in ("text", "tspan", "title"):
+        element.text = None
+    children = [child for child in element if child.tag.rpartition("}")[2] not in DROPPED]
+    element[:] = []
+    for child in children:
+        _simplify(child, ids)
+        child.tail = None
+        if child.tag not in ("g", "defs") or len(child):
+            bare = child.tag == "g" and not child.attrib and child[0].tag != "title"
+            element.extend(child if bare else [child])
+
+
+def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
+    if key == "id":
+        return ids.get(value, "")
+    if key.endswith("href") or value.startswith("url(#"):
+        return REFERENCE.sub(lambda match: ids[match[0]], value)
+    if key not in NUMERIC or "scale" in value:
+        return value
+    return " ".join(DECIMAL.sub(lambda match: f"{round(float(match[0]), 2):g}", value).replace("-0 ", "0 ").split())
+
+
+def fonts_of(pictures: Iterable[str]) -> str:
+    """Rules of CSS with the font `figures`: the letters of DejaVu Sans that the inlined pictures use, and no others."""
+    letters: dict[tuple[str, str], set[str]] = {}
+    for attributes, text in (match for picture in pictures for match in TEXT.findall(picture)):
+        face = "700" if 'weight="700"' in attributes else "400", "italic" if 'style="italic"' in attributes else "normal"
+        letters.setdefault(face, set()).update(unescape(text))
+    return "\n".join(_face(*face, "".join(letters[face])) for face in FONTS if face in letters)
+
+
+def _face(weight: str, style: str, letters: str) -> str:
+    from fontTools.subset import Options, Subsetter, load_font
+    from matplotlib import get_data_path
+
+    options = Options(hinting=False, layout_features=["kern"], name_IDs=[], recalc_timestamp=False)
+    options.drop_tables += ["FFTM"]  # of the program that made the font
+    with load_font(f"{get_data_path()}/fonts/ttf/{FONTS[weight, style]}.ttf", options) as font:
+        subsetter = Subsetter(options)
+        subsetter.populate(text=letters)
+        subsetter.subset(font)
+        font.flavor, file = "woff", BytesIO()
+        font.save(file)
+    data = b64encode(file.getvalue()).decode()
+    source = f'url("data:font/woff;base64,{data}") format("woff")'
+    return f'@font-face {{ font-family: "figures"; font-weight: {weight}; font-style: {style}; src: {source}; }}'
 
 
 def facts_of(svg: str, study: str) -> dict[str, str]:
-    """Title of an SVG file, without that of the study at its end, its width in points, and its description, "" without one."""
+    """Title of an SVG file, without that of the study at its end, and its width in points."""
     root = ElementTree.fromstring(svg.encode())
-    return {
-        "title": root.findtext("{*}title").removesuffix(f": {visible(study)}"),
-        "width": root.get("viewBox").split()[2],
-        "remark": root.findtext(".//{http://purl.org/dc/elements/1.1/}description", ""),
-    }
+    title = root.findtext("{*}title").removesuffix(f": {visible(study)}")
+    return {"title": title, "width": root.get("viewBox").split()[2]}
 
 
 # Markup of reStructuredText, and what it would take for an address; an underscore only at the end of a word.

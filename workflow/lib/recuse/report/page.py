@@ -9,20 +9,55 @@ from pathlib import Path
 
 from recuse.base.records import PROJECT, read_record
 from recuse.base.tables import read_table
-from recuse.base.words import BADGES, WORDS_ALONE, counted, setting_in_words
+from recuse.base.words import BADGES, WORDS_ALONE, counted, level, setting_in_words
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import facts_of, inlined, rendered, rendered_caption
+from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "pygam", "scipy", "seaborn", "snakemake", "statsmodels")
 READ = ("pooled", "correlations", "mean_scores")  # tables that the answer reads and the page does not show
-AGAINST_THE_PAPER = ("scorecard", "claims")  # tables in their own section
-# Figures that follow the answer: of each group the first that has something to show.
-LEADS = (("verdicts", "verbosity_bias", "bias_jitter", "attack_success", "position"),)
+# The figure after the answer: the first that has something to show.
+LEADS = ("verdicts", "verbosity_bias", "bias_jitter", "attack_success", "position")
+# Folded parts of the page -> their figures and tables; the others are in the last two.
+TOPICS = {
+    "Robustness": (
+        *("judgments", "conclusions", "idiosyncrasy", "pooled", "estimates", "gam", "by_dataset"),
+        *("fig04_slices", "fig07_length_control", "fig08_ordinal", "fig09_llm_reference", "fig10_weak_models_dropped"),
+        *("one_model_dropped", "sensitivity", "bounds"),
+    ),
+    "Against the paper": ("scorecard", "claims"),
+    "Figures": (),
+    "Tables": (),
+}
+# Words explained on the page, where each section first uses them.
+GLOSSARY = {
+    "self-bias": "How much more a judge favours its own answers than those who set the standard do: humans, or other judges.",
+    "family-bias": "The same for the answers of other models of the judge's family, such as another GPT.",
+    "against humans": "Question A: does a judge rate its own answers higher than their human scores predict? Preferences that "
+    "all judges share, and errors in the human scores, also count.",
+    "against other judges": "Question B: does a judge rate its own answers higher than other judges rate the same models or "
+    "answers? Preferences that all judges share cancel out.",
+    "beyond ordinary preference": "Question C: judges like some models better than others, whoever wrote the answers. Does a "
+    "judge favour itself by more than such preferences explain?",
+    "established": "The bias goes beyond ordinary preference, and is not luck from having tested many judges.",
+    "suggestive": "There is a gap against humans or against other judges, but ordinary preference could explain it.",
+    "no clear bias": "No gap was found, which does not prove that there is none: the last column says what would be missed.",
+    "cannot be told": "The data cannot answer the question for this judge, for the reason given.",
+    "debiased": "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off those of its family.",
+    "rank range": "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their ranges at once.",
+    "Equation 1": "The regression of Play Favorites: ratings on human scores, with a term for a judge's own answers.",
+    "HC0": "White's standard errors: ratings may vary more for some answers than for others, but count as independent.",
+    "CR1": "Standard errors that let ratings of one prompt go together. Usually larger than HC0, and safer.",
+    "bootstrap": "An interval found by drawing prompts at random many times, and repeating the analysis each time.",
+    "pooled": "Averaged over judges, with more weight on those that are measured more precisely.",
+    "spec": "One way to fit the data: which rows, which terms and which standard errors.",
+    "weighted kappa": "Agreement beyond chance, where a near miss counts in part: 1 is perfect, 0 is chance.",
+    "multiplicity": "The more judges are tested, the more look biased by luck; corrected p-values allow for that.",
+}
 
 
 def report(
@@ -44,9 +79,9 @@ def report(
     folder = Path(page).parent
     paths, estimates = ({Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates"))
     tables = {name: read_table(path) for name, path in paths.items() if name in {*EXCERPTS, *READ}}
-    first, excerpts, leads = "main", EXCERPTS, LEADS
+    first, excerpts = "main", EXCERPTS
     if relative := without_human_scores(tables.get("not_estimable", ())):
-        first, excerpts, leads = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES, LEADS
+        first, excerpts = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES
         figures = {name: _with_checks_of(tables["conclusions"], figure) for name, figure in figures.items()}
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
@@ -58,6 +93,7 @@ def report(
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
+    drawn = [_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]]
     html = rendered(
         inputs["template"][0],
         study=study,
@@ -67,8 +103,13 @@ def report(
         first=first,
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
-        **_figures([_figure(path, figures[Path(path).stem], context, folder) for path in inputs["figures"]], leads),
-        **_shown(tables, excerpts, {name: relpath(path, folder) for name, path in paths.items()}, about["checks"]),
+        **_parts(
+            drawn, _shown(tables, excerpts, {name: relpath(path, folder) for name, path in paths.items()}, about["checks"])
+        ),
+        against=_against_the_paper(tables),
+        pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
+        fonts=fonts_of(figure["picture"] for figure in pictures),
+        level=level(about["confidence"]),
         errors=errors,
         specs=[(name, in_words(settings)) for name, settings in about["specs"].items()],
         files=[relpath(path, folder) for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])],
@@ -76,6 +117,7 @@ def report(
         planted=setting_in_words(about["origin"].get("simulate")),
         users=files_of_the_user(inputs["made"]),
         versions=versions(),
+        glossary=GLOSSARY,
     )
     return html, summary(study, about, answer, tables.get("verdicts", ()))
 
@@ -116,35 +158,37 @@ def _figure(path: str, figure: Mapping, context: Mapping, folder: Path) -> dict:
     }
 
 
-def _figures(drawn: Sequence[dict], groups: Sequence[Sequence[str]]) -> dict[str, list[dict]]:
-    """The leading figures, the first of each group that has something to show; the others; and those with nothing to show."""
-    telling = {figure["name"]: figure for figure in drawn if not figure["silent"]}
-    names = [next((name for name in group if name in telling), None) for group in groups]
-    leads = [telling.pop(name) for name in names if name]
-    return {"leads": leads, "figures": [*telling.values()], "silent": [figure for figure in drawn if figure["silent"]]}
+def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict[str, object]:
+    """The leading figure, if any; and of each topic that has some, figures, tables, and figures with nothing to show."""
+    telling = {figure["name"]: figure for figure in figures if not figure["silent"]}
+    lead = next((telling.pop(name) for name in LEADS if name in telling), None)
+    topics = {title: {"figures": [], "tables": [], "silent": []} for title in TOPICS}
+    for kind, rest, parts in (("figures", "Figures", telling.values()), ("tables", "Tables", tables)):
+        for part in parts:
+            title = next((title for title, names in TOPICS.items() if part["name"] in names), rest)
+            topics[title][kind].append(part)
+    topics["Figures"]["silent"] = [figure for figure in figures if figure["silent"]]
+    return {"lead": lead, "topics": {title: parts for title, parts in topics.items() if any(parts.values())}}
+
+
+def _against_the_paper(tables: Mapping[str, Sequence[Row]]) -> dict[str, str]:
+    """Of the scorecard and the claims, how many have each verdict, in words."""
+    counts = {
+        name: Counter(row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim")
+        for name in TOPICS["Against the paper"]
+        if name in tables
+    }
+    return {name: ", ".join(f"{verdict} {each:,}" for verdict, each in sorted(count.items())) for name, count in counts.items()}
 
 
 def _shown(
     tables: Mapping[str, Sequence[Row]], excerpts: Mapping[str, Excerpt], links: Mapping[str, str], titles: Mapping[str, str]
-) -> dict[str, object]:
-    """Tables as the page shows them, those against the paper apart, with the counts of their verdicts.
-
-    titles: of the robustness checks, which replace their names.
-    """
+) -> list[dict[str, object]]:
+    """Tables as the page shows them; titles: of the robustness checks, which replace their names."""
     if "conclusions" in tables:
         titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables["conclusions"]]
         tables = {**tables, "conclusions": titled}
-    verdicts = {}
-    for name in AGAINST_THE_PAPER:
-        if name in tables:
-            counts = Counter(row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim")
-            verdicts[name] = sorted(counts.items())
-    parts = [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
-    return {
-        "tables": [table for table in parts if table["name"] not in AGAINST_THE_PAPER],
-        "against": [table for table in parts if table["name"] in AGAINST_THE_PAPER],
-        "verdicts": verdicts,
-    }
+    return [shown(name, excerpt, tables[name], links.get(name, "")) for name, excerpt in excerpts.items() if name in tables]
 
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:

@@ -198,11 +198,11 @@ EXCERPTS_WITHOUT_HUMAN_SCORES = {
     ),
 }
 MOST = 200  # rows of one table on a page
-FEW = 40  # rows: a longer table is collapsed
 DECIMALS = 4
 SMALLEST_P = 1e-4
 # Columns of names, even if these are digits.
 TEXTS = {"judge", "model", "term", "spec", "slice", "dimension", "experiment", "systems", "figure", "section"}
+FILTERS = {"judge": "judge", "term": "judge", "dimension": "dimension", "slice": "dimension"}  # column -> filter of the page
 KEYS = {"statistic", "bias", "scores", "condition", "draws"}  # columns of words with underscores
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ENDLESS = {"inf": "∞", "-inf": "−∞"}
@@ -211,8 +211,9 @@ ENDLESS = {"inf": "∞", "-inf": "−∞"}
 def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[str, object]:
     """What a page shows of the table `name`: columns with some value, and the first MOST of the excerpt's rows.
 
-    rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings` are pairs of words and
-    whether the column holds numbers, cells of `rows` pairs of text and, if rounded, the full value; `count` is of all rows.
+    rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings` are words,
+    whether the column holds numbers, and the choice of rows that reads it, if any; cells of `rows` are pairs of text and, if
+    rounded, the full value; `count` is of all rows.
     """
     kept = [row for row in rows if excerpt.rows(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
@@ -221,11 +222,13 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
         "name": name,
         "title": excerpt.title,
         "words": excerpt.words,
-        "headings": [(HEADINGS.get(column, column.replace("_", " ")), is_numeric) for column, is_numeric in numeric.items()],
+        "headings": [
+            (HEADINGS.get(column, column.replace("_", " ")), is_numeric, FILTERS.get(column, ""))
+            for column, is_numeric in numeric.items()
+        ],
         "rows": [[_cell(column, row[column], is_numeric) for column, is_numeric in numeric.items()] for row in kept[:MOST]],
         "count": len(kept),
         "file": file,
-        "folded": len(kept) > FEW,
     }
 
 

@@ -40,7 +40,8 @@ CHECKS = {"A": "by prompt", "B": "by model", "C": "mixed"}
         ({"A": AROUND, "B": AROUND, "C": AROUND}, 1, NO_CLEAR_BIAS, 0),
         ({"A": AROUND}, nan, CANNOT_BE_TOLD, 0),
         ({"A": ABOVE, "B": BELOW}, nan, CANNOT_BE_TOLD, 0),
-        ({"A": ABOVE, "C": Reply(reason="few prompts")}, nan, SUGGESTIVE, 1),
+        ({"A": ABOVE, "C": Reply(reason="not estimable: one family")}, nan, SUGGESTIVE, 1),
+        ({"A": ABOVE, "C": Reply(reason="cannot be told: 8 prompts")}, nan, CANNOT_BE_TOLD, 0),
         ({}, nan, CANNOT_BE_TOLD, 0),
     ],
 )

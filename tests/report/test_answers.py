@@ -4,7 +4,7 @@ import pytest
 
 from recuse.base.tables import CHECK, CORRELATIONS, ESTIMATES, LEADERBOARD, VERDICTS
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.report.answers import NO_TRUTH, answer_of_ratings
+from recuse.report.answers import NO_TRUTH, WEAK, answer_of_ratings
 from recuse.report.verdict import summary, unit_of
 from report_pages import ranked, texts
 
@@ -115,11 +115,12 @@ def test_at_most_three_caveats_the_largest_first():
     ]
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
+        WEAK,
         "The mean over judges rests on single ones: its conclusion changes without B (+0.04, −0.04 to 0.12).",
-        "One in 41 %; believe C.",
         "High ratings; mind them.",
     ]
     assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [NO_TRUTH, *caveats[:2]]
+    assert WEAK not in answer_of(FOUR[2:]).caveats
 
 
 def correlation(judge, value, low, statistic="pearson", dimension=""):

@@ -58,11 +58,14 @@ class Reply:
 def verdict_on(replies: Mapping[str, Reply], adjusted_p: float, *, confidence: float) -> tuple[str, int]:
     """The verdict on one bias by its replies to the QUESTIONS, and its side; adjusted_p: of C, by Holm over one kind of bias.
 
-    ESTABLISHED, if the interval of C excludes 0 and adjusted_p is at most 1 - confidence. SUGGESTIVE, if any interval excludes
-    0, all that do on one side, and the estimate of C is not on the other. NO_CLEAR_BIAS else, if C has an interval. The rest is
-    CANNOT_BE_TOLD. The side is 1 or -1 for the first two, 0 for the others.
+    CANNOT_BE_TOLD, if that is why C has no interval: too few ratings carry the bias. ESTABLISHED, if the interval of C excludes
+    0 and adjusted_p is at most 1 - confidence. SUGGESTIVE, if any interval excludes 0, all that do on one side, and the estimate
+    of C is not on the other. NO_CLEAR_BIAS else, if C has an interval. The rest is CANNOT_BE_TOLD. The side is 1 or -1 for
+    ESTABLISHED and SUGGESTIVE, 0 for the others.
     """
     beyond = replies.get(BEYOND, Reply())
+    if beyond.reason.startswith(CANNOT_BE_TOLD):
+        return CANNOT_BE_TOLD, 0
     if beyond.side and adjusted_p <= (1 - confidence) * (1 + 1e-12):
         return ESTABLISHED, beyond.side
     sides = {reply.side for reply in replies.values()} - {0}
@@ -124,7 +127,8 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float)
     reply, reason = replies.get(shown, Reply()), ""
     if verdict == CANNOT_BE_TOLD:
         reasons = [each.reason for each in (replies.get(BEYOND, Reply()), *replies.values()) if each.reason]
-        reason = CONTRADICTION if any(each.side for each in replies.values()) else [*reasons, NO_OWN_ANSWERS][0]
+        contradictory = not reasons and any(each.side for each in replies.values())
+        reason = CONTRADICTION if contradictory else [*reasons, NO_OWN_ANSWERS][0]
     return {
         "verdict": verdict,
         "favours": {1: "yes", -1: "no", 0: ""}[side],

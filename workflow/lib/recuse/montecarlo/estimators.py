@@ -182,7 +182,9 @@ def _verdict(verdict: str, trial: Trial) -> Answers:
         for quantity in BIASES:
             keys = [key for key in biases if key[0] == quantity]
             adjusted |= zip(keys, holm([asked[BEYOND].get(key, NOTHING).p_value for key in keys]), strict=True)
+        refused = Reply(reason=CANNOT_BE_TOLD)
         replies = {key: {name: Reply(*answers[key]) for name, answers in asked.items() if key in answers} for key in biases}
+        replies = {key: {BEYOND: refused, **by_name} for key, by_name in replies.items()}
         return {key: verdict_on(replies[key], adjusted[key], confidence=trial.confidence)[0] for key in biases}
 
     of_biases = trial.once("verdicts", verdicts)

@@ -14,6 +14,10 @@ from recuse.report.verdict import Answer, Rows, Section, Unit, findings, headlin
 SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
 MOST_CAVEATS = 3
+WEAK = (
+    "“Suggestive” is weak evidence: in simulated worlds without any self-bias, where judges merely prefer some models to "
+    "others, about half of the judges get it. “Established” is given to any judge in at most 12 % of such studies."
+)
 NO_TRUTH = (
     "No row has a human score, so nobody says who is right: a judge that is right where the others are wrong looks the same as "
     "a biased one."
@@ -41,6 +45,7 @@ def answer_of_ratings(
         leaderboard=_leaderboard(tables, first, confidence),
         caveats=[
             *([NO_TRUTH] if relative else []),
+            *([WEAK] if any(row["verdict"] == SUGGESTIVE for row in verdicts) else []),
             *_without(tables.get("pooled", ()), unit),
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],
@@ -82,12 +87,12 @@ def _without(rows: Rows, unit: Unit) -> Iterator[str]:
 
 
 def _warnings(check: Rows) -> Iterator[str]:
-    """What the check says of ordinary preference, then its warnings, most important first, one of each topic."""
+    """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
-        if row["topic"] != "verdict" and (row["level"] in (STOP, WARNING) or row["topic"] == "ordinary preference"):
+        if row["level"] in (STOP, WARNING) and row["topic"] not in ("verdict", "ordinary preference"):
             first.setdefault(row["topic"], row)
-    for row in sorted(first.values(), key=lambda row: row["topic"] != "ordinary preference"):
+    for row in first.values():
         yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
 
 

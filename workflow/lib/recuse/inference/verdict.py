@@ -59,7 +59,7 @@ def verdict_on(replies: Mapping[str, Reply], adjusted_p: float, *, confidence: f
     """The verdict on one bias by its replies to the QUESTIONS, and its side; adjusted_p: of C, by Holm over one kind of bias.
 
     CANNOT_BE_TOLD, if that is why C has no interval: too few ratings carry the bias. ESTABLISHED, if the interval of C excludes
-    0 and adjusted_p is at most 1 - confidence. SUGGESTIVE, if any interval excludes 0, all that do on one side, and the estimate
+    0 and adjusted_p is at most 1 - confidence. SUGGESTIVE, if any interval excludes 0, all on one side, and the estimate
     of C is not on the other. NO_CLEAR_BIAS else, if C has an interval. The rest is CANNOT_BE_TOLD. The side is 1 or -1 for
     ESTABLISHED and SUGGESTIVE, 0 for the others.
     """

@@ -150,19 +150,19 @@ def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
     assert main() == 0
 
 
-def test_verdicts_and_files_of_no_study_are_refused_with_advice(run, tmp_path, capfd):
+def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp_path, capfd):
     """Files of comparisons are not ratings, not in a folder either; without a configuration, the message asks for one."""
     (tmp_path / "verdicts").mkdir()
     (tmp_path / "verdicts" / "gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
     added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
     assert run(rated(), added=added)[0] == 0
     for file in ("verdicts", "verdicts/gpt-4_pair.jsonl"):
-        sys.argv[2] = file
+        sys.argv[1:3] = ["fit", file]
         assert main() == 1
         error = capfd.readouterr().err
-        assert error.startswith(f"error: config: comparisons: arena: {file}: these are verdicts on pairs of answers, and this ")
+        assert error.startswith("error: config: comparisons: arena: these are verdicts on pairs of answers, and `fit` is for ")
         assert "(`snakemake arena`), see docs/comparisons.md" in error
-    assert run(rated(), "--study", "arena", added=added)[2].startswith("error: config: comparisons: arena: these are verdicts")
+    sys.argv[1] = "check"
     sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
     assert main() == 1
     assert "name by --study the one whose scales and task types apply: mine\n" in capfd.readouterr().err
@@ -260,3 +260,67 @@ def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, ca
     assert "self-bias of 2 of 2 judges (A, B)" in page
     shares = [line.split()[2:5] for text in (page, known) for line in text.splitlines() if line.startswith("Us ")]
     assert shares[0] == shares[1]
+
+
+VERDICTS = "judge,item,model_a,model_b,order,outcome,human,length_a,length_b"
+
+
+def verdict_lines(questions, *, judge="gpt-4-0613", human="b"):
+    """The judge chooses its own answer, the longer one, in three of four questions; with both orders and labels."""
+    outcomes = ["a" if number % 4 else "b" for number in range(questions)]
+    return [
+        f"{judge},q{number},GPT-4,B,{order},{outcome},{human},20,10"
+        for number, outcome in enumerate(outcomes)
+        for order in ("ab", "ba")
+    ]
+
+
+@pytest.fixture
+def compare(tmp_path, monkeypatch, capfd):
+    """Run the command on lines of verdicts; returns status, standard output and standard error."""
+
+    def run(lines, *arguments, **settings):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "v.csv").write_text("\n".join([VERDICTS, *lines]) + "\n", "utf-8")
+        models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613"]}}
+        config = {"models": models, "comparisons": {"arena": {"title": "t", "files": "v.csv"} | settings}}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        monkeypatch.setattr(sys, "argv", ["recuse", "check", "v.csv", "--config", "mine.yaml", *arguments])
+        return main(), *capfd.readouterr()
+
+    return run
+
+
+def test_check_of_verdicts(compare, tmp_path):
+    status, page, error = compare(verdict_lines(20), "--output", "check.csv")
+    assert (status, error) == (0, "")
+    assert page.startswith("arena: what these comparisons support\n\n  supports: self-bias of 1 of 1 judge, against humans;")
+    words = " ".join(page.split())
+    assert "judge more questions, 30 or more" in words
+    assert "20 comparisons by 1 judge of 2 models on 20 questions; 0 with an error" in words
+    assert "GPT-4 20 0%" in words  # by judge: under its name in config, with its answers and draws
+    rows = read_table(tmp_path / "check.csv")
+    assert rows[0]["words"].startswith("supports: self-bias of 1 of 1 judge")
+    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {"self-bias of GPT-4", "longer answers: GPT-4"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "settings", "words"),
+    [
+        (verdict_lines(20, human=""), {}, "no comparison has a human label"),
+        (verdict_lines(20)[::2], {"both_orders": False}, "20 of 20 comparisons of GPT-4 are in one order only"),
+        (verdict_lines(20, judge="gpt 4"), {}, "the judge 'gpt 4' may be another spelling of the model 'GPT-4'"),
+        (verdict_lines(20, judge="Umpire"), {}, "Umpire compares no answer of its own"),
+    ],
+)
+def test_check_of_verdicts_names_what_is_missing(compare, lines, settings, words):
+    status, page, _ = compare(lines, **settings)
+    assert status == 0
+    assert words in " ".join(page.split())
+
+
+def test_verdicts_that_support_nothing_stop(compare):
+    status, page, error = compare(verdict_lines(4))
+    assert status == 1
+    assert error == "error: v.csv: nothing can be told from these comparisons; judge more questions\n"
+    assert "4 questions" in page

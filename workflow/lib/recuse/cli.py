@@ -66,10 +66,12 @@ def _parser() -> ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     words = "Check raw files of ratings and fit a spec; the table of estimates is the workflow's, byte for byte."
     fit = commands.add_parser("fit", help="fit a spec to files of ratings", description=words)
-    words = "Say before any fit what files of ratings support: which biases, how small, and what is wrong."
-    check = commands.add_parser("check", help="say what files of ratings support", description=words)
+    words = "Say before any fit what files of ratings or verdicts support: which biases, how small, and what is wrong."
+    check = commands.add_parser("check", help="say what files of ratings or verdicts support", description=words)
     for each, run in ((fit, run_fit), (check, run_check)):
-        each.add_argument("files", nargs="+", metavar="[dimension=]file", help="files of ratings, or files that config imports")
+        each.add_argument(
+            "files", nargs="+", metavar="[dimension=]file", help="the study's files, or files that config imports"
+        )
         each.add_argument("--study", help="study of config whose scales apply; default: the one with these files")
         each.add_argument("--config", help="YAML file with additions and changes to config.yaml")
         each.set_defaults(run=run)
@@ -142,12 +144,12 @@ def run_check(arguments: Namespace) -> None:
     from recuse.config.load import load
 
     check_output(arguments.output)
-    inputs = inputs_of(arguments, load(arguments.config))
+    inputs = inputs_of(arguments, load(arguments.config), compared=True)
     with in_folder(inputs) as folder:
-        findings = _findings(imported(inputs, folder), folder)
+        findings = (_findings_of_comparisons if inputs.compared else _findings)(imported(inputs, folder), folder)
     if arguments.output is not None:
         write_output(arguments.output, CHECK, ({"study": inputs.study, **finding.row} for finding in findings))
-    write_page(page_of(inputs.study, findings))
+    write_page(page_of(inputs.study, findings, of_ratings=not inputs.compared))
     for finding in findings:
         if finding.level == STOP:
             raise DesignError(f"{', '.join(file.path for file in inputs.files)}: {finding.words}; {finding.advice}")
@@ -183,8 +185,33 @@ def _findings(inputs: "Inputs", folder: str) -> "list[Finding]":
     return check_study(facts, reliability, **power, confidence=config["confidence"])
 
 
+def _findings_of_comparisons(inputs: "Inputs", folder: str) -> "list[Finding]":
+    from recuse.check.pairs import check_comparisons
+    from recuse.config.studies import families_of, models_of
+    from recuse.pairwise.choices import choices, choices_of, verdicts
+    from recuse.pairwise.questions import open_pairs
+    from recuse.pairwise.table import normalise
+
+    config, comparisons = inputs.config, f"{folder}/comparisons.parquet"
+    normalise(
+        inputs.study,
+        [file.path for file in inputs.files],
+        both_orders=inputs.settings.get("both_orders", True),
+        declared={} if "import" in inputs.settings else inputs.settings.get("verify"),
+        models=models_of(config, inputs.study),
+        comparisons=comparisons,
+        completeness=f"{folder}/completeness.csv",
+    )
+    pairs, families = open_pairs(comparisons, {}), families_of(config, inputs.study)
+    level, power = config["confidence"], config["inference"]["power"]["power"]
+    of = choices_of(pairs, families)
+    rows = list(choices(of, confidence=level, seed=config["seed"]))
+    told = list(verdicts(rows, of.judges, order=list(families), confidence=level, power=power))
+    return check_comparisons(pairs, of, rows, told, power=power)
+
+
 class Inputs(NamedTuple):
-    """Files of ratings, and the study of `config` that describes them."""
+    """Files of ratings, or of verdicts, and the study of `config` that describes them."""
 
     study: str
     files: "Sequence[RatingsFile]"
@@ -193,7 +220,12 @@ class Inputs(NamedTuple):
     @property
     def settings(self) -> Mapping:
         """The study's entry in `config`."""
-        return self.config["studies"][self.study]
+        return self.config["comparisons" if self.compared else "studies"][self.study]
+
+    @property
+    def compared(self) -> bool:
+        """Whether the files are of verdicts."""
+        return self.study in self.config["comparisons"]
 
     def source(self) -> "StudyFiles":
         """The files as the steps of the workflow read them; those of an import once it is made."""
@@ -211,10 +243,11 @@ class Inputs(NamedTuple):
         )
 
 
-def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
+def inputs_of(arguments: Namespace, config: Mapping, *, compared: bool = False) -> Inputs:
     """The files and the study that the arguments name; ConfigError if they do not fit `config`.
 
-    The study is that of `--study`, else one that imports exactly these files, else the one whose files these are.
+    The study is that of `--study`, else one that imports exactly these files, else the one whose files these are; one of
+    comparisons only if `compared`.
     """
     from recuse.data.files import RatingsFile
 
@@ -224,7 +257,13 @@ def inputs_of(arguments: Namespace, config: Mapping) -> Inputs:
         paths = {normpath(path) for path, _ in named}
         study = next((name for name, settings in imports.items() if paths == set(map(normpath, _paths(settings)))), None)
     if study not in imports:
-        study, named = study_of(config, study, named)
+        of_verdicts = _compared_study(config, study, [normpath(path) for path, _ in named])
+        if of_verdicts is not None and not compared:
+            raise ConfigError(
+                f"config: comparisons: {of_verdicts}: these are verdicts on pairs of answers, and `fit` is for ratings; run "
+                f"the workflow for a report (`snakemake {of_verdicts}`), see docs/comparisons.md"
+            )
+        study, named = (of_verdicts, named) if of_verdicts is not None else study_of(config, study, named)
     return Inputs(study, [RatingsFile(*each) for each in named], config)
 
 
@@ -234,9 +273,8 @@ def study_of(
     """The study of that name, or the one with the files in `named` if it is None; and (path, dimension) of each file.
 
     named: as by `recuse.data.registry.named_files`. A missing dimension is that of the file in config. ConfigError if there is
-    no such study, if it is one of comparisons, or if a dimension is not the study's, or not the file's in config.
+    no such study, or if a dimension is not the study's, or not the file's in config.
     """
-    _check_rated(config, name, [normpath(path) for path, _ in named])
     files = raw_files(named)
     if name is None:
         paths = {normpath(path) for path, _ in files}
@@ -262,16 +300,14 @@ def study_of(
     return name, dimensions
 
 
-def _check_rated(config: Mapping, name: str | None, paths: Sequence[str]) -> None:
-    """Raise ConfigError if the study of that name, or that of the files at `paths` if it is None, is one of comparisons."""
-    for study, settings in config.get("comparisons", {}).items():
+def _compared_study(config: Mapping, name: str | None, paths: Sequence[str]) -> str | None:
+    """The study of comparisons of that name or, if it is None, with one of the files at `paths`; None if there is none."""
+    for study, settings in config["comparisons"].items():
         places = [normpath(path) for path in _paths(settings) + _paths(settings.get("import", {}))]  # files or folders
-        verdicts = [path for path in sorted(paths) if any(path == place or path.startswith(f"{place}/") for place in places)]
-        if study == name or (name is None and verdicts):
-            raise ConfigError(
-                f"config: comparisons: {': '.join([study, *verdicts[:1]])}: these are verdicts on pairs of answers, and this "
-                f"command is for ratings; run the workflow for a report (`snakemake {study}`), see docs/comparisons.md"
-            )
+        inside = any(path == place or path.startswith(f"{place}/") for path in paths for place in places)
+        if study == name or (name is None and inside):
+            return study
+    return None
 
 
 def _files_of(config: Mapping, study: str) -> dict[str, str | None]:
@@ -306,24 +342,23 @@ def imported(inputs: Inputs, folder: str) -> Inputs:
         return inputs
     from recuse.data.files import RatingsFile
     from recuse.data.imports.ratings import import_ratings
+    from recuse.data.imports.verdicts import import_verdicts
     from recuse.data.registry import models_with, tells_raters
 
-    settings = inputs.settings["import"]
-    outputs = {"ratings": f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    if tells_raters(settings):
+    settings, key = inputs.settings["import"], "verdicts" if inputs.compared else "ratings"
+    outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
+    files = [path for file in inputs.files for path in files_in(file.path)]
+    references = [path for named in _paths(settings.get("references", {})) for path in files_in(named)]
+    shared = {"settings": settings, "outputs": outputs, "declared": inputs.settings.get("verify")}
+    if tells_raters(settings) and not inputs.compared:
         outputs["raters"] = f"{folder}/{RATERS}"
     with redirect_stdout(sys.stderr):  # the standard output is for the command's results
-        import_ratings(
-            inputs.study,
-            [path for file in inputs.files for path in files_in(file.path)],
-            [path for named in _paths(settings.get("references", {})) for path in files_in(named)],
-            settings=settings,
-            scales=inputs.settings["scales"],
-            models=models_with(inputs.settings.get("families", {}), inputs.config["models"]),
-            outputs=outputs,
-            declared=inputs.settings.get("verify"),
-        )
-    return inputs._replace(files=[RatingsFile(outputs["ratings"])])
+        if inputs.compared:
+            import_verdicts(inputs.study, files, references, **shared)
+        else:
+            models = models_with(inputs.settings.get("families", {}), inputs.config["models"])
+            import_ratings(inputs.study, files, references, **shared, scales=inputs.settings["scales"], models=models)
+    return inputs._replace(files=[RatingsFile(outputs[key])])
 
 
 def tables_of(inputs: Inputs, folder: str) -> "Study":

@@ -14,6 +14,7 @@ from recuse.base.tables import CHOICES, LABEL_NOISE, VERDICTS
 from recuse.config.studies import families_of
 from recuse.pairwise.choices import CANNOT_BE_TOLD, NO_HUMANS, choices, choices_of, label_noise, verdicts
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import verbosity
 from verdict_files import released, run
 
 SETTINGS = {"confidence": 0.9, "seed": 7}
@@ -157,6 +158,25 @@ def test_the_place_is_established_by_both_orders(tmp_path):
     single = rows_of(lambda _: "a", lambda _: None, orders=("ab",))
     results = {row["quantity"]: row for row in judged(list(choices(of(write(single, tmp_path / "c.parquet")), **SETTINGS)))}
     assert results["first"]["reason"] == "no pair was judged in both orders"
+
+
+@pytest.mark.parametrize(("longer", "bias"), [(0.80, 0.3716), (0.82, 0.4077)])
+def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path, longer, bias):
+    """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate nothing is left."""
+    n, rows = 2000, []
+    for number in range(n):
+        better = "a" if number < longer * n else "b"  # J's answer is the longer
+        flipped = number % 20 < 3
+        one = rows_of(lambda _, b=better: b, lambda _, b=better, f=flipped: "ba"["ba".index(b) ^ f], questions=1)
+        rows += [row | {"item": f"q{number}"} for row in one]
+    path = write(rows, tmp_path / "c.parquet")
+    results = verbosity(open_pairs(path, {}), **SETTINGS)
+    (row,) = (row for row in results if (row["order"], row["draws"]) == ("debiased", "excluded"))
+    assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-3)
+    table = list(label_noise(of(path, {}), **SETTINGS))
+    shown = {row["flip_rate"]: row["estimate"] for row in table if row["quantity"] == "longer" and "estimate" in row}
+    assert shown[0] == pytest.approx(0.15 * (2 * longer - 1))
+    assert shown[0.15] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("flips", [0.1, 0.2])

@@ -108,7 +108,7 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert any("other data" in text for text in texts(figure))
     assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
-    assert "← prefers shorter      prefers longer →" in texts(figure)
+    assert "← where humans prefer longer      where they prefer shorter →" in texts(figure)
     alone = verbosity_bias(pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
     assert not any(words.strip() in " ".join(texts(alone)).replace("\n", " ") for words in (NO_MARK, NO_BAR))

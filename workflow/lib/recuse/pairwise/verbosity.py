@@ -48,8 +48,10 @@ def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterat
 
         verbosity_bias = P(Y' != Y | S != Y) - P(Y' != Y | S = Y) = wrong_shorter / n_shorter - wrong_longer / n_longer
 
-    (Saito et al., equation 6): above 0 the judge prefers longer answers more than the humans do. accuracy_parity_gap is its
-    absolute value (equation 5).
+    (Saito et al., equation 6): above 0 the judge disagrees with the humans more often where they prefer the shorter answer.
+    This does not show that it prefers longer answers more than they do: where the longer answer is truly the better one in 80
+    to 82 % of pairs and 15 % of human labels are flipped at random, a judge blind to length that always finds the better one
+    has a bias of 0.37 to 0.41. See `recuse.pairwise.choices`. accuracy_parity_gap is its absolute value (equation 5).
 
     order: `debiased`, the verdict that both orders agree on, or else a draw (section 4); `ab` and `ba`, the verdicts of one
     order; `pooled`, those of both. draws: a judge's draw is `excluded`, a `disagreement` (Y' != Y), or `half` of one;

@@ -67,8 +67,8 @@ RULES = {
     "ba": ("model_b's answer shown first", {**ARROW, "marker": ">", "markerfacecolor": "white"}),
 }
 OTHER_DATA = "printed by Saito et al. for this judge on other data (HH-RLHF)"
-DIRECTIONS = "← prefers shorter      prefers longer →"
-UNIT = "verbosity bias: difference of two shares of disagreement with the humans"
+DIRECTIONS = "← where humans prefer longer      where they prefer shorter →"
+UNIT = "verbosity bias: how much more often the judge disagrees with the humans"
 NOTE = (
     "Judges' draws are left out; the bootstrap is over questions. Beside each row: comparisons of the large mark in which the "
     "humans prefer the shorter + the longer answer."

@@ -1,89 +1,141 @@
-"""The answer of a report of comparisons says what their tables say, by condition."""
+"""The answer to a study of comparisons says what their tables say: own answers first, against humans if there are any."""
 
 import pytest
 
-from recuse.base.tables import ASR, COGNITIVE_BIASES, POSITION, VERBOSITY
-from recuse.report.pairwise import answer_of_comparisons
+from recuse.base.tables import ASR, CHOICES, COGNITIVE_BIASES, LABEL_NOISE, PAIRWISE_AGREEMENT, RBO, VERDICTS
+from recuse.pairwise.choices import NO_HUMANS
+from recuse.report.pairwise import BY_DRAWS, NOT_FIXED, NOTHING, answer_of_comparisons
 from report_pages import texts
 
 
-def verdict(judge, low, high, condition=""):
-    value = {"verbosity_bias": (low + high) / 2, "ci_low": low, "ci_high": high}
-    return {"judge": judge, "condition": condition, "order": "debiased", "draws": "excluded", **value}
+def verdict(quantity, term, estimate, words="no clear bias", *, question="A", **columns):
+    ends = {} if estimate is None else {"ci_low": estimate - 0.02, "ci_high": estimate + 0.02}
+    row = {"quantity": quantity, "term": term, "estimate": estimate, "verdict": words, "question": question, **ends}
+    favours = {} if words in ("no clear bias", "cannot be told") else {"favours": "yes" if estimate > 0 else "no"}
+    return row | {"advice": "keep it", "missed": 0.05} | favours | columns
 
 
-def place(judge, low, high, condition=""):
-    value = {"value": (low + high) / 2, "ci_low": low, "ci_high": high}
-    return {"judge": judge, "condition": condition, "statistic": "first_preference", **value}
+def answer(verdicts=(), **tables):
+    kinds = {"choices": CHOICES, "label_noise": LABEL_NOISE, "agreement": PAIRWISE_AGREEMENT, "asr": ASR, "rbo": RBO}
+    kinds |= {"cognitive_biases": COGNITIVE_BIASES}
+    rows = {name: texts(kinds[name], of) for name, of in tables.items()}
+    return answer_of_comparisons({"verdicts": texts(VERDICTS, verdicts), **rows}, confidence=0.9)
 
 
-def test_length_and_place_of_comparisons():
-    rows = [
-        verdict("A", 0.1, 0.3),
-        verdict("B", -0.3, -0.1),
-        verdict("C", -0.1, 0.1),
-        {**verdict("D", 0.5, 0.7), "order": "ab"},
-    ]
-    positions = [place("A", 0.6, 0.8), place("B", 0.4, 0.6), place("C", 0.2, 0.3), place("A", 0.9, 0.95, "bandwagon")]
-    tables = {"verbosity": texts(VERBOSITY, rows), "position": texts(POSITION, positions)}
-    answer = answer_of_comparisons(tables, confidence=0.9)
-    assert answer.headline == (
-        "A preference for longer answers is found in 1 of 3 judges, for shorter ones in 1. A preference for the answer shown "
-        "first is found in 1 of 3 judges, for the second in 1."
+def test_own_answers_come_first_by_size_then_length_then_the_place():
+    depends = {"reason": "it depends on draws: +8.0 points", "advice": "use another"}
+    told = answer(
+        [
+            verdict("self_bias", "A", -0.03),
+            verdict("self_bias", "B", 0.08, "cannot be told", **depends),
+            verdict("self_bias", "C", 0.055, "suggestive", rests_on="A", advice="do not rely on it"),
+            verdict("self_bias", "D", None, "cannot be told", reason="none of its own answers is compared", advice="compare"),
+            verdict("longer", "A", 0.004),
+            verdict("longer", "B", 0.061, "cannot be told", **depends),
+            verdict("first", "A", 0.2, "established", question="", advice="judge both orders"),
+            verdict("first", "B", -0.1, "established", question="", advice="judge both orders"),
+        ]
     )
-    assert [each.items for each in answer.points] == [[("", "A +0.200 (0.100 to 0.300)")], [("", "A 0.700 (0.600 to 0.800)")]]
+    assert told.headline == (
+        "How much more often than humans a judge chooses its own answers, in percentage points: B +8.0, C +5.5 and A −3.0. "
+        "Suggestive: C (+5.5 points) favours itself. No clear bias in A. For B, the result depends on how draws count. "
+        "Longer answers, compared with humans: No clear bias in A. For B, the result depends on how draws count. "
+        "Established: A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
+    )
+    assert told.caveats == [BY_DRAWS]
+    assert told.next_steps == ["C: do not rely on it.", "A and B: judge both orders.", "B: use another."]
+    assert [row.name for row in told.verdicts[:2]] == ["A", "B"]
+    assert told.unit == "percentage points"
 
 
-def test_several_conditions_are_listed():
-    rows = [verdict("A", 0.1, 0.3, "one"), verdict("A", -0.1, 0.1, "two"), verdict("B", 0.1, 0.2, "two")]
-    (point,) = answer_of_comparisons({"verbosity": texts(VERBOSITY, rows)}, confidence=0.9).points
-    assert point.heading == "A preference for longer answers is found in 1 of 2 judges (two)"
-    assert point.items == [
-        ("one", "A preference for longer answers is found in 1 of 1 judge: A +0.200 (0.100 to 0.300)"),
-        ("two", "A preference for longer answers is found in 1 of 2 judges: B +0.150 (0.100 to 0.200)"),
-    ]
+def test_without_humans_one_half_is_the_baseline_and_the_page_says_what_that_means():
+    untold = {"question": "", "reason": NO_HUMANS, "advice": "have people judge some of these comparisons"}
+    told = answer(
+        [verdict("self_bias", "A", 0.12, "cannot be told", **untold), verdict("longer", "A", 0.2, "cannot be told", **untold)]
+    )
+    assert told.headline == (
+        "How much more often than half the time, as there are no human labels, a judge chooses its own answers, in percentage "
+        "points: A +12.0."
+    )
+    assert told.caveats == [NOT_FIXED]
+    assert told.next_steps == ["A: have people judge some of these comparisons."]
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "judges"),
-    [(0.6, 0.8, "in 1 of 1 judge"), (0.2, 0.4, "in none of 1 judge, for the second in 1"), (0.4, 0.6, "in none of 1 judge")],
+    ("judge", "human", "doubted"), [(0.4, 0.3, True), (0.6, 0.3, False), (0.8, 0.7, False), (0.6, 0.7, True)]
 )
-def test_comparisons_without_human_labels_show_the_effect_of_place(low, high, judges):
-    agreed = {**place("A", 0.2, 0.4), "statistic": "consistency"}
-    rows = texts(POSITION, [place("A", low, high), agreed, place("A", 0.9, 0.95, "bandwagon")])
-    answer = answer_of_comparisons({"verbosity": [], "position": rows}, confidence=0.9)
-    share = "30\N{NO-BREAK SPACE}% of comparisons"
-    first = f"A preference for the answer shown first is found {judges}."
-    assert answer.headline == f"{first} Both orders get the same verdict in {share}."
-    assert [each.items for each in answer.points] == [
-        [("", f"A {(low + high) / 2:.3f} ({low:.3f} to {high:.3f})")],
-        [("", "A 0.300 (0.200 to 0.400)")],
+def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
+    row = {
+        "quantity": "self_bias",
+        "term": "A",
+        "model": "A",
+        "draws": "half",
+        "judge_share": judge,
+        "human_share": human,
+        "n": 9,
+    }
+    told = answer([verdict("self_bias", "A", judge - human, "suggestive")], choices=[row])
+    assert [caveat.startswith("A judge that errs at random") for caveat in told.caveats] == [True] * doubted
+
+
+def test_label_noise_is_a_caveat():
+    rows = [
+        {"quantity": "self_bias", "term": "A", "origin": "assumed", "flip_rate": 0.0, "changes_at": 0.04},
+        {"quantity": "self_bias", "term": "B", "origin": "assumed", "flip_rate": 0.0},
+        {"quantity": "self_bias", "term": "A", "origin": "votes", "flip_rate": 0.18, "agreement": 0.65},
+    ]
+    assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [
+        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. Wrong human labels would change the "
+        "result on own answers of A from 4.0 % of labels."
     ]
 
 
-def test_own_answers_are_compared_with_the_chance_of_a_judge_with_ties():
-    shares = {"bias": "egocentric_order", "random": 0.25, "origin": "computed", "chance": 0.1, "above_random": "yes"}
-    rows = [{**shares, "judge": "A", "share": 0.2, "ci_low": 0.15, "ci_high": 0.25}]
-    rows += [{**shares, "judge": "B", "share": 0.11, "ci_low": 0.08, "ci_high": 0.14}]
-    (own,) = answer_of_comparisons({"cognitive_biases": texts(COGNITIVE_BIASES, rows)}, confidence=0.9).points
-    assert own.heading == "Choosing its own answer is more frequent than by chance in 1 of 2 judges"
-    assert own.items == [
-        ("Choosing its own answer", "more frequent than by chance in 1 of 2 judges: A 0.200 (0.150 to 0.250), chance 0.100")
+def test_agreement_and_win_rates():
+    shares = {"condition": "", "order": "debiased", "ci_low": 0.4, "ci_high": 0.7}
+    agreement = [shares | {"judge": "A", "value": 0.5}, shares | {"judge": "B", "value": 0.6}]
+    agreement.append({"judge": "C", "condition": "", "order": "pooled", "value": 0.55})  # one order only
+    wins = {"draws": "half", "n": 10}
+    choices = [
+        wins | {"quantity": "self_bias", "term": "A", "model": "A", "judge_share": 0.8, "human_share": 0.5},
+        wins | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
+        wins | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
     ]
-    assert "Quality is not held fixed" in own.words
-    (own,) = answer_of_comparisons({"cognitive_biases": texts(COGNITIVE_BIASES, rows[1:])}, confidence=0.9).points
-    assert own.heading == "Choosing its own answer is more frequent than by chance in none of 1 judge"
+    told = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
+    space = "\N{NO-BREAK SPACE}"
+    assert told.tracking.rows == [
+        ["B", f"60{space}% (40 to 70{space}%)"],
+        ["C", f"55{space}%"],
+        ["A", f"50{space}% (40 to 70{space}%)"],
+    ]
+    assert told.leaderboard.headings == ["model", "humans", "A"]
+    assert told.leaderboard.rows == [["M", f"60{space}%", f"20{space}%"], ["A", f"50{space}%", f"80{space}%"]]
 
 
-def test_own_answers_and_attacks_of_comparisons():
-    shares = {"bias": "egocentric_order", "random": 0.25, "origin": "quoted"}
-    rows = [{**shares, "judge": name, "share": 0.5 - 0.1 * place, "above_random": "yes"} for place, name in enumerate("ABCDE")]
-    rows += [{**shares, "judge": "Human", "share": 0.9, "above_random": "yes"}]
+def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_more():
+    shares = {"random": 0.25, "origin": "quoted"}
+    rows = [
+        shares | {"bias": "egocentric_order", "judge": name, "share": 0.5 - 0.1 * place} for place, name in enumerate("ABCDE")
+    ]
+    rows = [row | {"above_random": "yes" if row["share"] > 0.25 else "no"} for row in rows]
+    rows += [shares | {"bias": "egocentric_order", "judge": "Human", "share": 0.9, "above_random": "yes"}]
+    rows += [shares | {"bias": "bandwagon", "judge": "A", "share": 0.3, "chance": 0.2, "ci_low": 0.22, "ci_high": 0.4}]
+    told = answer(cognitive_biases=rows)
+    assert told.headline == "Choosing its own answer more often than at random: 3 of 5 judges."
+    (point,) = told.points
+    assert [name for name, _ in point.items] == ["Choosing its own answer", "Following a made-up majority"]
+    assert point.items[1][1].startswith("more often than at random: 1 of 1 judge; A 30")
+    assert "quoted from the authors' table" in point.words
+    (point,) = answer([verdict("self_bias", "A", 0.3)], cognitive_biases=rows).points
+    assert [name for name, _ in point.items] == ["Following a made-up majority"]
+
+
+def test_attacks_and_overlap_and_nothing():
     attacks = [{"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}]
-    tables = {"cognitive_biases": texts(COGNITIVE_BIASES, rows), "asr": texts(ASR, attacks)}
-    own, attacked = answer_of_comparisons(tables, confidence=0.9).points
-    assert own.heading == "Choosing its own answer is more frequent than by chance (0.25) in 5 of 5 judges"
-    assert own.items[0][1] == "more frequent than by chance (0.25) in 5 of 5 judges: A 0.500; B 0.400; C 0.300; and 2 more"
-    assert "quoted from the authors' table" in own.words
-    assert attacked.heading == "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average"
-    assert answer_of_comparisons({}, confidence=0.9).headline == "These comparisons say nothing about their judges."
+    form = {"statistic": "judges_with_annotators", "form": "truncated", "systems": "13", "ties": "listed"}
+    overlap = [form | {"judge": "A", "value": 0.55, "ci_low": -0.1, "ci_high": -0.01}]
+    told = answer(asr=attacks, rbo=overlap)
+    assert told.headline == (
+        "Rich content wins judges over in 40\N{NO-BREAK SPACE}% of samples on average. 1 of 1 judge agree less with the "
+        "annotators than the listing order does."
+    )
+    assert answer().headline == NOTHING

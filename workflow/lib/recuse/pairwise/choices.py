@@ -39,13 +39,13 @@ NO_HUMANS = "no human labels, so quality is not held fixed: the estimate is the 
 DEPENDS = "it depends on draws"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
-    SELF: ("no comparison of its own answers counts", "compare its answers too; other spellings of its name go under `ids`"),
-    LONGER: ("no comparison of answers of known, different length counts", "add the lengths of the answers"),
+    SELF: ("none of its own answers is compared", "compare own answers too; other spellings of a name go under `ids`"),
+    LONGER: ("no answers of known, different length are compared", "add the lengths of the answers"),
     FIRST: ("no pair was judged in both orders", "judge each pair in both orders"),
 }
 ADVICE = {  # if there is a bias
-    SELF: "do not rely on its verdicts on its own answers",
-    FAMILY: "do not rely on its judges' verdicts on the family's answers",
+    SELF: "do not rely on verdicts on own answers",
+    FAMILY: "do not rely on verdicts on the family's answers",
     LONGER: "compare answers of similar length, or use another judge",
     FIRST: "judge both orders, and count a changed verdict as a draw",
 }

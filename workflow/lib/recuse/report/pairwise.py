@@ -1,252 +1,244 @@
-"""The answer at the top of a report of comparisons: whether length, place or owner of an answer sways the judges."""
+"""The answer to a study of comparisons: the verdict on each judge, whether the judges agree with the humans, and what to do."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from recuse.base.words import capitalised, counted, level, number, signed
+from recuse.base.words import capitalised, counted, enumerated, level, number, percent
 from recuse.data.registry import HUMAN
-from recuse.report.verdict import Answer, Point, Rows
+from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.pairwise.choices import DEPENDS, FAMILY, FIRST, HALF, LONGER, MAIN, NO_HUMANS, SELF
+from recuse.report.verdict import MOST, POINTS, Answer, Point, Rows, Section, findings, shown
 
-NAMED = 3  # judges that a list names before it counts the others
-HEADLINE = 3  # headings of points that make the headline
 QUESTION = "What sways these judges?"
-EVEN = 0.5  # share of verdicts for one of two answers that is no preference
-PLAIN = ("", "order")  # conditions that are not made to sway a judge
-
-# What a judge above `even` shows, and one below it.
-FIRST = ("A preference for the answer shown first", "for the second")
-LONGER = ("A preference for longer answers", "for shorter ones")
-DRAWN = "Each pair was judged in one order: this measures position only if the order of each pair was drawn at random."
-NOT_FIXED = "Quality is not held fixed: such answers may be the better ones."
-# Statistic of single orders -> what judges show, whose share it is, and what it rests on.
-SINGLE = {
-    "single_order_first": (FIRST, "for the answer shown first", DRAWN),
-    "single_order_longer": (
-        ("Choosing the longer answer more often than not", "less often than not"),
-        "for the longer answer",
-        NOT_FIXED,
-    ),
-    "single_order_own": (
-        ("Choosing its own answer more often than not", "less often than not"),
-        "for the judge's own answer, of comparisons between its own and another's",
-        NOT_FIXED,
-    ),
-}
-# Cognitive bias -> what a judge does that has it; its own answers first.
-OWN = ("egocentric_order", "egocentric_comp")
+NOTHING = "These comparisons say nothing about their judges."
+MOST_STEPS = 3
+FEW_NAMES = 4
+NOT_FIXED = (
+    "There are no human labels, so quality is not held fixed: shares are compared with one half, and a longer, or own, answer "
+    "may be the better one."
+)
+BY_DRAWS = (
+    "Some results depend on draws, also verdicts that change with the order. Counted as half a win, draws flatter judges whose "
+    "own answers are weak; left out, those whose answers are strong."
+)
+ERRORS = (
+    "A judge that errs at random chooses any kind of answer nearer to half the time. That alone may be what is found of {}, "
+    "between the humans' share and one half."
+)
+# Cognitive bias -> what a judge does that has it.
 BIASES = {
-    OWN[0]: "Choosing its own answer",
-    OWN[1]: "Choosing its own answer, names shown",
-    "order_first": "Choosing the answer listed first in both orders",
-    "order_last": "Choosing the answer listed last in both orders",
-    "compassion_first": "Choosing the answer listed first in both orders, names shown",
-    "compassion_last": "Choosing the answer listed last in both orders, names shown",
-    "salience": "Choosing the longer answer",
-    "bandwagon": "Following a made-up majority",
-    "attentional": "Following an irrelevant sentence",
+    "egocentric_order": "choosing its own answer",
+    "egocentric_comp": "choosing its own answer, names shown",
+    "order_first": "choosing the answer listed first in both orders",
+    "order_last": "choosing the answer listed last in both orders",
+    "compassion_first": "choosing the answer listed first in both orders, names shown",
+    "compassion_last": "choosing the answer listed last in both orders, names shown",
+    "salience": "choosing the longer answer",
+    "bandwagon": "following a made-up majority",
+    "attentional": "following an irrelevant sentence",
 }
-CHANCE = (
-    "Chance is what random choices would give in those comparisons in which a judge chooses an answer in both orders; in the "
-    "others, with a tie or an error, no bias shows."
-)
-QUALITY = "Quality is not held fixed: a judge whose own answers are better is right to choose them more often."
-QUOTED = "They are quoted from the authors' table."
-OVERLAP = (
-    "Rank-biased overlap of a judge's ranking with single annotators'. The order in which the answers were listed is a "
-    "ranking made without reading them."
-)
-
-
-DIGITS = 3
-
-
-def with_interval(row: Mapping[str, str], value: str, *, gap: bool = True) -> str:
-    """The value of a row with its interval, as in `+0.044 (0.037 to 0.051)`; only a gap has a sign in front."""
-    text = (signed if gap else number)(float(row[value]), DIGITS)
-    if not row["ci_low"]:
-        return text
-    low, high = (number(float(row[end]), DIGITS) for end in ("ci_low", "ci_high"))
-    return f"{text} ({low} to {high})"
-
-
-def above(row: Mapping[str, str], value: float = 0.0) -> bool:
-    """True where the interval of a row lies above `value`; False without an interval."""
-    return bool(row["ci_low"]) and float(row["ci_low"]) > value
-
-
-def below(row: Mapping[str, str], value: float = 0.0) -> bool:
-    """True where the interval of a row lies below `value`; False without an interval."""
-    return bool(row["ci_high"]) and float(row["ci_high"]) < value
-
-
-def largest(rows: Sequence[Mapping[str, str]], value: str) -> list[Mapping[str, str]]:
-    """The rows from the largest value to the smallest."""
-    return sorted(rows, key=lambda row: -float(row[value]))
+BY_QUALITY = ("egocentric_order", "salience")  # the humans' choices say more about these, where there are any
+CHANCE = "Share of comparisons, beside that of a judge that chooses at random. The quality of the answers is not held fixed."
 
 
 def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that the study has."""
-    verbosity, intervals = tables.get("verbosity", ()), f"with {level(confidence)} intervals"
-    of_length = "Verbosity bias: how much more often verdicts disagree with the humans who prefer the shorter answer than with "
-    of_length += f"those who prefer the longer, {intervals}."
-    debiased = [row for row in verbosity if (row["order"], row["draws"]) == ("debiased", "excluded") and row["verbosity_bias"]]
-    length = list(_leanings(debiased, of_length, "verbosity_bias", LONGER))
-    position: dict[str, list] = {}
-    for row in _plain(tables.get("position", ()), verbosity):
-        if row["value"]:
-            position.setdefault(row["statistic"], []).append(row)
-    of_verdicts = f"Share of verdicts for the answer shown first, {intervals}; 0.5 is no preference."
-    of_votes = f"Share of votes for the answer shown first, less those for the second, {intervals}."
-    place = [
-        *_leanings(position.get("first_preference", ()), of_verdicts, "value", FIRST, even=EVEN),
-        *_consistency(position.get("consistency", ()), intervals),
-        *_leanings(tables.get("votes_by_position", ()), of_votes, "difference", FIRST),
-    ]
-    single = []
-    for statistic, (leaning, whose, rests) in SINGLE.items():
-        words = f"Share of verdicts {whose}, ties excluded, {intervals}; 0.5 is no preference. {rests}"
-        single += _leanings(position.get(statistic, ()), words, "value", leaning, even=EVEN)
-    if place:
-        single = [Point(f"{point.heading}, where only one order was judged", point.words, point.items) for point in single]
-    others = [
-        *_cognitive(tables.get("cognitive_biases", ())),
-        *_attacks(tables.get("asr", ()), intervals),
+    verdicts = tables.get("verdicts", ())
+    humans = any(row["question"] == AGAINST_HUMANS for row in verdicts)
+    points = [
+        *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (humans and row["bias"] in BY_QUALITY)]),
+        *_attacks(tables.get("asr", ())),
         *_overlap(tables.get("rbo", ())),
     ]
-    # Without anything on the length, the headline says more about the place.
-    first = [*length, *place[: 1 if length or others else 2], *([] if place else single), *others][:HEADLINE]
-    headline = " ".join(f"{point.heading}." for point in first) or "These comparisons say nothing about their judges."
-    return Answer(QUESTION, headline, points=[*length, *place, *single, *others])
+    sentences = [*_sentences(verdicts)] or [f"{point.heading}." for point in points]
+    return Answer(
+        QUESTION,
+        " ".join(sentences) or NOTHING,
+        shown(verdicts, POINTS),
+        POINTS.name,
+        tracking=_agreement(tables.get("agreement", ()), confidence),
+        leaderboard=_win_rates(tables.get("choices", ()), humans=humans),
+        caveats=[*_caveats(verdicts, tables.get("choices", ()), tables.get("label_noise", ()))][:MOST_STEPS],
+        next_steps=[*_next_steps(verdicts)][:MOST_STEPS],
+        points=points,
+    )
 
 
-def _points(rows: Rows, words: str, described: Callable[[Rows], tuple[str, str]]) -> Iterator[Point]:
-    """A point on these rows, by experiment and condition; none without rows.
+def _sentences(verdicts: Rows) -> Iterator[str]:
+    """Own answers first, with the judges by size; then the family's, longer answers and the place."""
+    rows = {quantity: [row for row in verdicts if row["quantity"] == quantity] for quantity in (SELF, FAMILY, LONGER, FIRST)}
+    measured = sorted((row for row in rows[SELF] if row["estimate"]), key=lambda row: -float(row["estimate"]))
+    if measured:
+        than = "humans" if measured[0]["question"] else "half the time, as there are no human labels,"
+        sizes = enumerated([f"{row['term']} {POINTS.text(row['estimate'])}" for row in measured])
+        yield f"How much more often than {than} a judge chooses its own answers, in percentage points: {sizes}."
+    yield from _told(measured)
+    yield from findings(rows[FAMILY], POINTS)
+    if any(row["question"] for row in rows[LONGER]):
+        yield f"Longer answers, compared with humans: {' '.join(_told(rows[LONGER]))}"
+    yield from findings(rows[FIRST], POINTS)
 
-    described: the sentence, without its full stop, and the judges of one group. The heading is that of the group with most
-    judges; of several such groups the last, since pools come last.
-    """
-    groups = _groups_of(rows)
-    descriptions = {place: described(group) for place, group in groups.items()}
-    if groups:
-        most = max(reversed(groups), key=lambda place: len(groups[place]))
-        (heading, judges), several = descriptions[most], len(groups) > 1
-        items = [(place, ": ".join(description)) for place, description in descriptions.items()] if several else [("", judges)]
-        yield Point(f"{heading} ({most})" if several else heading, words, items)
+
+def _told(rows: Rows) -> Iterator[str]:
+    """The verdicts on one kind of bias."""
+    yield from findings(rows, POINTS)
+    for words, some in (
+        ("No clear bias in {}.", [row for row in rows if row["verdict"] == NO_CLEAR_BIAS]),
+        ("For {}, the result depends on how draws count.", [row for row in rows if row["reason"].startswith(DEPENDS)]),
+    ):
+        if some:
+            names = [row["term"] for row in some]
+            yield words.format(f"all {len(rows)} judges" if len(some) == len(rows) > 1 else enumerated(names, MOST))
 
 
-def _groups_of(rows: Rows) -> dict[str, list[Mapping[str, str]]]:
-    """Rows by experiment and condition, in words."""
+def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
+    reasons = [row["reason"] for row in verdicts]
+    suggestive = {(row["quantity"], row["term"]) for row in verdicts if row["verdict"] == SUGGESTIVE}
+    toward_half = [
+        row["term"]
+        for row in choices
+        if (row["quantity"], row["term"]) in suggestive and row["draws"] == MAIN[row["quantity"]] and row["human_share"]
+        if min(0.5, float(row["human_share"])) < float(row["judge_share"]) < max(0.5, float(row["human_share"]))
+    ]
+    if NO_HUMANS in reasons:
+        yield NOT_FIXED
+    if any(reason.startswith(DEPENDS) for reason in reasons):
+        yield BY_DRAWS
+    if toward_half:
+        yield ERRORS.format(enumerated(list(dict.fromkeys(toward_half)), MOST))
+    votes = next((row for row in noise if row["origin"] == "votes"), None)
+    changes = [row for row in noise if row["quantity"] == SELF and row["changes_at"]]
+    sentences = []
+    if votes:
+        agreement, rate = (percent(float(votes[column])) for column in ("agreement", "flip_rate"))
+        sentences.append(f"Two human votes agree in {agreement} of cases, as if {rate} of the labels were wrong.")
+    if changes:
+        names = enumerated([f"{row['term']} from {percent(float(row['changes_at']))}" for row in changes], MOST)
+        sentences.append(f"Wrong human labels would change the result on own answers of {names} of labels.")
+    if sentences:
+        yield " ".join(sentences)
+
+
+def _next_steps(verdicts: Rows) -> Iterator[str]:
+    """Each advice with the judges it is for; first on biases, then on what cannot be told."""
+    cures: dict[str, list[str]] = {}
+    for row in sorted(verdicts, key=lambda row: row["verdict"] == CANNOT_BE_TOLD):
+        if (
+            row["verdict"] != NO_CLEAR_BIAS
+            and row["quantity"] != FAMILY
+            and row["term"] not in cures.setdefault(row["advice"], [])
+        ):
+            cures[row["advice"]].append(row["term"])
+    for advice, names in cures.items():
+        yield f"{enumerated(names, MOST)}: {advice}."
+
+
+def _agreement(rows: Rows, confidence: float) -> Section | None:
+    """How often each judge agrees with the human label, by experiment and condition."""
+    shown_by = {row["judge"]: {} for row in rows}
+    for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
+        for row in (row for row in rows if row["order"] == rule and row["value"]):
+            place = ": ".join(filter(None, (row["experiment"], row["condition"]))) or "all comparisons"
+            shown_by[row["judge"]][place] = row
+    places = list(dict.fromkeys(place for of in shown_by.values() for place in of))
+    if not places:
+        return None
+    judges = [judge for judge, of in shown_by.items() if places[0] in of]
+    judges.sort(key=lambda judge: -float(shown_by[judge][places[0]]["value"]))
+    most, least = (f"{judge} ({_share(shown_by[judge][places[0]]['value'])})" for judge in (judges[0], judges[-1]))
+    sentence = f"Share of verdicts, also ties, that are the human label, with {level(confidence)} intervals."
+    sentence += f" Most for {most}, least for {least}."
+    table = [
+        [judge, *(_with_interval(shown_by[judge][place]) if place in shown_by[judge] else "" for place in places)]
+        for judge in judges
+    ]
+    return Section("Do the judges agree with the humans?", sentence, ["judge", *places], table)
+
+
+def _win_rates(choices: Rows, *, humans: bool) -> Section | None:
+    """The share of its comparisons that each model wins, by the humans and by each judge."""
+    rows = [row for row in choices if row["model"] and row["draws"] == HALF]
+    judges = list(dict.fromkeys(row["term"] for row in rows))
+    cells = {(row["model"], row["term"]): _share(row["judge_share"]) for row in rows}
+    means: dict[str, float] = {}
+    for model in dict.fromkeys(row["model"] for row in rows):
+        of_model = [row for row in rows if row["model"] == model]
+        shares = [(float(row["human_share" if humans else "judge_share"]), int(row["n"])) for row in of_model]
+        means[model] = sum(share * n for share, n in shares) / sum(n for _, n in shares)
+    table = [
+        [model, _share(means[model]), *(cells.get((model, judge), "") for judge in judges)]
+        for model in sorted(means, key=means.get, reverse=True)
+    ]
+    sentence = (
+        "Share of its comparisons that each model wins, a draw as half a win: by all, and by each judge in the same ones."
+    )
+    headings = ["model", "humans" if humans else "all judges", *judges]
+    return Section("Win rates", sentence, headings, table) if table else None
+
+
+def _share(value: str | float) -> str:
+    return f"{100 * float(value):.0f}\N{NO-BREAK SPACE}%"
+
+
+def _with_interval(row: Mapping[str, str], value: str = "value") -> str:
+    interval = f" ({100 * float(row['ci_low']):.0f} to {_share(row['ci_high'])})" if row["ci_low"] else ""
+    return f"{_share(row[value])}{interval}"
+
+
+def _largest(rows: Rows, value: str) -> str:
+    """The judges with the largest values, and how many more there are."""
+    ordered = sorted(rows, key=lambda row: -float(row[value]))
+    return enumerated([f"{row['judge']} {_with_interval(row, value)}" for row in ordered], FEW_NAMES)
+
+
+def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     groups: dict[str, list] = {}
     for row in rows:
-        groups.setdefault(": ".join(filter(None, (row["experiment"], row.get("condition", "")))), []).append(row)
+        groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(row)
     return groups
 
 
-def _named(rows: Rows, value: str, *, gap: bool = False) -> str:
-    """The judges of the first rows with their values, and their chance if that varies; and how many more there are."""
-    texts = []
-    for row in rows[:NAMED]:
-        chance = f", chance {float(row['chance']):.3f}" if value == "share" and _with_ties(row) else ""
-        texts.append(f"{row['judge']} {with_interval(row, value, gap=gap)}{chance}")
-    return "; ".join([*texts, *([f"and {len(rows) - NAMED} more"] if len(rows) > NAMED else [])])
-
-
-def _in_judges(some: Rows, group: Rows) -> str:
-    """In how many judges of a group something is found."""
-    return f"in {len(some) or 'none'} of {counted(len(group), 'judge')}"
-
-
-def _leanings(rows: Rows, words: str, value: str, leaning: tuple[str, str], even: float = 0.0) -> Iterator[Point]:
-    """The point on how many judges lean to a side, by intervals that exclude `even`, and on those that lean most.
-
-    If none leans to the first side, those that lean to the other are named; if none leans at all, the group.
-    """
-
-    def described(group: Rows) -> tuple[str, str]:
-        toward, away = ([row for row in group if beyond(row, even)] for beyond in (above, below))
-        sentence = f"{leaning[0]} is found {_in_judges(toward, group)}{f', {leaning[1]} in {len(away)}' if away else ''}"
-        most = largest(toward, value) or largest(away, value)[::-1] or largest(group, value)
-        return sentence, _named(most, value, gap=even == 0)
-
-    return _points(rows, words, described)
-
-
-def _plain(position: Rows, verbosity: Rows) -> Rows:
-    """The rows of the conditions that have a verbosity bias: others may be designed to sway a judge.
-
-    Without human labels none has one: then the conditions without a name or with a plain one, or else all.
-    """
-    labelled = {(row["experiment"], row["condition"]) for row in verbosity}
-    if labelled:
-        return [row for row in position if (row["experiment"], row["condition"]) in labelled]
-    return [row for row in position if row["condition"] in PLAIN] or position
-
-
-def _consistency(rows: Rows, intervals: str) -> Iterator[Point]:
-    def described(group: Rows) -> tuple[str, str]:
-        values = [round(float(row["value"]), 2) for row in group]
-        share = " to ".join(dict.fromkeys((level(min(values)), level(max(values)))))
-        return f"Both orders get the same verdict in {share} of comparisons", _named(largest(group, "value")[::-1], "value")
-
-    words = f"Consistency: share of comparisons with the same verdict in both orders, ties included, {intervals}."
-    return _points(rows, words, described)
-
-
 def _cognitive(rows: Rows) -> Iterator[Point]:
-    rows = [row for row in rows if row["judge"] != HUMAN and row["share"]]
-    groups = {bias: [row for row in rows if row["bias"] == bias] for bias in BIASES}
-    groups = {bias: group for bias, group in groups.items() if group}
-    if groups:
-        words = ["Shares of comparisons, compared with chance."]
-        words += [CHANCE] if any(map(_with_ties, rows)) else []
-        words += [QUALITY] if groups.keys() & {*OWN} else []
-        words += [QUOTED] if any(row["origin"] == "quoted" for row in rows) else []
-        sentences = {bias: _beside_chance(group) for bias, group in groups.items()}
-        first = next(iter(groups))
-        items = [(BIASES[bias], ": ".join(sentence)) for bias, sentence in sentences.items()]
-        yield Point(f"{BIASES[first]} is {sentences[first][0]}", " ".join(words), items)
-
-
-def _beside_chance(group: Rows) -> tuple[str, str]:
-    """How many judges of a group show a bias more often than by chance, with that chance if it is one number; and which."""
-    more = [row for row in group if _is_above_chance(row)]
-    chance = "" if any(map(_with_ties, group)) else f" ({float(group[0]['random']):g})"
-    return f"more frequent than by chance{chance} {_in_judges(more, group)}", _named(largest(more or group, "share"), "share")
+    groups = _grouped([row for row in rows if row["judge"] != HUMAN and row["share"]], "bias")
+    items = []
+    for bias in (bias for bias in BIASES if bias in groups):
+        more = [row for row in groups[bias] if _is_above_chance(row)]
+        often = f"more often than at random: {len(more) or 'none'} of {counted(len(groups[bias]), 'judge')}"
+        items.append((capitalised(BIASES[bias]), f"{often}; {_largest(more or groups[bias], 'share')}"))
+    if items:
+        quoted = " They are quoted from the authors' table." * any(row["origin"] == "quoted" for row in rows)
+        name, words = items[0]
+        yield Point(f"{name} {words.partition(';')[0]}", CHANCE + quoted, items)
 
 
 def _is_above_chance(row: Mapping[str, str]) -> bool:
     """Whether the interval of a share, or the share if it has none, is above chance."""
-    return above(row, float(row["chance"] or row["random"])) if row["ci_low"] else row["above_random"] == "yes"
+    return float(row["ci_low"]) > float(row["chance"] or row["random"]) if row["ci_low"] else row["above_random"] == "yes"
 
 
-def _with_ties(row: Mapping[str, str]) -> bool:
-    """Whether ties or errors make chance less than what random choices give."""
-    return bool(row["chance"]) and row["chance"] != row["random"]
-
-
-def _attacks(rows: Rows, intervals: str) -> Iterator[Point]:
+def _attacks(rows: Rows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
-    groups = _groups_of([row for row in rows if row["asr"]])
+    groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
     means = {place: sum(float(row["asr"]) for row in group) / len(group) for place, group in groups.items()}
-    shares = {place: level(round(mean, 2)) for place, mean in means.items()}
-    if groups:
+    items = [
+        (capitalised(place.replace("_", " ")), f"{_share(means[place])} on average; {_largest(group, 'asr')}")
+        for place, group in groups.items()
+    ]
+    if items:
         most = max(means, key=means.get)
-        heading = f"{_perturbation(most)} wins judges over in {shares[most]} of samples on average"
-        words = f"Share of samples in which the perturbed answer wins a judge over, {intervals}."
-        judges = {place: _named(largest(group, "asr"), "asr") for place, group in groups.items()}
-        items = [(_perturbation(place), f"{shares[place]} on average: {names}") for place, names in judges.items()]
-        yield Point(heading, words, items)
-
-
-def _perturbation(place: str) -> str:
-    experiment, _, name = place.rpartition(": ")
-    return capitalised(name.replace("_", " ")) + (f" ({experiment})" if experiment else "")
+        name = capitalised(most.rpartition(": ")[2].replace("_", " "))
+        heading = f"{name} wins judges over in {_share(means[most])} of samples on average"
+        yield Point(heading, "Share of samples in which the perturbed answer wins a judge over.", items)
 
 
 def _overlap(rows: Rows) -> Iterator[Point]:
     form = [row for row in rows if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated") and row["judge"]]
     group = [row for row in form if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])]
-    less = [row for row in group if below(row)]
     if group:
-        heading = f"Less agreement with the annotators than by the listing order is found {_in_judges(less, group)}"
-        overlaps = "; ".join(f"{row['judge']} {float(row['value']):.3f}" for row in largest(group, "value")[:NAMED])
-        yield Point(heading, OVERLAP, [("", overlaps)])
+        less = [row for row in group if row["ci_high"] and float(row["ci_high"]) < 0]
+        heading = (
+            f"{len(less) or 'None'} of {counted(len(group), 'judge')} agree less with the annotators than the listing order"
+        )
+        best = sorted(group, key=lambda row: -float(row["value"]))[:3]
+        names = enumerated([f"{row['judge']} {number(float(row['value']), 3)}" for row in best])
+        words = "Rank-biased overlap with single annotators' rankings; the listing order is a ranking made without reading."
+        yield Point(f"{heading} does", words, [("Most overlap", names)])

@@ -37,14 +37,15 @@ TOPICS = {
 GLOSSARY = {
     "self-bias": "How much more a judge favours its own answers than those who set the standard do: humans, or other judges.",
     "family-bias": "The same for the answers of other models of the judge's family, such as another GPT.",
-    "against humans": "Question A: does a judge rate its own answers higher than their human scores predict? Preferences that "
-    "all judges share, and errors in the human scores, also count.",
-    "against other judges": "Question B: does a judge rate its own answers higher than other judges rate the same models or "
-    "answers? Preferences that all judges share cancel out.",
+    "against humans": "Question A: does a judge favour its own answers more than the humans do? Preferences that all "
+    "judges share, and errors of the humans, also count.",
+    "against other judges": "Question B: does a judge favour its own answers more than the other judges do? Preferences that "
+    "all judges share cancel out.",
     "beyond ordinary preference": "Question C: judges like some models better than others, whoever wrote the answers. Does a "
     "judge favour itself by more than such preferences explain?",
-    "established": "The bias goes beyond ordinary preference, and is not luck from having tested many judges.",
-    "suggestive": "There is a gap against humans or against other judges, but ordinary preference could explain it.",
+    "established": "The bias passes the strictest question asked of it, for ratings beyond ordinary preference, and is not "
+    "luck from having tested many judges.",
+    "suggestive": "There is a gap, but it may have another cause: ordinary preference, errors of the humans, or luck.",
     "no clear bias": "No gap was found, which does not prove that there is none: the last column says what would be missed.",
     "cannot be told": "The data cannot answer the question for this judge, for the reason given.",
     "debiased": "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off those of its family.",

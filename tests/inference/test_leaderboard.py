@@ -16,6 +16,7 @@ from recuse.inference.leaderboard import (
     WITHOUT_FAMILY,
     WITHOUT_SELF,
     Pairs,
+    judgment_rows,
     leaderboard,
     leaderboards,
     rank_sets,
@@ -259,3 +260,19 @@ def test_debiased_ratings_are_rows_less_the_estimates(twin, tmp_path):
     assert lost.any()
     np.testing.assert_array_equal(unknown["bias"].isna(), lost)
     np.testing.assert_array_equal(unknown["debiased_unit"].isna(), lost)
+
+
+@pytest.mark.parametrize("spec", [Spec.of("main"), Spec.of("main", terms=[*EQUATION_1, "model"])])
+def test_the_mean_gap_of_all_own_ratings_is_the_self_bias(spec, twin, tmp_path):
+    write_table(tmp_path / "main.csv", ESTIMATES, estimate(spec, twin, confidence=0.9).estimates)
+    estimates = read_table(tmp_path / "main.csv")
+    biases = {row["term"]: float(row["estimate"]) for row in estimates if row["quantity"] == "self_bias"}
+    gaps = {}
+    for row in judgment_rows(spec, twin, estimates, most=10**9):
+        gaps.setdefault(row["judge"], []).append(row["gap"])
+    assert {judge: np.mean(values) for judge, values in gaps.items()} == pytest.approx(biases, abs=1e-9)
+    for judge, values in gaps.items():
+        assert np.all(np.diff(np.sign(biases[judge]) * np.array(values)) < 1e-8)
+    first = list(judgment_rows(spec, twin, estimates))
+    assert len(first) == 9 * 20
+    assert [row["gap"] for row in first if row["judge"] == "GPT-4o"] == gaps["GPT-4o"][:20]

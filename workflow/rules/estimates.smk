@@ -226,7 +226,7 @@ rule leaderboard:
         reliability=rules.sensitivity.output.reliability,
         code=code_of("leaderboard.py"),
     output:
-        **tables("leaderboard", "ppi", "power"),
+        **tables("leaderboard", "judgments", "ppi", "power"),
         debiased="results/{study}/debiased.parquet",
     log:
         "results/{study}/logs/leaderboard.log",

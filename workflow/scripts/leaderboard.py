@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from recuse.base.runner import run
-from recuse.base.tables import LEADERBOARD, POWER, PPI, read_table, write_table
+from recuse.base.tables import JUDGMENTS, LEADERBOARD, POWER, PPI, read_table, write_table
 from recuse.data.study import Study
-from recuse.inference.leaderboard import leaderboards, write_debiased
+from recuse.inference.leaderboard import judgment_rows, leaderboards, write_debiased
 from recuse.inference.power import power_rows
 from recuse.inference.ppi import ppi_rows, prompt_scores
 from recuse.model.estimable import estimable_specs
@@ -31,7 +31,9 @@ def rank(
     ranks = [row for spec in boards for row in leaderboards(spec, tables, replicates=settings["replicates"], **level)]
     write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
     taken_off = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
-    write_debiased(taken_off, tables, (row for path in estimates for row in read_table(path)), outputs["debiased"])
+    fitted = [row for path in estimates for row in read_table(path)]
+    write_debiased(taken_off, tables, fitted, outputs["debiased"])
+    write_table(outputs["judgments"], JUDGMENTS, judgment_rows(taken_off, tables, fitted), study=study)
     labels = ppi_rows(prompt_scores(main, tables), **settings["ppi"], **level) if tables.has_human_scores else ()
     write_table(outputs["ppi"], PPI, labels, study=study)
     plans = power_rows(main, tables, read_table(reliability), **settings["power"], confidence=confidence)

@@ -77,6 +77,7 @@ LEADERBOARD = columns(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
     "rank rank_low rank_high change change_ci_low change_ci_high replicates note",
 )
+JUDGMENTS = columns("study judge place dimension dataset prompt_id rating human expected gap")
 PPI = columns("study model method prompts draws labels full_mean std_error width rmse covered saved note")
 POWER = columns(
     "study estimand judges models dimensions raters prompts self_bias power",

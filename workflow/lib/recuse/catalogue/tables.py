@@ -50,7 +50,9 @@ TABLES: dict[str, Applies] = {
     "scorecard": is_of_the_paper,
     **dict.fromkeys(("multiplicity", "idiosyncrasy", "pooled", "residuals", "identifiability"), of_ratings),
     **dict.fromkeys(("reliability", "measurement_error", "reliability_curve", "breakdowns"), of_ratings),
-    **dict.fromkeys(("sensitivity", "bounds", "leaderboard", "ppi", "power", "conclusions", "verdicts"), of_ratings),
+    **dict.fromkeys(
+        ("sensitivity", "bounds", "leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts"), of_ratings
+    ),
 }
 # Of a study of comparisons.
 TABLES_OF_COMPARISONS: dict[str, Applies] = {

@@ -293,3 +293,37 @@ def write_debiased(spec: Spec, study: Study, estimates: Iterable[Mapping[str, st
                from ({spec.selection.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
                left join family_bias on family_bias.term = judge_family::varchar"""
     write_rows(connection, f"select *, rating_unit - bias as debiased_unit from ({rows})", path)
+
+
+MOST_JUDGMENTS = 20
+FITTED = ("intercept", "slope", "dimension", "model")  # quantities of the rating that a spec expects without bias
+
+
+def judgment_rows(
+    spec: Spec, study: Study, estimates: Iterable[Mapping[str, str]], *, most: int = MOST_JUDGMENTS
+) -> Iterator[dict]:
+    """Yield the ratings of its own answers that carry each judge's self-bias most, at most `most` a judge.
+
+    gap = rating - expected, both as the other columns on the unit scale; expected is the fit of the spec without its biases:
+    intercept + slope x human score + effects of dimension and model. The self-bias is the mean gap of all own ratings; the
+    largest gaps of its sign come first (`place`), equal ones by dimension, dataset, prompt. estimates: as in `write_debiased`.
+    """
+    connection, values = connect(), {quantity: [] for quantity in (*FITTED, BIASES[0])}
+    for row in estimates:
+        if (row["spec"], row["slice"]) == (spec.name, "") and row["quantity"] in values and row["estimate"]:
+            values[row["quantity"]].append((row["term"], float(row["estimate"])))
+    for quantity, terms in values.items():
+        create_table(connection, f"of_{quantity}", "term varchar, value double", terms)
+    slope = "of_slope.value * gt_unit" if values["slope"] else "0"
+    query = f"""select judge::varchar, dimension::varchar, dataset::varchar, prompt_id::varchar, rating_unit, gt_unit,
+          of_intercept.value + {slope} + coalesce(of_dimension.value, 0) + coalesce(of_model.value, 0) as expected,
+          rating_unit - expected as gap, row_number() over (
+            partition by judge::varchar
+            order by round(sign(of_self_bias.value) * gap, 9) desc, dimension::varchar, dataset::varchar, prompt
+          ) as place
+        from ({spec.selection.rows(study.ratings)}) join of_self_bias on of_self_bias.term = judge::varchar
+        join of_intercept on of_intercept.term = judge::varchar left join of_slope on of_slope.term = judge::varchar
+        left join of_dimension on of_dimension.term = dimension::varchar left join of_model on of_model.term = model::varchar
+        where model::varchar = judge::varchar qualify place <= {most} order by judge::varchar, place"""
+    names = ("judge", "dimension", "dataset", "prompt_id", "rating", "human", "expected", "gap", "place")
+    yield from (dict(zip(names, row, strict=True)) for row in connection.execute(query).fetchall())

@@ -60,6 +60,12 @@ EXCERPTS = {
         f"{BIAS} check estimate {INTERVAL} p_value first conclusion verdict words",
         of_whole,
     ),
+    "judgments": Excerpt(
+        "The judgments that carry each self-bias most",
+        "Up to twenty ratings of a judge's own answers, those with the largest gap to what the model expects, on the scale "
+        "from 0 to 1.",
+        "judge dimension dataset prompt_id rating human expected gap",
+    ),
     "leaderboard": Excerpt(
         "Models ranked, with and without the biases",
         "Mean score over judges on the unit scale: raw; with the estimated biases removed (debiased); without judges' ratings "

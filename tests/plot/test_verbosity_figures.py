@@ -15,7 +15,7 @@ from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import alignment_curves, score_curves
 from recuse.plot.style import read
-from recuse.plot.verbosity import NO_BAR, NO_MARK, NO_VALUE, position, verbosity_bias
+from recuse.plot.verbosity import LESS_HALF, NO_BAR, NO_CHOICES, NO_MARK, NO_VALUE, choices, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
@@ -112,6 +112,36 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     alone = verbosity_bias(pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
     assert not any(words.strip() in " ".join(texts(alone)).replace("\n", " ") for words in (NO_MARK, NO_BAR))
+
+
+def choice(quantity, judge, estimate, ends, *, draws="half", question="A"):
+    row = {"quantity": quantity, "term": judge, "draws": draws, "question": question, "estimate": estimate}
+    return row | dict(zip(("ci_low", "ci_high"), ends, strict=True))
+
+
+def test_choices_are_drawn_by_judge_with_the_other_treatment_of_draws_beside_them(tmp_path):
+    rows = [
+        choice("self_bias", "GPT-4", 0.08, (0.04, 0.12)),
+        choice("self_bias", "GPT-4", -0.07, (-0.1, 0.0), draws="excluded"),
+    ]
+    rows += [choice("longer", judge, 0.01, (-0.02, 0.04), draws="excluded") for judge in ("GPT-4", "Bard")]
+    rows += [choice("longer", "Bard", -0.15, (-0.2, -0.1)), choice("wins", "GPT-4", 0.5, (0.4, 0.6))]
+    figure = choices(pd.DataFrame(rows), subject(), confidence=0.9)
+    own, longer = figure.axes
+    assert [axes.get_title(loc="left") for axes in (own, longer)] == ["Own answers", "Longer answers"]
+    assert [label.get_text() for label in own.get_yticklabels()] == ["Bard", "GPT-4"]
+    points = [(point.axes, point.get_xdata()[0], filled(point)) for point in artists(figure, "point")]
+    assert points == [(own, 8, True), (longer, 1, False), (longer, 1, False)]
+    assert [mark.get_xdata()[0] for mark in artists(figure, "other draws")] == pytest.approx([-7, -15])
+    assert {"+8.0", "no comparisons"} <= set(texts(figure))
+    assert on_paper(figure)
+    chance = choices(
+        pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)]), subject(), confidence=0.9
+    )
+    assert LESS_HALF in texts(chance)
+    assert NO_CHOICES in " ".join(texts(choices(pd.DataFrame(rows[-1:]), subject(), confidence=0.9))).replace("\n", " ")
+    pd.DataFrame(rows).to_csv(tmp_path / "choices.csv", index=False)
+    drawn_twice("verbosity:choices", tmp_path, {"table": str(tmp_path / "choices.csv")}, confidence=0.9)
 
 
 def test_words_in_a_row_stand_where_no_mark_does(tmp_path):

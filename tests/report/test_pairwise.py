@@ -37,7 +37,8 @@ def test_own_answers_come_first_by_size_then_length_then_the_place():
         ]
     )
     assert told.headline == (
-        "How much more often than humans a judge chooses its own answers, in percentage points: B +8.0, C +5.5 and A −3.0. "
+        "Judges choose their own answers more often than humans choose them by these percentage points: B +8.0, C +5.5 and "
+        "A −3.0. "
         "Suggestive: C (+5.5 points) favours itself. No clear bias in A. For B, the result depends on how draws count. "
         "Longer answers, compared with humans: No clear bias in A. For B, the result depends on how draws count. "
         "Established: A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
@@ -54,8 +55,7 @@ def test_without_humans_one_half_is_the_baseline_and_the_page_says_what_that_mea
         [verdict("self_bias", "A", 0.12, "cannot be told", **untold), verdict("longer", "A", 0.2, "cannot be told", **untold)]
     )
     assert told.headline == (
-        "How much more often than half the time, as there are no human labels, a judge chooses its own answers, in percentage "
-        "points: A +12.0."
+        "Judges choose their own answers more often than half the time by these percentage points: A +12.0."
     )
     assert told.caveats == [NOT_FIXED]
     assert told.next_steps == ["A: have people judge some of these comparisons."]

@@ -13,7 +13,7 @@ from workflow_runs import copy_project, planned, products, snakemake
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
 OWN = {"configs": ["tests/smoke/comparisons.yaml"]}
-OF_VERBOSITY = ("verbosity_bias", "score_curves", "alignment_curves", "position")
+OF_VERBOSITY = ("choices", "verbosity_bias", "score_curves", "alignment_curves", "position")
 OF_BIASES = ("bias_jitter", "bias_polygon", "bias_by_size")
 OF_ATTACKS = ("attack_success", "votes_by_position", "length_bias_curve")
 ALL_OF_WORLD = dict.fromkeys(OF_VERBOSITY + OF_BIASES + OF_ATTACKS, 1)
@@ -57,7 +57,7 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(compared):
 @pytest.mark.parametrize(
     ("file", "jobs"),
     [
-        ("workflow/lib/recuse/plot/verbosity.py", {"position": 2, "verbosity_bias": 2}),
+        ("workflow/lib/recuse/plot/verbosity.py", {"choices": 2, "position": 2, "verbosity_bias": 2}),
         ("workflow/lib/recuse/pairwise/verbosity.py", {"verbosity": 2, "recovery_of_comparisons": 1}),
         ("workflow/lib/recuse/pairwise/attacks.py", {"attacks": 1, "recovery_of_comparisons": 1}),
     ],

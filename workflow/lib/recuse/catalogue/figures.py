@@ -384,6 +384,13 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
     biases = {"applies": with_cognitive_biases}
     return {
+        "choices": of_table(
+            "verbosity:choices",
+            "Own and longer answers chosen by each judge, against the humans",
+            "choices",
+            level,
+            **verbosity,
+        ),
         "verbosity_bias": of_table(
             "verbosity:verbosity_bias",
             "Verbosity bias of each judge",

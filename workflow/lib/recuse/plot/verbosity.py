@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.tables import read_table
+from recuse.base.words import signed
+from recuse.pairwise.choices import LONGER, MAIN, SELF
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, FAINT, INK
@@ -56,6 +58,19 @@ NOTE_OF_SINGLE = (
     "the verdicts that are not ties; a longer, or own, answer may be the better one. Intervals by bootstrap over questions, "
     "exact where all questions agree."
 )
+
+# Choices.
+KINDS = {SELF: "Own answers", LONGER: "Longer answers"}
+OFTEN = "← less often      more often →"
+LESS_HUMANS = "share chosen by the judge less by the humans, percentage points"
+LESS_HALF = "share chosen by the judge less one half (no human labels), percentage points"
+OTHER_DRAWS = "draws counted the other way"
+OTHER = {"color": FAINT, "linestyle": "none", "marker": "|", "markersize": 5, "markeredgewidth": 1.2}
+NOTE_OF_CHOICES = (
+    "Large marks: a draw is half a win for own answers; for longer answers, only pairs count in which judge and humans choose. "
+    "A result that changes its side with the small mark depends on how draws count."
+)
+NO_CHOICES = "No judge compares answers of its own, or answers of different length."
 
 # Verbosity.
 LOWER = 0.25  # rows by which the small marks stand below the middle of a row, as the main one stands above
@@ -143,6 +158,45 @@ def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half:
             draw_bar(axes, place, row, BLUE)
         draw_point(axes, place, row["value"], BLUE, filled=not half or excludes(row, 0.5))
         write_number(axes, place, f"{row['value']:.3f}", NUMBER)
+
+
+@language()
+def choices(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """How much more often each judge than the humans chooses its own answers, and the longer ones, in percentage points.
+
+    `table`: the table of choices, see `recuse.pairwise.choices`. The large mark counts draws as MAIN says, the small one the
+    other way. Without human labels the difference is from one half.
+    """
+    table = table[table["quantity"].isin(list(KINDS))]
+    if table.empty:
+        return page_of_words(subject, NO_CHOICES)
+    judges = subject.palette.order(table["term"])
+    kinds = [kind for kind in KINDS if (table["quantity"] == kind).any()]
+    humans = table["question"].notna().any()
+    entries = interval_entries(f"{percent(confidence)} bootstrap interval over questions", colour=BLUE)
+    legend = [entries, [Entry(OTHER_DRAWS, line=OTHER)]]
+    sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
+    sizes |= {"least": text_width(OFTEN), "least_page": text_width(LESS_HUMANS) + 2 * EDGE}
+    titles = [KINDS[kind] for kind in kinds]
+    page, panels = page_of_rows(subject, judges, titles, legend, most=2, **sizes, note=NOTE_OF_CHOICES)
+    table = table.assign(**{column: 100 * table[column] for column in ("estimate", "ci_low", "ci_high")})
+    limits = limits_of([0.0, *table[["estimate", "ci_low", "ci_high"]].to_numpy(float).ravel()])
+    for kind, axes in zip(kinds, panels.axes, strict=True):
+        rows = table[table["quantity"] == kind]
+        frame_rows(axes, limits=limits, rows=len(judges))
+        write_absent(axes, judges, rows["term"], "no comparisons")
+        for _, row in rows.iterrows():
+            place = judges.index(row["term"])
+            if row["draws"] == MAIN[kind]:
+                draw_interval(axes, place - LOWER / 2, row, BLUE)
+                write_number(axes, place, signed(row["estimate"], 1), NUMBER)
+            else:
+                axes.plot([row["estimate"]], [place + LOWER], zorder=3, gid="other draws", **OTHER)
+    zero = -limits[0] / (limits[1] - limits[0]) - 0.5  # from the middle of a panel, in its width
+    for middle in panels.middles:
+        page.centred(middle + zero * panels.width, 1.45 * LINE, OFTEN)
+    page.centred(page.figure.get_size_inches()[0] / 2, 0.6 * LINE, LESS_HUMANS if humans else LESS_HALF)
+    return page.figure
 
 
 @language()

@@ -13,16 +13,16 @@ NOTHING = "These comparisons say nothing about their judges."
 MOST_STEPS = 3
 FEW_NAMES = 4
 NOT_FIXED = (
-    "There are no human labels, so quality is not held fixed: shares are compared with one half, and a longer, or own, answer "
-    "may be the better one."
+    "There are no human labels, so quality is not held fixed: a judge's own answers, or longer ones, may be chosen because they "
+    "are better."
 )
 BY_DRAWS = (
-    "Some results depend on draws, also verdicts that change with the order. Counted as half a win, draws flatter judges whose "
-    "own answers are weak; left out, those whose answers are strong."
+    "Some results depend on draws, including verdicts that change with the order. If a draw is half a win, judges with weak "
+    "answers seem to favour themselves; if draws are left out, judges with strong answers do."
 )
 ERRORS = (
-    "A judge that errs at random chooses any kind of answer nearer to half the time. That alone may be what is found of {}, "
-    "between the humans' share and one half."
+    "A judge that errs at random chooses any kind of answer closer to half the time. That alone could explain the result for "
+    "{}, whose share lies between the humans' and one half."
 )
 # Cognitive bias -> what a judge does that has it.
 BIASES = {
@@ -68,9 +68,9 @@ def _sentences(verdicts: Rows) -> Iterator[str]:
     rows = {quantity: [row for row in verdicts if row["quantity"] == quantity] for quantity in (SELF, FAMILY, LONGER, FIRST)}
     measured = sorted((row for row in rows[SELF] if row["estimate"]), key=lambda row: -float(row["estimate"]))
     if measured:
-        than = "humans" if measured[0]["question"] else "half the time, as there are no human labels,"
+        than = "humans choose them" if measured[0]["question"] else "half the time"
         sizes = enumerated([f"{row['term']} {POINTS.text(row['estimate'])}" for row in measured])
-        yield f"How much more often than {than} a judge chooses its own answers, in percentage points: {sizes}."
+        yield f"Judges choose their own answers more often than {than} by these percentage points: {sizes}."
     yield from _told(measured)
     yield from findings(rows[FAMILY], POINTS)
     if any(row["question"] for row in rows[LONGER]):
@@ -92,19 +92,19 @@ def _told(rows: Rows) -> Iterator[str]:
 
 def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
     reasons = [row["reason"] for row in verdicts]
-    suggestive = {(row["quantity"], row["term"]) for row in verdicts if row["verdict"] == SUGGESTIVE}
-    toward_half = [
-        row["term"]
+    suggestive = {(row["quantity"], row["term"]) for row in verdicts if row["verdict"] == SUGGESTIVE and row["question"]}
+    shares = {
+        (row["quantity"], row["term"]): (0.5, float(row["judge_share"]), float(row["human_share"]))
         for row in choices
-        if (row["quantity"], row["term"]) in suggestive and row["draws"] == MAIN[row["quantity"]] and row["human_share"]
-        if min(0.5, float(row["human_share"])) < float(row["judge_share"]) < max(0.5, float(row["human_share"]))
-    ]
+        if (row["quantity"], row["term"]) in suggestive and row["draws"] == MAIN[row["quantity"]]
+    }
+    toward_half = dict.fromkeys(term for (_, term), of in shares.items() if sorted(of)[1] == of[1])
     if NO_HUMANS in reasons:
         yield NOT_FIXED
     if any(reason.startswith(DEPENDS) for reason in reasons):
         yield BY_DRAWS
     if toward_half:
-        yield ERRORS.format(enumerated(list(dict.fromkeys(toward_half)), MOST))
+        yield ERRORS.format(enumerated([*toward_half], MOST))
     votes = next((row for row in noise if row["origin"] == "votes"), None)
     changes = [row for row in noise if row["quantity"] == SELF and row["changes_at"]]
     sentences = []
@@ -120,16 +120,12 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
 
 def _next_steps(verdicts: Rows) -> Iterator[str]:
     """Each advice with the judges it is for; first on biases, then on what cannot be told."""
-    cures: dict[str, list[str]] = {}
+    cures: dict[str, dict[str, None]] = {}
     for row in sorted(verdicts, key=lambda row: row["verdict"] == CANNOT_BE_TOLD):
-        if (
-            row["verdict"] != NO_CLEAR_BIAS
-            and row["quantity"] != FAMILY
-            and row["term"] not in cures.setdefault(row["advice"], [])
-        ):
-            cures[row["advice"]].append(row["term"])
+        if row["verdict"] != NO_CLEAR_BIAS and row["quantity"] != FAMILY:
+            cures.setdefault(row["advice"], {})[row["term"]] = None
     for advice, names in cures.items():
-        yield f"{enumerated(names, MOST)}: {advice}."
+        yield f"{enumerated([*names], MOST)}: {advice}."
 
 
 def _agreement(rows: Rows, confidence: float) -> Section | None:

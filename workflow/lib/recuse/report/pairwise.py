@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from recuse.base.words import capitalised, counted, enumerated, level, number, percent
+from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, NO_CLEAR_BIAS, SUGGESTIVE
 from recuse.pairwise.choices import DEPENDS, FAMILY, FIRST, HALF, LONGER, MAIN, NO_HUMANS, SELF
@@ -11,10 +11,9 @@ from recuse.report.verdict import MOST, POINTS, Answer, Point, Rows, Section, fi
 QUESTION = "What sways these judges?"
 NOTHING = "These comparisons say nothing about their judges."
 MOST_STEPS = 3
-FEW_NAMES = 4
 NOT_FIXED = (
-    "There are no human labels, so quality is not held fixed: a judge's own answers, or longer ones, may be chosen because they "
-    "are better."
+    "There are no human labels, so quality is not held fixed: judges may choose their own answers, or longer ones, because "
+    "these are better."
 )
 BY_DRAWS = (
     "Some results depend on draws, including verdicts that change with the order. If a draw is half a win, judges with weak "
@@ -26,15 +25,15 @@ ERRORS = (
 )
 # Cognitive bias -> what a judge does that has it.
 BIASES = {
-    "egocentric_order": "choosing its own answer",
-    "egocentric_comp": "choosing its own answer, names shown",
-    "order_first": "choosing the answer listed first in both orders",
-    "order_last": "choosing the answer listed last in both orders",
-    "compassion_first": "choosing the answer listed first in both orders, names shown",
-    "compassion_last": "choosing the answer listed last in both orders, names shown",
-    "salience": "choosing the longer answer",
-    "bandwagon": "following a made-up majority",
-    "attentional": "following an irrelevant sentence",
+    "egocentric_order": "Choosing its own answer",
+    "egocentric_comp": "Choosing its own answer, names shown",
+    "order_first": "Choosing the answer listed first in both orders",
+    "order_last": "Choosing the answer listed last in both orders",
+    "compassion_first": "Choosing the answer listed first in both orders, names shown",
+    "compassion_last": "Choosing the answer listed last in both orders, names shown",
+    "salience": "Choosing the longer answer",
+    "bandwagon": "Following a made-up majority",
+    "attentional": "Following an irrelevant sentence",
 }
 BY_QUALITY = ("egocentric_order", "salience")  # the humans' choices say more about these, where there are any
 CHANCE = "Share of comparisons, beside that of a judge that chooses at random. The quality of the answers is not held fixed."
@@ -140,9 +139,7 @@ def _agreement(rows: Rows, confidence: float) -> Section | None:
         return None
     judges = [judge for judge, of in shown_by.items() if places[0] in of]
     judges.sort(key=lambda judge: -float(shown_by[judge][places[0]]["value"]))
-    most, least = (f"{judge} ({_share(shown_by[judge][places[0]]['value'])})" for judge in (judges[0], judges[-1]))
     sentence = f"Share of verdicts, also ties, that are the human label, with {level(confidence)} intervals."
-    sentence += f" Most for {most}, least for {least}."
     table = [
         [judge, *(_with_interval(shown_by[judge][place]) if place in shown_by[judge] else "" for place in places)]
         for judge in judges
@@ -164,9 +161,7 @@ def _win_rates(choices: Rows, *, humans: bool) -> Section | None:
         [model, _share(means[model]), *(cells.get((model, judge), "") for judge in judges)]
         for model in sorted(means, key=means.get, reverse=True)
     ]
-    sentence = (
-        "Share of its comparisons that each model wins, a draw as half a win: by all, and by each judge in the same ones."
-    )
+    sentence = "Share of its comparisons that each model wins, with a draw as half a win."
     headings = ["model", "humans" if humans else "all judges", *judges]
     return Section("Win rates", sentence, headings, table) if table else None
 
@@ -175,15 +170,9 @@ def _share(value: str | float) -> str:
     return f"{100 * float(value):.0f}\N{NO-BREAK SPACE}%"
 
 
-def _with_interval(row: Mapping[str, str], value: str = "value") -> str:
+def _with_interval(row: Mapping[str, str]) -> str:
     interval = f" ({100 * float(row['ci_low']):.0f} to {_share(row['ci_high'])})" if row["ci_low"] else ""
-    return f"{_share(row[value])}{interval}"
-
-
-def _largest(rows: Rows, value: str) -> str:
-    """The judges with the largest values, and how many more there are."""
-    ordered = sorted(rows, key=lambda row: -float(row[value]))
-    return enumerated([f"{row['judge']} {_with_interval(row, value)}" for row in ordered], FEW_NAMES)
+    return f"{_share(row['value'])}{interval}"
 
 
 def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
@@ -194,47 +183,35 @@ def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
 
 
 def _cognitive(rows: Rows) -> Iterator[Point]:
-    groups = _grouped([row for row in rows if row["judge"] != HUMAN and row["share"]], "bias")
-    items = []
+    """In how many judges each bias is more frequent than at random: by its interval, or by the share if there is none."""
+    groups, items = _grouped([row for row in rows if row["judge"] != HUMAN and row["share"]], "bias"), []
     for bias in (bias for bias in BIASES if bias in groups):
-        more = [row for row in groups[bias] if _is_above_chance(row)]
-        often = f"more often than at random: {len(more) or 'none'} of {counted(len(groups[bias]), 'judge')}"
-        items.append((capitalised(BIASES[bias]), f"{often}; {_largest(more or groups[bias], 'share')}"))
+        ends = [(row, float(row["ci_low"] or "nan") > float(row["chance"] or row["random"])) for row in groups[bias]]
+        more = sum(above if row["ci_low"] else row["above_random"] == "yes" for row, above in ends)
+        items.append((BIASES[bias], f"more often than at random: {more or 'none'} of {counted(len(ends), 'judge')}"))
     if items:
         quoted = " They are quoted from the authors' table." * any(row["origin"] == "quoted" for row in rows)
-        name, words = items[0]
-        yield Point(f"{name} {words.partition(';')[0]}", CHANCE + quoted, items)
-
-
-def _is_above_chance(row: Mapping[str, str]) -> bool:
-    """Whether the interval of a share, or the share if it has none, is above chance."""
-    return float(row["ci_low"]) > float(row["chance"] or row["random"]) if row["ci_low"] else row["above_random"] == "yes"
+        yield Point(" ".join(items[0]), CHANCE + quoted, items)
 
 
 def _attacks(rows: Rows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
     groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
-    means = {place: sum(float(row["asr"]) for row in group) / len(group) for place, group in groups.items()}
-    items = [
-        (capitalised(place.replace("_", " ")), f"{_share(means[place])} on average; {_largest(group, 'asr')}")
-        for place, group in groups.items()
-    ]
-    if items:
+    means = {place.replace("_", " "): sum(float(row["asr"]) for row in group) / len(group) for place, group in groups.items()}
+    if means:
         most = max(means, key=means.get)
-        name = capitalised(most.rpartition(": ")[2].replace("_", " "))
-        heading = f"{name} wins judges over in {_share(means[most])} of samples on average"
+        heading = f"{capitalised(most.rpartition(': ')[2])} wins judges over in {_share(means[most])} of samples on average"
+        items = [(capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()]
         yield Point(heading, "Share of samples in which the perturbed answer wins a judge over.", items)
 
 
 def _overlap(rows: Rows) -> Iterator[Point]:
     form = [row for row in rows if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated") and row["judge"]]
     group = [row for row in form if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])]
+    less = [row for row in group if row["ci_high"] and float(row["ci_high"]) < 0]
     if group:
-        less = [row for row in group if row["ci_high"] and float(row["ci_high"]) < 0]
         heading = (
             f"{len(less) or 'None'} of {counted(len(group), 'judge')} agree less with the annotators than the listing order"
         )
-        best = sorted(group, key=lambda row: -float(row["value"]))[:3]
-        names = enumerated([f"{row['judge']} {number(float(row['value']), 3)}" for row in best])
         words = "Rank-biased overlap with single annotators' rankings; the listing order is a ranking made without reading."
-        yield Point(f"{heading} does", words, [("Most overlap", names)])
+        yield Point(f"{heading} does", words)

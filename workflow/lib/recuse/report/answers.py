@@ -100,12 +100,17 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
     """What to do about the judges that have a verdict with a cure, and how to learn more."""
 
     def of(verdict: str) -> str:
-        return enumerated([row["term"] for row in verdicts if row["verdict"] == verdict and row["quantity"] == SELF])
+        names = [row["term"] for row in verdicts if row["verdict"] == verdict and row["quantity"] == SELF]
+        return (
+            f"the ratings that {enumerated(names)} {'gives its' if len(names) == 1 else 'give their'} own answers"
+            if names
+            else ""
+        )
 
-    if names := of(ESTABLISHED):
-        yield f"Leave out the ratings that {names} give their own answers, or use the debiased scores (debiased.parquet)."
-    if names := of(SUGGESTIVE):
-        yield f"Do not rely on the ratings that {names} give their own answers until more judges or models settle it."
+    if ratings := of(ESTABLISHED):
+        yield f"Leave out {ratings}, or use the debiased scores (debiased.parquet)."
+    if ratings := of(SUGGESTIVE):
+        yield f"Do not rely on {ratings} until more judges or models settle it."
     yield "To find smaller biases, add models and judges before prompts: the figure of power says how many."
 
 

@@ -207,7 +207,20 @@ MOST = 200  # rows of one table on a page
 DECIMALS = 4
 SMALLEST_P = 1e-4
 # Columns of names, even if these are digits.
-TEXTS = {"judge", "model", "term", "spec", "slice", "dimension", "experiment", "systems", "figure", "section"}
+TEXTS = {
+    "prompt_id",
+    "dataset",
+    "judge",
+    "model",
+    "term",
+    "spec",
+    "slice",
+    "dimension",
+    "experiment",
+    "systems",
+    "figure",
+    "section",
+}
 FILTERS = {"judge": "judge", "term": "judge", "dimension": "dimension", "slice": "dimension"}  # column -> filter of the page
 KEYS = {"statistic", "bias", "scores", "condition", "draws"}  # columns of words with underscores
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}

@@ -23,7 +23,7 @@ def answer(verdicts=(), **tables):
 
 
 def test_own_answers_come_first_by_size_then_length_then_the_place():
-    depends = {"reason": "it depends on draws: +8.0 points", "advice": "use another"}
+    depends = {"reason": "draws decide (+8.0 as half wins, −7.3 without them)", "advice": "use another"}
     told = answer(
         [
             verdict("self_bias", "A", -0.03),

@@ -28,7 +28,8 @@ def compared(tmp_path_factory):
 
 
 def to_build(folder, *targets, **options):
-    return {name: count for name, count in planned(folder, *targets, **OWN, **options).items() if name not in STUDIES}
+    jobs = planned(folder, *targets, **OWN, **options)
+    return {name.removesuffix("_figure"): count for name, count in jobs.items() if name not in STUDIES}
 
 
 def test_every_figure_of_what_a_study_holds(compared):

@@ -36,7 +36,7 @@ FLIPS = tuple(step / 100 for step in range(26))  # rates of wrong human labels
 SHOWN = FLIPS[::5]
 
 NO_HUMANS = "no human labels, so quality is not held fixed: the estimate is the distance from one half"
-DEPENDS = "it depends on draws"
+DEPENDS = "draws decide"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
     SELF: ("none of its own answers is compared", "compare own answers too; other spellings of a name go under `ids`"),
@@ -252,7 +252,7 @@ def _judged(row: Mapping, other: Mapping | None, adjusted: float, alpha: float) 
         return {"verdict": CANNOT_BE_TOLD, "reason": NO_HUMANS, "advice": ASK_HUMANS}
     elif other and (_side(other) if not side else sign * other["estimate"] < 0):
         halves, without = (100 * each["estimate"] for each in ((row, other) if row["draws"] == HALF else (other, row)))
-        reason = f"{DEPENDS}: {signed(halves, 1)} points with a draw as half a win, {signed(without, 1)} without draws"
+        reason = f"{DEPENDS} ({signed(halves, 1)} as half wins, {signed(without, 1)} without them)"
         return {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": "use a judge that ties less, and is more consistent"}
     else:
         verdict = SUGGESTIVE if side else NO_CLEAR_BIAS

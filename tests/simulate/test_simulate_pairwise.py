@@ -83,7 +83,12 @@ def test_the_loader_accepts_them(tmp_path):
 def test_a_judge_without_biases_is_never_off(tmp_path):
     plain = {"error_shorter": 0, "error_longer": 0, "bandwagon": 0, "attentional": 0, "own": 1, "attacks": {"rich_content": 0}}
     fair = world({"North": plain}, human_tie=0)
-    rows = {row["quantity"]: row for row in recovered(simulate_comparisons(fair, seed=2), planted_biases(fair), tmp_path)}
+    drawn = simulate_comparisons(fair, seed=2)
+    for condition in ("order", "compassion", "bandwagon", "attentional"):
+        ab, ba = (drawn["outcome"][(drawn["condition"] == condition) & (drawn["order"] == order)] for order in ("ab", "ba"))
+        assert len(ab) == len(ba) > 0
+        assert (ab == ba).all()  # consistent, whatever speaks for one of the answers
+    rows = {row["quantity"]: row for row in recovered(drawn, planted_biases(fair), tmp_path)}
     for quantity in ("order_first", "first_both", "bandwagon", "attentional", "asr"):
         assert rows[quantity]["estimate"] == rows[quantity]["planted"] == 0
         assert rows[quantity]["inside"] == "yes"

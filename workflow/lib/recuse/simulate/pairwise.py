@@ -10,8 +10,9 @@ The process, for question q, pair of models (a, b) and judge j. u_q and v_q, one
         answer for that one with probability own, moved by u_q; on others against the humans with probability error_shorter
         where they prefer the shorter answer, error_longer where the longer, moved by u_q; for either, where they call a tie
     condition `compassion`: the same with other habits
-    conditions `bandwagon`, `attentional`: a statement speaks for one of the answers, by a fair coin, the same in both orders.
-        With the judge's probability, moved by v_q, it follows in both; else, equally often, in one order, the other, or neither
+    conditions `bandwagon`, `attentional`: a false statement speaks for one of the answers, by a fair coin, in both orders. With
+        the judge's probability, moved by v_q, it follows in both; else its places decide as under `order`, or else the answers,
+        for the other one
     every verdict is an error with probability invalid
     perturbations: votes as in `recuse.simulate.votes`
 
@@ -208,19 +209,13 @@ def _verdicts(questions: Questions, judge: Judge, stream: np.random.SeedSequence
     ):
         favoured = generator.integers(2, size=questions.shape)
         both = generator.random(questions.shape) < questions.moved(share, questions.v)
-        rest = np.array([[True, False], [False, True], [False, False]])[generator.integers(3, size=questions.shape)]
-        outcome = np.where(both[..., None] | rest, favoured[..., None], 1 - favoured[..., None])
+        outcome = np.where(both[..., None], favoured[..., None], _placed(questions, judge, 1 - favoured, generator))
         yield questions.rows(judge, condition, outcome, generator) | {"favoured": named(OUTCOMES, np.repeat(favoured, 2))}
 
 
 def _decided(questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
-    shape, models, u = questions.shape, questions.world.models, questions.u
-    shares = np.array([habits.first, habits.second, habits.tie])
-    by_place = generator.random(shape) < questions.moved(shares.sum(), questions.v)
-    kind = np.searchsorted(np.cumsum(shares)[:-1], shares.sum() * generator.random(shape), side="right")
-    outcome = np.array([[A, B], [B, A], [TIE, TIE]])[kind]  # (questions, pairs, orders)
-    human = questions.human
+    shape, models, u, human = questions.shape, questions.world.models, questions.u, questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
     errs = generator.random(shape) < questions.moved(error, u)
     choice = np.where(human == TIE, generator.integers(2, size=shape), np.where(errs, 1 - human, human))
@@ -229,6 +224,15 @@ def _decided(questions: Questions, judge: Judge, habits: Habits, generator: np.r
         own = np.argmax(is_own, axis=1)
         picks_own = generator.random(shape) < questions.moved(habits.own, u)
         choice = np.where(is_own.any(axis=1), np.where(picks_own, own, 1 - own), choice)
+    return _placed(questions, habits, choice, generator)
+
+
+def _placed(questions: Questions, habits: Habits, choice: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Outcomes (questions, pairs, orders) by the places of the answers, or else the `choice` (questions, pairs) in both."""
+    shares = np.array([habits.first, habits.second, habits.tie])
+    by_place = generator.random(questions.shape) < questions.moved(shares.sum(), questions.v)
+    kind = np.searchsorted(np.cumsum(shares)[:-1], shares.sum() * generator.random(questions.shape), side="right")
+    outcome = np.array([[A, B], [B, A], [TIE, TIE]])[kind]  # (questions, pairs, orders)
     return np.where(by_place[..., None], outcome, choice[..., None])
 
 

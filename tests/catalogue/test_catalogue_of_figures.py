@@ -1,7 +1,9 @@
 """Every figure is declared once: what it draws, its caption, and which studies have it."""
 
+import re
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from recuse.catalogue.tables import tables_of
 from recuse.config.load import project_settings
 from recuse.config.studies import with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
+from recuse.report.html import rendered_caption
 
 PROJECT = project_settings()
 PROJECT = {**PROJECT, **{key: with_placeholders(PROJECT[key], lambda path: False) for key in ("studies", "comparisons")}}
@@ -60,11 +63,9 @@ def test_a_study_has_the_tables_that_its_figures_draw(study):
         assert captions_of(CONFIG, study, figures=FIGURES)[name]["tables"] == paths
 
 
-def test_every_figure_of_biases_and_its_caption_name_the_estimand():
+def test_every_figure_of_biases_names_the_estimand():
     assert {name for name, figure in FIGURES.items() if figure.estimand} >= OF_BIASES
-    for name, figure in FIGURES.items():
-        caption = (ROOT / "workflow" / "report" / f"{figure.caption or name}.rst").read_text("utf-8")
-        assert ("snakemake.params.subject.estimand" in caption) == bool(figure.estimand)
+    for figure in FIGURES.values():
         study = next(study for study in STUDIES if figure.applies(CONFIG, study))
         params = figure_params(CONFIG, study, figure=figure)
         assert params["subject"]["estimand"] == figure.estimand
@@ -73,6 +74,21 @@ def test_every_figure_of_biases_and_its_caption_name_the_estimand():
     assert FIGURES["fig09_llm_reference"].estimand == f"{A} and {A_OF_REFERENCE}"
     assert FIGURES["verdicts"].estimand == f"{A}, B against other judges and {C}"
     assert FIGURES["idiosyncrasy"].estimand == C
+
+
+@pytest.mark.parametrize("study", [*CONFIG["studies"], *CONFIG["comparisons"]])
+def test_captions_have_at_most_60_words(study):
+    for name, of_figure in captions_of(CONFIG, study, figures=FIGURES).items():
+        template = (ROOT / "workflow" / "report" / Path(of_figure["caption"]).name).read_text("utf-8")
+        caption = rendered_caption(template, {"params": of_figure["params"], "wildcards": {"study": study}, "config": CONFIG})
+        words = re.sub("<[^>]*>", " ", caption).split()
+        assert 0 < len(words) <= 60, f"{name}: {len(words)} words"
+
+
+@pytest.mark.parametrize("statistic", ["worlds", "size", "power", "bias", "coverage"])
+def test_captions_of_monte_carlo_have_at_most_60_words(statistic):
+    template = (ROOT / "workflow" / "report" / "montecarlo.rst").read_text("utf-8")
+    assert 0 < len(rendered_caption(template, {"wildcards": {"statistic": statistic}}).split()) <= 60
 
 
 def test_figures_of_another_subject_say_so():

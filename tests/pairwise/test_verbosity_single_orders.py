@@ -105,5 +105,5 @@ def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():
     points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
     assert [point.get_xdata()[0] for point in points] == [pytest.approx(0.65), pytest.approx(0.5)]
     message = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert "only if that order was drawn at random" in message
+    assert "only if it was drawn at random" in message
     assert [axes.get_title(loc="right") for axes in figure.axes] == ["", "n = 100"]

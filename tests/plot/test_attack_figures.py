@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from attacks import attacks
 from matplotlib.colors import to_hex
-from matplotlib.lines import Line2D
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
@@ -13,7 +12,7 @@ from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper
 from recuse.base.tables import LENGTH_CONFOUND
 from recuse.pairwise.attacks import LEVELS, PERTURBATIONS
 from recuse.plot.attacks import attack_success, votes_by_position
-from recuse.plot.length import length_bias_curve, length_confound
+from recuse.plot.length import FEWEST, length_bias_curve, length_confound
 from recuse.plot.style import Subject, language, read
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
@@ -195,16 +194,16 @@ def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
         curves = [line for line in axes.get_lines() if line.get_gid() == "curve"]
         assert len({to_hex(curve.get_color()) for curve in curves}) == 2
         for curve, experiment in zip(curves, ("main", "weak"), strict=True):
-            rows = table[(table["judge"] == judge) & (table["experiment"] == experiment)]
-            assert list(curve.get_ydata()) == list(rows["preference"])
-            assert list(curve.get_xdata()) == pytest.approx(list(rows["bin_low"] + 5), abs=1)
-        counts = [text.get_text() for text in axes.texts]
-        assert sorted(counts) == sorted(map(str, table.loc[table["judge"] == judge, "n"]))
+            rows = table[(table["judge"] == judge) & (table["experiment"] == experiment) & (table["n"] >= FEWEST)]
+            values = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))
+            present = {x: y for x, y in values.items() if np.isfinite(y)}
+            assert list(present.values()) == list(rows["preference"])
+            assert list(present) == pytest.approx(list(rows["bin_low"] + 5), abs=1)
         intervals = [line for line in axes.get_lines() if line.get_gid() == "interval"]
-        assert len(intervals) == table.loc[table["judge"] == judge, "ci_low"].notna().sum()
+        assert len(intervals) == table.loc[(table["judge"] == judge) & (table["n"] >= FEWEST), "ci_low"].notna().sum()
 
 
-def test_panels_have_room_for_the_counts_of_several_experiments():
+def test_panels_of_several_experiments_do_not_overlap():
     judges = {f"J{number}": ["main"] for number in range(6)} | {"J6": ["main", "weak", "other"]}
     rows = [{"judge": judge, "experiment": name} for judge, names in judges.items() for name in names]
     table = pd.DataFrame(rows).assign(bin_low=0, bin_high=10, preference=0.5, ci_low=0.4, ci_high=0.6, n=12)
@@ -217,16 +216,12 @@ def test_panels_have_room_for_the_counts_of_several_experiments():
     assert on_paper(figure)
 
 
-def test_the_legend_of_the_length_curve_names_experiments_and_bars_as_they_are_drawn(tables):
+def test_the_legend_of_the_length_curve_names_experiments(tables):
     table = tables["length_curve"]
     several = [text.get_text() for text in length_bias_curve(table, **DRAWN).texts]
     interval = "90 % bootstrap interval over questions"
-    assert several[:4] == ["experiment:", "main", "weak", f"bars, in the colour of their experiment: {interval}"]
-    single = length_bias_curve(table[table["experiment"] == "main"], **DRAWN)
-    bar = artists(single, "interval")[0]
-    assert f"bar: {interval}" in texts(single)
-    key = [line for line in single.findobj(Line2D) if line.axes is None and line.get_marker() == "None"]
-    assert to_hex(key[0].get_color()) == to_hex(bar.get_color())
+    assert {"experiment:", "main", "weak"} <= set(several)
+    assert interval in " ".join(several).replace("\n", " ")
     unnamed = texts(length_bias_curve(table[table["experiment"] == "main"].assign(experiment=np.nan), **DRAWN))
     assert "experiment:" not in unnamed
 

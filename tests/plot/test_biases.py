@@ -26,6 +26,7 @@ from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences, family_places
 from recuse.plot.intervals import excludes_zero
+from recuse.plot.page import FAVOURS, HARSHER, outcomes, tally
 from recuse.plot.scores import correlations
 
 
@@ -38,7 +39,10 @@ def test_points_are_filled_only_if_the_interval_excludes_zero():
     assert [point.get_xdata()[0] for point in points] == table["estimate"].tolist()
     bars = [tuple(bar.get_xdata()) for bar in artists(figure, "interval")]
     assert bars == list(zip(table["ci_low"], table["ci_high"], strict=True))
-    assert "estimate, 90 % Wald interval, HC0" in texts(figure)
+    assert "2 of 4 judges are harsher on themselves, by Equation 1" in texts(figure)
+    assert "rating points on the unit scale 0–1; 90 % Wald interval, HC0" in texts(figure)
+    directions = [(text.get_text(), text.xy[0], text.get_ha()) for text in artists(figure, "direction")]
+    assert directions[:2] == [("← harsher", 0, "right"), ("favours itself →", 0, "left")]  # arrows start at zero
     assert "+0.020" in texts(figure)
     left, right = figure.axes
     assert left.get_xlim() == right.get_xlim()
@@ -195,11 +199,34 @@ def test_a_simultaneous_interval_that_goes_on_beyond_the_axis_ends_in_an_arrow()
     assert BEYOND in texts(figure)
 
 
-def test_the_estimand_stands_at_the_foot():
+def test_the_estimand_stands_under_the_finding():
     note = gaps(("a", None, "no family", "family_bias", "GPT"))
-    figure = self_and_family_bias(estimates(families=[]), subject(estimand="A: this.\nB: that."), reasons=note)
-    foot = sorted((text.get_position()[1], text.get_text()) for text in figure.texts)
-    assert [text for _, text in foot[:3]] == ["No family-bias: GPT (no family).", "B: that.", "A: this."]
+    figure = self_and_family_bias(estimates(families=[]), subject(estimand="A against humans"), reasons=note)
+    by_height = [text for _, text in sorted((text.get_position()[1], text.get_text()) for text in figure.texts)]
+    assert by_height[0] == "No family-bias: GPT (no family)."
+    assert any(text.startswith("A against humans; rating points") for text in by_height)
+
+
+@pytest.mark.parametrize(
+    ("total", "counts", "words"),
+    [
+        (9, (5, 1), "5 of 9 judges favour themselves and 1 is harsher on itself"),
+        (9, (1, 2), "1 of 9 judges favours itself and 2 are harsher on themselves"),
+        (9, (0, 1), "1 of 9 judges is harsher on itself"),
+        (9, (9, 0), "All 9 judges favour themselves"),
+        (2, (2, 0), "Both judges favour themselves"),
+        (9, (0, 0), "None of 9 judges favours itself or is harsher on itself"),
+        (1, (1, 0), "The one judge favours itself"),
+        (1, (0, 0), "No judge favours itself or is harsher on itself"),
+        (0, (0, 0), "No judge can be tested"),
+    ],
+)
+def test_a_finding_is_right_for_any_data(total, counts, words):
+    assert outcomes(total, list(zip(counts, (FAVOURS, HARSHER), strict=True))) == words
+    signs = [1] * counts[0] + [-1] * counts[1] + [0] * (total - sum(counts))
+    rows = pd.DataFrame({"ci_low": [sign - 0.5 for sign in signs], "ci_high": [sign + 0.5 for sign in signs]}, dtype=float)
+    unknown = pd.DataFrame({"ci_low": [np.nan], "ci_high": [np.nan]})  # not estimable
+    assert tally(pd.concat([rows, unknown]), FAVOURS, HARSHER) == words
 
 
 def test_families_stand_beside_their_judges_and_never_on_one_another():

@@ -66,7 +66,8 @@ def test_each_variant_has_a_point_of_its_shape_below_the_one_before():
     assert left.get_xlim() == right.get_xlim()
     assert [label.get_text() for label in left.get_yticklabels()] == PRESENT
     text = texts(figure)
-    assert {ORDER, "Equation 1", "length control", "third", f"estimate, {INTERVAL}", "interval includes 0"} <= set(text)
+    assert {ORDER, "Equation 1", "length control", "third", "interval excludes 0", "interval includes 0"} <= set(text)
+    assert f"rating points on the unit scale 0–1; {INTERVAL}" in text
     assert GAPS not in text
 
 
@@ -256,7 +257,7 @@ def idiosyncrasy_table(rows=IDIOSYNCRASY_ROWS):
 
 
 def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
-    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": IDIOSYNCRASY}]
+    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": IDIOSYNCRASY, "of": "main"}]
 
     def drawn(rows):
         tables = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table(rows)]

@@ -17,7 +17,9 @@ def table():
     values = [("self", 0.03), ("family", -0.005), ("unrelated", 0.004), ("unrelated", -0.02)]
     frame = pd.DataFrame([(judge, relation, value) for judge in judges for relation, value in values])
     frame.columns = ["judge", "relation", "residual"]
-    return frame.assign(spec="main", slice=None, model="m", band=0.01, reason=None)
+    return frame.assign(spec="main", slice=None, model="m", band=0.01, reason=None).assign(
+        model=frame["judge"].where(frame["relation"] != "unrelated", "m")
+    )
 
 
 def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
@@ -34,8 +36,10 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
     text = " ".join(texts(figure))
-    assert "3 of 6 unrelated cells lie in their judge's band." in text
-    assert "where a cell without bias lies with 90 % probability" in text
+    assert "All 3 judges rate themselves higher than ordinary preferences explain" in text
+    assert "band: 90 % of ordinary preferences" in text
+    unrelated = {mark.get_color() for mark in artists(figure, "unrelated")}
+    assert unrelated == {subject().palette.colour("m")}  # that of the model's family
     assert text.count("+0.030") == 3
 
 
@@ -55,7 +59,7 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     figure = residuals(lacking, subject(), spec="main", confidence=0.9)
     assert len(artists(figure, "self")) == 2
     assert "not estimable" in texts(figure)
-    assert "2 of 4 unrelated cells" in " ".join(texts(figure))
+    assert "Both judges rate themselves higher" in " ".join(texts(figure))
     assert "Not estimated: cells of GPT-4o (so it is)." in " ".join(texts(figure))
     assert is_page_of(residuals(lacking[of_gpt], subject(), spec="main", confidence=0.9), "So it is.")
     assert is_page_of(residuals(lacking[:0], subject(), spec="main", confidence=0.9), "No cell to draw.")

@@ -131,7 +131,7 @@ def test_log_odds_have_the_marginal_effects_beside_them():
     figure = draw(table, effects=True)
     output = texts(figure)
     assert output.count("points") == 2
-    assert "log-odds of a higher rating" in output
+    assert f"log-odds of a higher rating; {INTERVAL}" in output
     assert "number beside a row: average marginal effect, rating points on the unit scale 0–1" in output
     expected = [signed(value) for value in table.loc[table["quantity"] == "self_bias", "effect"].dropna()]
     beside = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text()[-1].isdigit()]
@@ -143,10 +143,10 @@ def test_sections_of_two_quantities_have_texts_of_their_own():
     sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
     figure = slices(sections, subject(), interval=INTERVAL, effects=True)
     assert [names(axes) for axes in figure.axes] == [PRESENT, [], ["Claude", "GPT"], []]
-    self_bias, family_bias = (
-        [text for text in figure.texts if target in text.get_text()] for target in ("itself", "its family")
-    )
-    assert self_bias[0].get_position()[1] > family_bias[0].get_position()[1] + 1
+    directions = {text.get_text(): text for text in artists(figure, "direction")}
+    own, family = directions["favours itself →"].axes, directions["favours its family →"].axes
+    assert own.get_position().y0 > family.get_position().y1
+    assert {text.xy[0] for text in directions.values()} == {0}
     assert on_paper(figure)
     figure = slices(sections, subject(), interval=INTERVAL, effects=True, note="Not estimated: x (why).")
     assert "Not estimated: x (why)." in texts(figure)

@@ -9,13 +9,13 @@ from matplotlib.colors import to_hex
 from verbosity import tabulate
 
 from conftest import DATA
-from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, on_paper, subject, texts
+from drawings import VERY_LONG, artists, drawn_twice, filled, has_room, is_page_of, on_paper, subject, texts
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.length import alignment_curves, score_curves
+from recuse.plot.length import FEWEST, LEAST_BINS, NO_BINS, alignment_curves, score_curves
 from recuse.plot.style import read
-from recuse.plot.verbosity import LESS_HALF, NO_BAR, NO_CHOICES, NO_MARK, NO_VALUE, choices, position, verbosity_bias
+from recuse.plot.verbosity import NO_CHOICES, NO_VALUE, choices, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
@@ -43,7 +43,7 @@ def inputs(table, path):
 def tables(tmp_path_factory):
     """Paths of the tables of random comparisons under several conditions."""
     folder = tmp_path_factory.mktemp("tables")
-    return tabulated([row for row in random_rows(8, questions=30) if not row["experiment"]], folder)
+    return tabulated([row for row in random_rows(8, questions=150) if not row["experiment"]], folder)
 
 
 def tabulated(rows, folder):
@@ -102,16 +102,13 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     (cross,) = artists(figure, "published")
     assert (cross.get_xdata()[0], labels[round(cross.get_ydata()[0])]) == (0.328, "GPT-4")
     assert {"50 + 60", "3 + 0", NO_VALUE} <= set(texts(figure))
-    note = " ".join(texts(figure)).replace("\n", " ")
-    assert NO_MARK in note
-    assert NO_BAR in note
     assert any("other data" in text for text in texts(figure))
     assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
-    assert "← where humans prefer longer      where they prefer shorter →" in texts(figure)
+    directions = {text.get_text(): text.xy[0] for text in artists(figure, "direction")}
+    assert directions == {"← humans prefer longer": 0, "humans prefer shorter →": 0}  # arrows start at zero
     alone = verbosity_bias(pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
-    assert not any(words.strip() in " ".join(texts(alone)).replace("\n", " ") for words in (NO_MARK, NO_BAR))
 
 
 def choice(quantity, judge, estimate, ends, *, draws="half", question="A"):
@@ -134,11 +131,13 @@ def test_choices_are_drawn_by_judge_with_the_other_treatment_of_draws_beside_the
     assert points == [(own, 8, True), (longer, 1, False), (longer, 1, False)]
     assert [mark.get_xdata()[0] for mark in artists(figure, "other draws")] == pytest.approx([-7, -15])
     assert {"+8.0", "no comparisons"} <= set(texts(figure))
+    assert "The one judge chooses its own answers more often than the humans do" in texts(figure)
+    assert {text.xy[0] for text in artists(figure, "direction")} == {0}  # arrows start at zero
     assert on_paper(figure)
     chance = choices(
         pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)]), subject(), confidence=0.9
     )
-    assert LESS_HALF in texts(chance)
+    assert "one half, as there are no human labels" in " ".join(texts(chance))
     nothing = choices(pd.DataFrame(rows[-1:]), subject(), confidence=0.9)
     assert NO_CHOICES[:30] in " ".join(texts(nothing))
     pd.DataFrame(rows).to_csv(tmp_path / "choices.csv", index=False)
@@ -157,7 +156,7 @@ def test_words_in_a_row_stand_where_no_mark_does(tmp_path):
     figure = verbosity_bias(pd.DataFrame(rows), subject(), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    words = [text for text in axes.texts if "+" not in text.get_text()]
+    words = [text for text in axes.texts if "+" not in text.get_text() and text.get_gid() != "direction"]
     assert [(labels[text.get_position()[1]], text.get_text()) for text in words] == [("empty", NO_VALUE)]
     assert "fewer than" not in " ".join(texts(figure))
 
@@ -183,7 +182,7 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     table = read(tables["score_curves"])
     figure = score_curves(table, subject())
-    table = table[table["order"] != "single"]  # these judges have both orders, too
+    table = table[(table["order"] != "single") & (table["n"] >= FEWEST)]  # these judges have both orders, too
     judges = ["Careful", "Hasty", "Human"]
     conditions = ["one", "two", "unlabelled", "one and two"]
     panels = [(condition, judge) for condition in conditions for judge in judges]
@@ -196,7 +195,7 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
         np.testing.assert_allclose(values, rows.sort_values("bin_low")["mean"])
         places = np.concatenate([line.get_xdata() for line in drawn])
         np.testing.assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
-        assert f"{condition}\nn = {rows['n'].sum()}" in [text.get_text() for text in axes.texts]
+        assert axes.texts[0].get_text().startswith(f"{condition} (")
         assert 0 < rows["no_length"].max() <= table["no_length"].max()
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
@@ -206,26 +205,25 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
 def test_a_condition_has_the_panels_of_its_own_judges():
     judges = {"one": [f"j{number}" for number in range(9)], "two": ["j3"], "three": ["j3", "j5", "j8"]}
     rows = [{"condition": name, "judge": judge} for name, own in judges.items() for judge in own]
-    table = pd.DataFrame(rows).assign(
-        order="debiased", experiment=None, bin_low=-10, bin_high=10, n=3, mean=0.5, std_dev=0.1, no_length=0
-    )
+    table = pd.DataFrame(rows).assign(order="debiased", experiment=None, n=FEWEST, mean=0.5, std_dev=0.1, no_length=0)
+    table = pd.concat([table.assign(bin_low=low, bin_high=low + 20) for low in (-30, -10, 10)])
     figure = score_curves(table, subject())
     assert [axes.get_title(loc="left") for axes in figure.axes] == [judge for own in judges.values() for judge in own]
-    assert [axes.texts[0].get_text() for axes in figure.axes] == [f"{name}\nn = 3" for name, own in judges.items() for _ in own]
+    assert [axes.texts[0].get_text() for axes in figure.axes] == [f"{name} (30)" for name, own in judges.items() for _ in own]
     numbered = ["+100" in [label.get_text() for label in axes.get_xticklabels()] for axes in figure.axes]
     assert numbered == [False] * 9 + [True] * 4
     assert on_paper(figure)
 
 
 def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
-    tables = {name: read(path) for name, path in tabulated(random_rows(8), tmp_path).items()}
+    tables = {name: read(path) for name, path in tabulated(random_rows(8, questions=150), tmp_path).items()}
     headings = {"no experiment: one", "no experiment: one and two", "again: one", "again: one and two"}
     for name, draw, settings in (
         ("score_curves", score_curves, {}),
         ("alignment_curves", alignment_curves, {"confidence": 0.9}),
     ):
         figure = draw(tables[name], subject(), **settings)
-        assert headings <= {" ".join(axes.texts[0].get_text().split("\n")[:-1]) for axes in figure.axes}
+        assert headings <= {" ".join(axes.texts[0].get_text().split()).rpartition(" (")[0] for axes in figure.axes}
         most = (tables[name].query("order != 'single'") if name == "score_curves" else tables[name])["no_length"].max()
         note = " ".join(texts(figure)).replace("\n", " ")
         assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
@@ -235,15 +233,19 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
 
 
-def test_a_curve_has_a_gap_where_a_bin_is_empty():
-    rows = [{"judge": "j", "bin_low": low, "bin_high": low + 20, "n": 3} for low in (-30, -10, 30)]
+def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons_or_none():
+    counts = {-30: FEWEST, -10: FEWEST, 10: FEWEST - 1, 30: FEWEST}  # a bin of fewer than 10 swings from 0 to 100 %
+    rows = [{"judge": "j", "bin_low": low, "bin_high": low + 20, "n": n} for low, n in counts.items()]
     table = pd.DataFrame(rows).assign(order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0)
     figure = score_curves(table, subject())
-    assert "the verdicts of one order count as they are" in " ".join(texts(figure)).replace("\n", " ")
     (line,) = artists(figure, "curve")
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
     assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]
     assert np.isnan(drawn[20])
+    (points,) = artists(figure, "points")
+    assert list(points.get_xdata()) == [-20, 0, 40]
+    assert is_page_of(score_curves(table[table["bin_low"] < 30], subject()), NO_BINS)
+    assert LEAST_BINS == 3
 
 
 def test_alignment_curves_tell_the_counts(tables):
@@ -252,12 +254,11 @@ def test_alignment_curves_tell_the_counts(tables):
     figure = alignment_curves(single, subject(), confidence=0.9)
     for axes in figure.axes:
         rows = single[single["judge"] == axes.get_title(loc="left")]
-        assert [text.get_text() for text in axes.texts][1:] == [str(n) for n in rows["n"]]
         heights = np.array([bar.get_height() for bar in axes.patches])
         np.testing.assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
         (bars,) = [bars for bars in axes.collections if bars.get_gid() == "bars"]
         ends = [segment[:, 1] for segment in bars.get_segments()]
-        np.testing.assert_allclose(ends, rows[["ci_low", "ci_high"]])
+        np.testing.assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():

@@ -8,7 +8,6 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
-from conftest import ROOT
 from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
 from report_pages import LABEL, SVG
 
@@ -60,14 +59,6 @@ def test_a_users_docutils_settings_do_not_change_a_caption(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docutils.conf").write_text("[restructuredtext parser]\nsmart_quotes: yes\n")
     assert unescape(rendered_caption('A "name".', {})) == '<p>A "name".</p>'
-
-
-def test_caption_of_the_conclusions_lists_its_checks():
-    checks = {name: {"title": f"{name}:", "asks": f"is it {name}"} for name in ("A", "B")}
-    settings = {"checks": checks, "confidence": 0.9}
-    params = {"settings": settings, "subject": {"label": "ours", "kind": "user", "estimand": ""}}
-    caption = rendered_caption((ROOT / "workflow" / "report" / "conclusions.rst").read_text("utf-8"), {"params": params})
-    assert re.findall(r"<li>(.*?)</li>", caption) == ["<p>A:: is it A?</p>", "<p>B:: is it B?</p>"]
 
 
 def test_blanks_around_names_are_removed_and_one_between_them_stays():

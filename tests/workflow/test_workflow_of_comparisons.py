@@ -14,7 +14,7 @@ pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
 OWN = {"configs": ["tests/smoke/comparisons.yaml"]}
 OF_VERBOSITY = ("choices", "verbosity_bias", "score_curves", "alignment_curves", "position")
-OF_BIASES = ("bias_jitter", "bias_polygon", "bias_by_size")
+OF_BIASES = ("bias_jitter", "bias_profile", "bias_by_size")
 OF_ATTACKS = ("attack_success", "votes_by_position", "length_bias_curve")
 ALL_OF_WORLD = dict.fromkeys(OF_VERBOSITY + OF_BIASES + OF_ATTACKS, 1)
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from importlib import import_module
 
+from pandas import DataFrame
+
 from recuse.base.runner import run
 from recuse.plot.style import Subject, legible, read, save
 
@@ -10,7 +12,9 @@ from recuse.plot.style import Subject, legible, read, save
 def figure(*, inputs: Mapping, outputs: Mapping, draw: str, title: str, subject: Mapping, settings: Mapping) -> None:
     module, _, name = draw.partition(":")
     arguments = {argument: paths if argument == "published" else _tables(paths) for argument, paths in inputs.items()}
-    drawn = getattr(import_module(module), name)(**arguments, subject=Subject.from_config(**subject), **legible(settings))
+    tables = [table for given in arguments.values() for table in (given if isinstance(given, list) else [given])]
+    about = Subject.from_config(**subject, tables=[table for table in tables if isinstance(table, DataFrame)])
+    drawn = getattr(import_module(module), name)(**arguments, subject=about, **legible(settings))
     save(drawn, outputs.values(), title=title)
 
 

@@ -275,13 +275,13 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     checks, verdict = config["inference"]["robustness_checks"], config["inference"]["verdict"]
-    against = {checks[verdict[letter]]["specs"][0]: f"{letter}: {QUESTIONS[letter]}" for letter in ("A", "B")}
+    against = {checks[verdict[letter]]["specs"][0]: f"{letter} {QUESTIONS[letter]}" for letter in ("A", "B")}
     return {
         "verdicts": compared(
             config,
             "Three questions to each judge and family",
             against,
-            idiosyncrasy=f"C: {QUESTIONS[BEYOND]}",
+            idiosyncrasy=f"C {QUESTIONS[BEYOND]}",
             beyond=checks[verdict[BEYOND]]["specs"][0],
         ),
         "fig01_method": Figure(
@@ -414,14 +414,14 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
         "position": of_table(
             "verbosity:position", "Effect of the order of the answers on each judge", "position", level, **verbosity
         ),
-        "bias_jitter": Figure(
+        "bias_jitter": of_table(
             "cobbler:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
-            {"table": "tables/cognitive_biases", "random": "tables/random_thresholds"},
+            "cognitive_biases",
             {"seed": config["seed"], **level},
             **biases,
         ),
-        "bias_polygon": of_table("cobbler:bias_polygon", "Profile of cognitive biases by judge", "cognitive_biases", **biases),
+        "bias_profile": of_table("cobbler:bias_profile", "Profile of cognitive biases by judge", "cognitive_biases", **biases),
         "bias_by_size": of_table(
             "cobbler:bias_by_size", "Average share of biased comparisons by size of the judge", "cognitive_biases", **biases
         ),

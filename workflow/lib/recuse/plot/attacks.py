@@ -23,25 +23,21 @@ from recuse.plot.intervals import (
     frame_rows,
     interval_entries,
     page_of_sections,
+    row_within,
     write_absent,
+    write_directions,
     write_instead,
     write_number,
 )
-from recuse.plot.page import LEAST_PANEL, NO_EXPERIMENT, Entry, Page, page_of_words, with_names
+from recuse.plot.page import LEAST_PANEL, NO_EXPERIMENT, Entry, Head, Page, page_of_words, tally, with_names
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
 from recuse.published.attacks import key_of_attack, read_attacks
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
 LIMITS = (-0.04, 1.04)
 AVERAGE = "average rank"
-ACROSS = "attack success rate (ASR, lower is more robust)"
+ACROSS = "attack success rate"
 NO_RATES = "No attack success rate: no perturbed answer has a control group."
-NOTE_OF_RATES = (
-    "ASR: of the samples where the judge did not prefer the answer before it was perturbed, the share where it prefers it "
-    "after; if the perturbation makes the answer worse, of the samples where it did not prefer the other answer, the share "
-    "where it still does not. n: these samples. Judges by average rank over the panels of an experiment; rank 1 is the lowest "
-    "ASR."
-)
 VOTES_ROW = 0.22
 VOTES_TITLE = 0.28  # inches for the title of a panel
 VOTES_GUTTER = 0.3  # inches between the panels
@@ -53,7 +49,6 @@ PLACES = {
     "second": ("shown second", {"facecolor": ORANGE, "hatch": "//////", **EDGING}),
 }
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
-NOTE_OF_VOTES = "Votes of the control group and on perturbed answers, without errors. Judges by the size of the difference."
 
 
 class Block(NamedTuple):
@@ -84,12 +79,16 @@ def attack_success(
     values = {key(row): float(row["value"]) for row in quoted}
     rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])
     blocks = [_block(own, ranks[ranks["experiment"] == name]) for name, own in rates.groupby("experiment", sort=False)]
-    counted = Entry(f"these votes, exact {percent(confidence)} interval", line={"color": BLUE, "lw": STROKE, **POINT})
+    counted = Entry("these votes", line={"color": BLUE, "lw": STROKE, **POINT})
+    head = Head(
+        _most_robust(rates), f"share of attacks that succeed, lower is more robust; exact {percent(confidence)} interval"
+    )
     printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(rates["printed"].notna().any())
-    sizes = {"below": 0.42, "least": 1.0, "right": widest([AVERAGE]) + 0.08, "note": NOTE_OF_RATES}
-    page, drawn, places = page_of_sections(subject, [block.rows for block in blocks], [[counted, *printed]], most=4, **sizes)
+    sizes = {"below": 0.42, "least": 1.0, "right": widest([AVERAGE]) + 0.08}
+    legend = [[counted, *printed]]
+    page, drawn, places = page_of_sections(subject, head, [block.rows for block in blocks], legend, most=4, **sizes)
     for block, panels, (middle, bottom) in zip(blocks, drawn, places, strict=True):
-        for key, panel in zip(block.panels, panels, strict=True):
+        for key, panel in zip(block.panels, panels, strict=False):
             rows = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
             _draw_rates(panel.axes, rows, block.rows.names)
             if panel.last:
@@ -98,6 +97,18 @@ def attack_success(
                     write_number(panel.axes, place, text, 0.08, ha="left")
         page.centred(middle, bottom + 0.06, ACROSS)
     return page.figure
+
+
+def _most_robust(rates: pd.DataFrame) -> str:
+    """The judges on whom attacks succeed least and most, by their mean rates."""
+    means = rates.groupby("judge", sort=False)["asr"].mean().dropna()
+    if means.empty:
+        return "No attack can be judged"
+    best, worst = means.idxmin(), means.idxmax()
+    if best == worst:
+        return f"Attacks on {best} succeed in {100 * means[best]:.0f} % of the samples"
+    least, most = (f"{judge} ({100 * means[judge]:.0f} %)" for judge in (best, worst))
+    return f"Attacks succeed least on {least} and most on {most}, on average"
 
 
 def _natural(names: Sequence[str]) -> list:
@@ -157,15 +168,18 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
         rows += [(row["judge"], row) for row in ordered.to_dict("records")]
     headings = widest((name for name, row in rows if row is None), weight="bold")
     label = max(widest(table["judge"]), headings) + 0.1
-    beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * VOTES_ROW
+    row_height = row_within(len(rows), VOTES_ROW)
+    beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * row_height
     across = max(DOUBLE_COLUMN, 2 * EDGE + label + VOTES_GUTTER + beside + 2 * LEAST_PANEL)
     panels = across - 2 * EDGE - label - VOTES_GUTTER - beside
     width, other = SHARE * panels, (1 - SHARE) * panels
-    drawn = f"difference, {percent(confidence)} bootstrap interval over questions"
+    verbs = ("prefers the answer shown first", "prefer the answer shown first"), ("prefers the second", "prefer the second")
+    who = "judge" if table["judge"].is_unique else "row"
+    head = Head(tally(table, *verbs, who), f"share of votes; {percent(confidence)} bootstrap interval over questions")
     places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
-    legend = [places, interval_entries(drawn, "interval includes 0, or none")]
+    legend = [places, interval_entries()]
     body = BELOW + height + VOTES_TITLE
-    page = Page(subject=subject, width=across, body=body, legend=legend, note=NOTE_OF_VOTES)
+    page = Page(subject=subject, head=head, width=across, body=body, legend=legend)
     bars = page.axes(EDGE + label, BELOW, width, height)
     frame_rows(bars, limits=(0, 1), rows=len(rows))
     bars.set_yticks(range(len(rows)), [name for name, _ in rows])
@@ -180,13 +194,10 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     right = across - EDGE
     page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
     for place, (_, row) in enumerate(rows):
-        page.text(right, BELOW + height - (place + 0.5) * VOTES_ROW, "" if row is None else str(row["n"]), ha="right")
+        page.text(right, BELOW + height - (place + 0.5) * row_height, "" if row is None else str(row["n"]), ha="right")
         if row is not None:
             _draw_votes(bars, points, place, row)
-    page.centred(EDGE + label + width / 2, 1.2 * LINE, "share of votes")
-    middle = EDGE + label + width + VOTES_GUTTER + other / 2
-    page.centred(middle, 1.2 * LINE, "← prefers second   prefers first →")
-    page.centred(middle, 0.3 * LINE, "difference of the shares")
+    write_directions(points, "second", "first")
     return page.figure
 
 

@@ -33,12 +33,26 @@ from recuse.plot.intervals import (
     interval_entries,
     mark_beyond,
     room_for_words,
+    row_within,
     sentence,
-    write_axis_text,
+    write_directions,
     write_number,
 )
-from recuse.plot.page import LEAST_PANEL, Entry, Page, family_entries, joined, page_of_words, page_width
-from recuse.plot.style import EDGE, Subject, interval_text, language, percent, widest
+from recuse.plot.page import (
+    FAVOURS,
+    HARSHER,
+    LEAST_PANEL,
+    Entry,
+    Head,
+    Page,
+    family_entries,
+    joined,
+    page_of_words,
+    page_width,
+    some,
+    tally,
+)
+from recuse.plot.style import EDGE, UNIT, Subject, interval_text, language, percent, widest
 
 GUTTER = 0.16  # inches between panels
 RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
@@ -83,9 +97,17 @@ def self_family_bias(
     sides = bias_sides([table], subject.palette)
     if not any(side.places for side in sides):
         return page_of_words(subject, note)
-    legend = family_entries(subject.palette, list(sides[0].places))
-    legend += interval_entries(f"estimate, {interval_text(confidence, covariance)}")
-    return bias_page(sides, subject, [legend, beside], note=note)
+    legend = family_entries(subject.palette, list(sides[0].places)) + interval_entries()
+    head = Head(f"{finding(estimates)}, by Equation 1", f"{UNIT}; {interval_text(confidence, covariance)}")
+    return bias_page(sides, subject, head, [legend, beside], note=note)
+
+
+def finding(table: pd.DataFrame) -> str:
+    """How many judges, or else families, favour themselves, and how many are harsher."""
+    judges = table[table["quantity"] == "self_bias"]
+    if len(judges):
+        return tally(judges, FAVOURS, HARSHER)
+    return tally(table[table["quantity"] == "family_bias"], FAVOURS, HARSHER, "family", "families")
 
 
 def bias_sides(tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0) -> list[Side]:
@@ -125,13 +147,14 @@ def family_places(judges: Sequence[str], families: Sequence[str], palette: Palet
 def bias_page(
     sides: Sequence[Side],
     subject: Subject,
+    head: Head,
     legend: Sequence[Sequence[Entry]],
     *,
     row: float = ROW,
     points: Sequence[Mapping] = (POINT,),
     note: str = "",
 ) -> Figure:
-    """Panels side by side on one axis. `row`: inches; `points`: mark of each table; with one table, values are beside."""
+    """Panels side by side on one axis; values beside them with one table. row: inches at most; points: mark of each table."""
     breaks = family_breaks(list(sides[0].places), subject.palette)
     sides = [side for side in sides if side.places]
     beside = NUMBER if len(points) == 1 else RIGHT
@@ -142,10 +165,11 @@ def bias_page(
     panel = max(least, (across - 2 * EDGE - sum(labels) - gaps) / len(sides))
     width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
     rows = max(place for side in sides for place in side.places.values()) + 1
+    row = row_within(rows, row)
     drawn = pd.concat([side.rows for side in sides])
     limits = bias_limits(drawn)
     note = joined(note_beyond(drawn, limits), note)
-    page = Page(subject=subject, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
+    page = Page(subject=subject, head=head, width=width, body=rows * row + BELOW + 0.28, legend=legend, note=note)
     left = EDGE
     for side, label in zip(sides, labels, strict=True):
         axes = page.axes(left + label, BELOW, panel, rows * row)
@@ -160,7 +184,7 @@ def bias_page(
                 axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
         axes.set_yticks(list(side.places.values()), list(side.places))
         axes.set_title(side.title)
-        write_axis_text(page, left + label + panel / 2, 0, side.target)
+        write_directions(axes, "harsher", f"favours {side.target}")
         left += label + panel + beside + GUTTER
     return page.figure
 
@@ -256,16 +280,18 @@ def compare_specs(
     for table in idiosyncrasy:
         estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[-1]["of"])
     drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
-    return compare(drawn, subject, note=note)
+    words = f"{finding(estimates[-1])}, beyond ordinary preference" if idiosyncrasy and len(estimates[-1]) else ""
+    return compare(drawn, subject, note=note, words=words)
 
 
 @language()
-def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") -> Figure:
+def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "", words: str = "") -> Figure:
     """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites, Figures 7, 9 and 10).
 
     The table of a variant holds the estimates of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
     unit scale. Colour is the family, shape the variant (shapes repeat after the ninth); a point is hollow if the interval
     includes 0. A variant without an estimate of a term leaves a gap. If no variant has a term, the page has only the note.
+    words: the finding, by default about how many terms the variants agree.
     """
     row = BETWEEN + PITCH * len(variants)
     tables = [variant.table for variant in variants]
@@ -274,18 +300,21 @@ def compare(variants: Sequence[Variant], subject: Subject, *, note: str = "") ->
         return page_of_words(subject, note)
     points = list(islice(cycle(POINTS), len(variants)))
     families = family_entries(subject.palette, list(sides[0].places))
-    legend = [families + _significance(variants), _shapes(variants, points)]
+    legend = [families + interval_entries(), _shapes(variants, points)]
     has_gaps = any(side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides)
-    return bias_page(sides, subject, legend, row=row, points=points, note=joined(GAPS if has_gaps else "", note))
-
-
-def _significance(variants: Sequence[Variant]) -> list[Entry]:
-    """Legend of filled and hollow points, with the intervals if they are the same for all variants."""
     intervals = {variant.interval for variant in variants}
-    if len(intervals) == 1:
-        return interval_entries(f"estimate, {variants[0].interval}")
-    _, hollow = interval_entries("")
-    return [Entry("interval excludes 0", line={**hollow.line, "markerfacecolor": hollow.line["color"]}), hollow]
+    unit = f"{UNIT}; {variants[0].interval if len(intervals) == 1 else 'intervals: see the key'}"
+    head = Head(words or f"The variants draw the same conclusion about {_agreement(tables)}", unit)
+    return bias_page(sides, subject, head, legend, row=row, points=points, note=joined(GAPS if has_gaps else "", note))
+
+
+def _agreement(tables: Sequence[pd.DataFrame]) -> str:
+    """About how many judges and families all tables that have an interval for one say the same."""
+    rows = pd.concat(tables)
+    rows = rows[(rows["ci_low"] < rows["ci_high"]) & rows["quantity"].isin(BIASES)]
+    signs = (rows["ci_low"] > 0).astype(int) - (rows["ci_high"] < 0).astype(int)
+    distinct = signs.groupby([rows["quantity"], rows["term"]]).nunique()
+    return some((distinct == 1).sum(), len(distinct), "judge or family", "judges and families")
 
 
 def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
-from recuse.plot.colours import BLUE, GREEN, GRID, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
-from recuse.plot.intervals import plain_rows, write_number
-from recuse.plot.page import LEAST_PANEL, Entry, Page, by_experiment, grid, joined, page_of_words, page_width
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest, wrap
+from recuse.plot.colours import BLUE, GREEN, INDIGO, INK, MAUVE, OLIVE, ROSE, RULE, SAND, SKY_BLUE, VERMILION, WINE
+from recuse.plot.intervals import plain_rows, row_within, write_number
+from recuse.plot.page import LEAST_PANEL, Entry, Head, Page, by_experiment, outcomes, page_of_words, page_width, some
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SINGLE_COLUMN, Subject, language, percent, widest, wrap
 
-BIASES = {  # in the order of the figures: name, letters beside the axes of a polygon, colour and hatch
+BIASES = {  # in the order of the figures: name, colour and hatch
     # Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second variant.
-    "order_first": ("Order: first", "OF", INDIGO, ""),
-    "order_last": ("Order: last", "OL", INDIGO, "////"),
-    "compassion_first": ("Compassion: first", "CF", SAND, ""),
-    "compassion_last": ("Compassion: last", "CL", SAND, "////"),
-    "egocentric_order": ("Egocentric", "E", WINE, ""),
-    "egocentric_comp": ("Egocentric, names shown", "EN", WINE, "////"),
-    "salience": ("Salience", "S", ROSE, ""),
-    "bandwagon": ("Bandwagon", "B", OLIVE, ""),
-    "attentional": ("Attentional", "A", MAUVE, ""),
+    "order_first": ("Order: first", INDIGO, ""),
+    "order_last": ("Order: last", INDIGO, "////"),
+    "compassion_first": ("Compassion: first", SAND, ""),
+    "compassion_last": ("Compassion: last", SAND, "////"),
+    "egocentric_order": ("Egocentric", WINE, ""),
+    "egocentric_comp": ("Egocentric, names shown", WINE, "////"),
+    "salience": ("Salience", ROSE, ""),
+    "bandwagon": ("Bandwagon", OLIVE, ""),
+    "attentional": ("Attentional", MAUVE, ""),
 }
 NAMES = {bias: name for bias, (name, *_) in BIASES.items()}
 ORIGINS = {"quoted": "quoted from the authors' released table", "computed": "computed from the verdicts"}  # of a judge's share
@@ -31,33 +32,22 @@ MARKS = {"quoted": {"color": SKY_BLUE, "marker": "s"}, "computed": {"color": BLU
 HUMANS = {"color": GREEN, "marker": "D"}
 OF_HUMANS = "humans, mean of the released shares"
 RANDOM = {"color": VERMILION, "lw": 1.2, "linestyle": (0, (2, 1.2)), "solid_capstyle": "butt"}
-OF_RANDOM = Entry("RANDOM: two independent fair choices, in closed form", line=RANDOM)
+OF_RANDOM = Entry("random choices", line=RANDOM)
 NOTHING = "Nothing to draw: no comparison tests a cognitive bias."
 BELOW = 0.42  # inches for ticks and axis text
 
 # Share by bias.
 ROW_OF_POINTS = 0.36  # inches
-NAMED_WIDTH = 1.7  # inches beside a row, for the judges that are named
+NAMED_WIDTH = 1.4  # inches beside a row, for the judges that are named
 FENCE = 1.5  # interquartile ranges beyond the quartiles: what is farther out is an outlier (Tukey)
 FEW = 4  # so few judges have no quartiles worth the name: all are named
 LIMITS = (-0.02, 1.02)
 POINT = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
-NAMED = (
-    "Named: the most biased judge and outliers (more than 1.5 interquartile ranges beyond the quartiles); if a bias has four "
-    "judges or fewer, all."
-)
-SCATTER = "Height within a row is random, so that points do not hide one another."
-INTERVALS = "The judges' intervals are in the table cognitive_biases."
+NAMED = "Named beside a row: the most biased judge and outliers."
 
 # Profile of each judge.
-LEAST = 3  # axes: fewer make no polygon
-SIDE = 1.13  # inches of a panel with its gap
-RADIUS = 0.70  # of the half of a panel: outside it stand the names of the axes
-SPOKE = {"color": GRID, "lw": 0.6, "zorder": 1}
-OUTLINE = {"markersize": 2.5, "lw": 1.1}
-FEW_BIASES = f"Nothing to draw: a polygon needs {LEAST} biases or more, and the comparisons test fewer."
-SCALE = "Each axis runs from 0 to the share of the most biased judge (of RANDOM, where that is greater), which the key gives."
-OPEN = " An unknown share leaves the outline open."
+CELL = 0.56, 0.185  # inches
+SHADES = LinearSegmentedColormap.from_list("excess", ["#FFFFFF", "#9A9A9A"])  # its dark end keeps a contrast to the numbers
 
 # Average by size.
 ALL = "all judges"
@@ -71,47 +61,22 @@ ROW = 0.19
 NUMBER = 0.36  # inches beside a bar, for its number
 VALID = 0.42  # inches beside that, for the share of valid verdicts
 GUTTER = 0.2
-WITH_SINGLE, WITH_TOGETHER = "judges_with_annotators", "judges_with_annotators_together"
-LISTED, LISTED_TOGETHER = "listing_order", "listing_order_with_annotators_together"
-SUMMED = (0, (6, 2, 1, 2))
-LINES = {  # statistic: what the foot says, what the legend says, and the line
-    LISTED: (
-        "list",
-        "the list of the systems, blind to the answers, with single annotators",
-        {"color": VERMILION, "lw": 1.4, "linestyle": (0, (4, 2))},
-    ),
-    LISTED_TOGETHER: (
-        "list with the annotators summed",
-        "the list with the annotators' wins summed",
-        {"color": VERMILION, "lw": 1.4, "linestyle": SUMMED},
-    ),
-    "inter_annotator": ("annotators", "annotators with one another", {"color": GREEN, "lw": 1.4, "linestyle": (0, (1, 1))}),
-    WITH_SINGLE: ("judges", "mean of the bars", {"color": INK, "lw": 1.2, "linestyle": "-"}),
-    "aggregate": (
-        "aggregate",
-        "aggregate: judges' wins summed, annotators' wins summed",
-        {"color": INK, "lw": 1.2, "linestyle": SUMMED},
-    ),
+WITH_SINGLE, LISTED = "judges_with_annotators", "listing_order"
+LINES = {  # statistic: what the legend says, and the line
+    LISTED: ("the list of the systems, blind to the answers", {"color": VERMILION, "lw": 1.4, "linestyle": (0, (4, 2))}),
+    "inter_annotator": ("annotators with one another", {"color": GREEN, "lw": 1.4, "linestyle": (0, (1, 1))}),
 }
 BETTER = {"facecolor": BLUE, "edgecolor": BLUE, "lw": 0.8}
 NO_BETTER = {**BETTER, "facecolor": "white"}
-MARK = {"color": "black", "marker": "D", "markersize": 4.2, "markeredgewidth": 0.9, "linestyle": "none"}
-NO_BETTER_MARK = {**MARK, "markerfacecolor": "white"}
 NO_RANKINGS = "Nothing to draw: there are no rankings to compare."
-NOTE = (
-    "All computed from the released win counts. RBO and bars: means over single annotators and instructions (p = 0.8), or over "
-    "instructions if the annotators' wins are summed. Ties: the system listed first goes first (15 systems), or the first in "
-    "the alphabet (13). Valid: share of comparisons with a verdict; without one a judge ranks by ties alone. Truncated overlap "
-    "ends below 1, at 0.965."
-)
 
 
 @language()
-def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, confidence: float, seed: int) -> Figure:
+def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, seed: int) -> Figure:
     """Share of biased comparisons, a row for each bias, a point for each judge, with the RANDOM threshold.
 
     `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high.
-    `random`: closed_form and simulated thresholds. Heights within a row are drawn with `seed`.
+    Heights within a row are drawn with `seed`.
     """
     table, words = _drawable(table)
     biases = _biases(table)
@@ -120,19 +85,14 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
     judges = table[table["judge"] != HUMAN]
     label = widest(NAMES[bias] for bias in biases) + 0.1
     panel = DOUBLE_COLUMN - 2 * EDGE - label - 0.14 - NAMED_WIDTH
-    names = [wrap(_named(judges[judges["bias"] == bias]), NAMED_WIDTH) for bias in biases]
-    heights = [max(ROW_OF_POINTS, LINE * (2 + text.count("\n"))) for text in names]
-    intervals = INTERVALS if (judges["origin"] == "computed").any() else ""
-    apart, error = (random["simulated"] - random["closed_form"]).abs().max(), random["std_error"].max()
-    simulated = (
-        f"RANDOM simulated, {int(random['replicates'].min()):,} comparisons a bias: within {apart:.4f} of the line (standard "
-        f"error up to {error:.4f})."
-    )
-    note = joined(f"{judges['judge'].nunique()} judges.", NAMED, SCATTER, intervals, simulated) + words
-    interval = f"{percent(confidence)} bootstrap interval over instructions"
-    humans = [Entry(f"{OF_HUMANS}, {interval}", line={"lw": 1.2, **HUMANS, **POINT})] * _has_humans(table)
-    legend = [_judges_entries(table, {"linestyle": "none", **POINT}), [*humans, OF_RANDOM]]
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=legend, note=note)
+    names = [_named(judges[judges["bias"] == bias]) for bias in biases]
+    heights = [max(ROW_OF_POINTS, LINE * (1.4 + text.count("\n"))) for text in names]
+    unit = "share of comparisons in which the judge is biased; of salience, where it picks the longer answer"
+    interval = f"{unit}; humans: {percent(confidence)} bootstrap interval over instructions" if _has_humans(table) else unit
+    humans = [Entry(OF_HUMANS, line={"lw": 1.2, **HUMANS, **POINT})] * _has_humans(table)
+    legend = [[*_judges_entries(table, {"linestyle": "none", **POINT}), *humans, OF_RANDOM]]
+    note, head = NAMED + words, Head(_strongest(judges, biases), interval)
+    page = Page(subject=subject, head=head, width=DOUBLE_COLUMN, body=BELOW + sum(heights), legend=legend, note=note)
     axes = page.axes(EDGE + label, BELOW, panel, sum(heights))
     floors = sum(heights) - np.cumsum(heights)
     axes.set(xlim=LIMITS, ylim=(0, sum(heights)))
@@ -157,50 +117,62 @@ def bias_jitter(table: pd.DataFrame, random: pd.DataFrame, subject: Subject, *, 
                 axes.plot([row["share"]], [middle], gid="human", **HUMANS, **look)
             else:
                 axes.plot([row["share"]], [place], gid="judge", **MARKS[row["origin"]], **look)
-    across = "share of comparisons in which the judge is biased; of salience, where it picks the longer"
-    page.centred(EDGE + label + panel / 2, 0.06, across)
+    page.centred(EDGE + label + panel / 2, 0.06, "share of comparisons")
     return page.figure
 
 
-@language()
-def bias_polygon(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Share of each bias on an axis of its own, a panel for each judge, with the polygon of random choices.
+def _strongest(judges: pd.DataFrame, biases: Sequence[str]) -> str:
+    """The bias that exceeds random choices by the most, averaged over judges."""
+    excess = (judges["share"] - judges["random"]).groupby(judges["bias"]).mean().reindex(list(biases))
+    if not excess.max() > 0:
+        return "On average no bias exceeds random choices"
+    rows = judges[judges["bias"] == excess.idxmax()]
+    exceed = some((rows["share"] > rows["random"]).sum(), len(rows))
+    return f"The strongest bias is “{NAMES[excess.idxmax()]}”: it exceeds random choices in {exceed}"
 
-    `table`: experiment, judge, bias, origin, share, random. An axis is scaled to its most biased judge, or to the RANDOM
-    threshold where that is greater. Where a judge has no share of a bias its outline is open.
+
+@language()
+def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
+    """Share of each bias by judge as a table, shaded by how far it exceeds random choices, whose shares are the last row.
+
+    `table`: experiment, judge, bias, origin, share, random. A cell without a share is empty.
     """
     table, words = _drawable(table)
     biases = _biases(table)
-    if len(biases) < LEAST:
-        return page_of_words(subject, (FEW_BIASES if biases else NOTHING) + words)
+    if not biases:
+        return page_of_words(subject, NOTHING + words)
     judges = _judges(table)
     rankers = judges + [HUMAN] * _has_humans(table)
-    looks = {judge: MARKS.get(origin, HUMANS) for judge, origin in zip(table["judge"], table["origin"], strict=True)}
-    random = _thresholds(table, biases)
-    values = _shares(table, rankers, biases)  # (rankers, biases)
-    most = np.nanmax(np.vstack([values[: len(judges)], random]), axis=0)
-    titles = {ranker: wrap(ranker, 0.85 * SIDE) for ranker in rankers}
-    step = SIDE, SIDE + 0.1 + LINE * max(title.count("\n") + 1 for title in titles.values())
-    rows, columns = grid(len(rankers), 6)
-    humans = [Entry(OF_HUMANS, line={**HUMANS, **OUTLINE})] * _has_humans(table)
-    ends = [Entry(f"{BIASES[bias][1]} {NAMES[bias]} {end:.2f}") for bias, end in zip(biases, most, strict=True)]
-    legend = [[*_judges_entries(table, OUTLINE), *humans], [OF_RANDOM], [Entry("full axis:"), *ends]]
-    width = page_width(legend, several=columns > 2)
-    note = SCALE + OPEN * bool(np.isnan(values).any()) + words
-    page = Page(subject=subject, width=width, body=rows * step[1], legend=legend, note=note)
-    left = (width - columns * SIDE) / 2
-    panels = page.panels(len(rankers), columns, corner=(left, 0.0), size=(SIDE, SIDE), step=step)
-    corners = _directions(len(biases))
-    for ranker, shares, each in zip(rankers, values, panels, strict=True):
-        page.text(each.left + SIDE / 2, each.bottom + SIDE, titles[ranker], ha="center", va="bottom", weight="bold")
-        each.axes.set(xlim=(-1 / RADIUS, 1 / RADIUS), ylim=(-1 / RADIUS, 1 / RADIUS), xticks=[], yticks=[])
-        each.axes.spines["bottom"].set_visible(False)
-        each.axes.plot(*np.vstack([corners, corners[:1]]).T, **SPOKE)
-        for bias, (x, y) in zip(biases, corners, strict=True):
-            each.axes.plot([0, x], [0, y], **SPOKE)
-            each.axes.text(1.22 * x, 1.22 * y, BIASES[bias][1], ha="center", va="center_baseline")
-        _outline(each.axes, random / most, gid="random", **RANDOM)
-        _outline(each.axes, shares / most, gid="human" if ranker == HUMAN else "judge", **looks[ranker], **OUTLINE)
+    random, values = _thresholds(table, biases), _shares(table, rankers, biases)  # (biases,), (rankers, biases)
+    excess = np.clip(values - random, 0, None)
+    counts = (excess[: len(judges)] > 0).sum(axis=1)
+    most, least = judges[int(counts.argmax())], judges[int(counts.argmin())]
+    finding = f"{most} exceeds random choices in {some(counts.max(), len(biases), 'bias', 'biases')}"
+    finding += f", {least} in {counts.min()}" if counts.max() > counts.min() else ""
+    rows = [*rankers, "random choices"]
+    label, above = widest(rows) + 0.1, 0.8 * widest(NAMES[bias] for bias in biases) + 0.1
+    size = CELL[0] * len(biases), row_within(len(rows), CELL[1]) * len(rows)
+    width = max(SINGLE_COLUMN, 2 * EDGE + label + size[0] + 0.6)
+    legend = [[Entry("beyond random choices", [{"color": SHADES(share), "lw": 0} for share in np.linspace(0, 1, 6)])]]
+    head = Head(
+        finding, f"share of comparisons in which the judge is biased; judges' shares {' or '.join(_origins(table).values())}"
+    )
+    page = Page(subject=subject, head=head, width=width, body=size[1] + above + 0.1, legend=legend, note=words)
+    axes = page.axes(EDGE + label, 0.1, *size)
+    axes.spines["bottom"].set_visible(False)
+    shades = np.vstack([excess, np.zeros(len(biases))])  # (rankers + 1, biases)
+    axes.pcolormesh(shades, cmap=SHADES, vmin=0, vmax=max(np.nanmax(shades), 1e-9), edgecolors="white", lw=0.8, gid="cells")
+    axes.invert_yaxis()
+    for (row, column), share in np.ndenumerate(np.vstack([values, random])):
+        if not np.isnan(share):
+            axes.text(column + 0.5, row + 0.5, f"{share:.2f}", ha="center", va="center_baseline", gid="share")
+    axes.axhline(len(judges), color=INK, lw=0.6)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+    axes.xaxis.tick_top()
+    axes.set_xticks(
+        np.arange(len(biases)) + 0.5, [NAMES[bias] for bias in biases], rotation=45, ha="left", rotation_mode="anchor"
+    )
+    axes.tick_params(length=0)
     return page.figure
 
 
@@ -226,15 +198,17 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     panel = across - 2 * EDGE - label - 0.46
     threshold = float(_thresholds(judges, biases).mean())
     missing = [NAMES[bias] for bias in _biases(judges) if bias not in biases]
-    sized = "Parameters of the judges as released, in" if order != [ALL] else "In"
-    note = f"{sized} brackets the number of judges. Shares of the judges: {', or '.join(_origins(judges).values())}."
-    note += f" Not averaged, as not every group has it: {'; '.join(missing)}." * bool(missing)
+    note = f"Not averaged, as not every group has it: {'; '.join(missing)}." * bool(missing)
     note += PARTLY * bool(np.isnan(_shares(judges, _judges(judges), biases)).any()) + words
     edge = {"edgecolor": "white", "lw": 0.4}
-    faces = {bias: {"facecolor": BIASES[bias][2], "hatch": BIASES[bias][3], **edge} for bias in biases}
-    line = Entry(f"RANDOM: mean of the thresholds of these biases in closed form, {threshold:.3f}", line=RANDOM)
-    legend = [[Entry(NAMES[bias], [face]) for bias, face in faces.items()], [line]]
-    page = Page(subject=subject, width=across, body=BELOW + height, legend=legend, note=note)
+    faces = {bias: {"facecolor": BIASES[bias][1], "hatch": BIASES[bias][2], **edge} for bias in biases}
+    means = {name: np.nanmean(_shares(group, _judges(group), biases), axis=0).mean() for name, group in groups.items()}
+    most = max(means, key=means.get)
+    who = f"the most biased judges ({most})" if len(means) > 1 else "judges"
+    finding = f"On average {who} are biased in {means[most]:.3f} of comparisons, random choices in {threshold:.3f}"
+    head = Head(finding, f"share of comparisons, mean over {len(biases)} biases; number of judges in brackets")
+    legend = [[Entry(NAMES[bias], [face]) for bias, face in faces.items()], [OF_RANDOM]]
+    page = Page(subject=subject, head=head, width=across, body=BELOW + height, legend=legend, note=note)
     axes = page.axes(EDGE + label, BELOW, panel, height)
     paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # behind a number
     number = {"textcoords": "offset points", "va": "center_baseline", "gid": "total", "zorder": 5, "bbox": paper}
@@ -246,8 +220,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     axes.set_xlim(0, max(axes.get_xlim()[1], 1.06 * threshold))
     plain_rows(axes, labels)
     axes.axvline(threshold, zorder=4, gid="random", **RANDOM)
-    mean = f"share of comparisons in which a judge is biased, mean over {len(biases)} biases"
-    page.centred(EDGE + label + panel / 2, 0.06, mean)
+    page.centred(EDGE + label + panel / 2, 0.06, "mean share of comparisons in which a judge is biased")
     return page.figure
 
 
@@ -299,27 +272,13 @@ def _thresholds(table: pd.DataFrame, biases: Sequence[str]) -> np.ndarray:
 
 
 def _named(rows: pd.DataFrame) -> str:
-    """The judges of one bias that are named, with their shares, the most biased first."""
+    """The judges of one bias that are named, a line each with its share, the most biased first."""
     shares = rows["share"]
     low, high = shares.quantile(0.25), shares.quantile(0.75)
     beyond = (shares < low - FENCE * (high - low)) | (shares > high + FENCE * (high - low))
     named = rows[beyond | ((shares > 0) & (shares == shares.max())) | (len(rows) <= FEW)]
     ordered = named.sort_values("share", ascending=False, kind="stable")
-    return ", ".join(f"{row.judge} {row.share:.2f}" for row in ordered.itertuples())
-
-
-def _directions(count: int) -> np.ndarray:
-    """Unit vectors, (count, 2), clockwise from the top."""
-    angle = 2 * np.pi * np.arange(count) / count
-    return np.stack([np.sin(angle), np.cos(angle)], axis=1)
-
-
-def _outline(axes: Axes, lengths: np.ndarray, *, gid: str, **settings) -> None:
-    """The corners at `lengths` of the axes, joined where neighbouring axes both have one; filled where all have."""
-    ends = lengths[:, None] * _directions(len(lengths))
-    axes.plot(*np.vstack([ends, ends[:1]]).T, gid=gid, zorder=3, **settings)
-    if np.isfinite(lengths).all() and gid != "random":
-        axes.fill(*ends.T, color=settings["color"], alpha=0.18, lw=0, zorder=2)
+    return "\n".join(wrap(f"{row.share:.2f} {row.judge}", NAMED_WIDTH) for row in ordered.itertuples())
 
 
 @language()
@@ -327,9 +286,8 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
     """Rank-biased overlap by judge, a panel for each set of systems in the form and with the ties of the published aggregate.
 
     `table`: statistic, form, systems, ties, judge, value. `valid`: judge, prompt, rate, written beside the bars: a judge
-    without valid verdicts ranks by the ties alone. A bar is the overlap with single annotators, a diamond on it that with the
-    ranking by their wins summed; each is filled where it is more than that of the list of the systems, which is the same
-    whatever they answered.
+    without valid verdicts ranks by the ties alone. A bar is the overlap with single annotators, filled where it is more than
+    that of the list of the systems, which is the same whatever they answered.
     """
     panels = []
     for systems, form, ties, prompt in SHOWN:
@@ -340,24 +298,26 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
         return page_of_words(subject, NO_RANKINGS)
     most = max(len(_of_judges(rows, WITH_SINGLE)) for rows in panels)
     label = widest(table["judge"].dropna()) + 0.1
-    single, together = "judge with single annotators", "judge with the annotators' wins summed"
-    bars = [Entry(f"{single}, better than the list", [BETTER]), Entry("no better", [NO_BETTER])]
-    marks = [Entry(f"{together}, better than the list", line=MARK), Entry("no better", line=NO_BETTER_MARK)]
-    legend = [bars, marks, [Entry(text, line=line) for _, text, line in LINES.values()]]
+    bars = [Entry("judge, better than the list", [BETTER]), Entry("no better", [NO_BETTER])]
+    legend = [[*bars, *(Entry(text, line=line) for text, line in LINES.values())]]
+    first = _of_judges(panels[0], WITH_SINGLE)
+    better = (first["value"] > _of_lines(panels[0])[LISTED]).sum()
+    verbs = tuple(f"{verb} the systems more like an annotator than a list made blind" for verb in ("ranks", "rank"))
+    finding = outcomes(len(first), [(better, verbs)])
+    head = Head(finding, "rank-biased overlap (p = 0.8) with the annotators, mean over single annotators and instructions")
     across = page_width(legend, several=len(panels) > 1)
     panel = (across - 2 * EDGE - (len(panels) - 1) * GUTTER) / len(panels) - label - NUMBER - VALID
-    body, note = BELOW + most * ROW + 0.3, f"{NOTE} {_values(panels)}"
-    page = Page(subject=subject, width=across, body=body, legend=legend, note=note)
+    page = Page(subject=subject, head=head, width=across, body=BELOW + most * ROW + 0.3, legend=legend)
     left = EDGE + label
     for rows in panels:
         judges = _of_judges(rows, WITH_SINGLE)
         axes = page.axes(left, BELOW + (most - len(judges)) * ROW, panel, len(judges) * ROW)
-        _draw_overlaps(axes, judges, _of_judges(rows, WITH_TOGETHER), _of_lines(rows))
+        _draw_overlaps(axes, judges, _of_lines(rows))
         first = rows.iloc[0]
         axes.set_title(f"{first['systems']} systems, {first['form']}", x=-label / panel)
         page.text(left + panel + NUMBER + VALID, BELOW + most * ROW + 0.09, "RBO    valid", ha="right")
         left += panel + NUMBER + VALID + GUTTER + label
-    page.centred(across / 2, 0.06, "rank-biased overlap (RBO) with the annotators' rankings")
+    page.centred(across / 2, 0.06, "rank-biased overlap (RBO)")
     return page.figure
 
 
@@ -372,30 +332,13 @@ def _of_lines(rows: pd.DataFrame) -> pd.Series:
     return rows[rows["judge"].isna()].set_index("statistic")["value"].loc[list(LINES)]
 
 
-def _values(panels: Sequence[pd.DataFrame]) -> str:
-    """The numbers of the lines, and of the judges that are better than the list with the annotators together, in words."""
-    parts = []
-    for rows in panels:
-        value, together = _of_lines(rows), _of_judges(rows, WITH_TOGETHER)
-        numbers = ", ".join(f"{short} {value[statistic]:.4f}" for statistic, (short, *_) in LINES.items())
-        better = together[together["value"] > value[LISTED_TOGETHER]]
-        named = ", ".join(f"{row.judge} {row.value:.4f}" for row in better.itertuples()) or "none"
-        systems = rows["systems"].iloc[0]
-        parts.append(f"{systems} systems: {numbers}; better than that with the annotators summed: {named}.")
-    return f"Lines of the {' Of the '.join(parts)}"
-
-
-def _draw_overlaps(axes: Axes, judges: pd.DataFrame, together: pd.DataFrame, lines: pd.Series) -> None:
-    axes.set_xlim(0, 1.06 * max(judges["value"].max(), together["value"].max(), *lines))
+def _draw_overlaps(axes: Axes, judges: pd.DataFrame, lines: pd.Series) -> None:
+    axes.set_xlim(0, 1.06 * max(judges["value"].max(), *lines))
     plain_rows(axes, judges["judge"])
-    summed = together.set_index("judge")["value"]
     for place, row in enumerate(judges.to_dict("records")):
         look = BETTER if row["value"] > lines[LISTED] else NO_BETTER
         axes.barh([place], [row["value"]], 0.68, zorder=2, gid="judge", **look)
         write_number(axes, place, f"{row['value']:.3f}", NUMBER)
         write_number(axes, place, "" if np.isnan(row["rate"]) else f"{100 * row['rate']:.1f} %", NUMBER + VALID)
-    for place, judge in enumerate(judges["judge"]):
-        look = MARK if summed[judge] > lines[LISTED_TOGETHER] else NO_BETTER_MARK
-        axes.plot([summed[judge]], [place], zorder=4, gid="together", **look)
-    for statistic, (*_, line) in LINES.items():
+    for statistic, (_, line) in LINES.items():
         axes.axvline(lines[statistic], zorder=3, gid=statistic, **line)

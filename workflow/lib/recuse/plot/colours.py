@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from colorsys import hls_to_rgb
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
+from zlib import crc32
 
 from recuse.data.registry import HUMAN
 
@@ -12,7 +13,7 @@ FAINT = "#6E6E6E"
 RULE = "#C4C4C4"
 GRID = "#E6E6E6"
 DASHED = {"color": FAINT, "lw": 0.8, "linestyle": (0, (4, 3))}  # a line of what is neutral
-NEUTRAL = "#595959"  # judges of no known family: the humans, or a judge that is not one of config's models
+NEUTRAL = "#595959"  # the humans, and judges that nothing is known of
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on white, and black, in which the
 # line at 0 and the keys of legends are drawn.
 ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"
@@ -22,6 +23,7 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
+SPARE = 20  # colours for models without a family
 GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
 
 
@@ -53,20 +55,28 @@ class Palette:
 
     models: Mapping[str, Mapping]
     families: Mapping[str, Mapping]
+    others: Iterable[str] = ()  # judges and models that config does not know
     colours: dict[str, str] = field(init=False)
+    singles: dict[str, str] = field(init=False)  # of `others`
 
     def __post_init__(self):
         """Give every family its colour, in config's order; then those that only a model names."""
         named = {setting["family"]: {} for setting in self.models.values() if setting["family"] not in self.families}
         object.__setattr__(self, "colours", family_colours({**self.families, **named}))
+        unknown = sorted(set(self.others) - {HUMAN, *self.models, *self.colours})
+        spare = [*islice(spare_colours(self.colours.values()), max(SPARE, len(unknown)))]
+        singles = {}
+        for name in unknown:  # by the name, so that a model has the same colour in most figures, whoever else is in them
+            singles[name] = spare.pop(crc32(name.encode()) % len(spare))
+        object.__setattr__(self, "singles", singles)
 
     def family(self, model: str) -> str | None:
         """Family of a model or judge; None if config does not know it."""
         return self.models[model]["family"] if model in self.models else None
 
     def colour(self, model: str) -> str:
-        """Colour of a model or judge: its family's, or the neutral grey."""
-        return self.colours.get(self.family(model), NEUTRAL)
+        """Colour of a model or judge: its family's, or its own if it is one of `others`, or the neutral grey."""
+        return self.colours.get(self.family(model)) or self.singles.get(model, NEUTRAL)
 
     def family_colour(self, family: str) -> str:
         """Colour of a family; the neutral grey if config does not know it."""

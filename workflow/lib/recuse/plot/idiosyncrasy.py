@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from recuse.base.words import capitalised, signed
 from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits
-from recuse.plot.colours import FAINT, INK
+from recuse.plot.colours import INK
 from recuse.plot.intervals import (
     BELOW,
     NUMBER,
@@ -16,12 +16,12 @@ from recuse.plot.intervals import (
     frame_rows,
     page_of_rows,
     sentence,
-    write_axis_text,
+    write_directions,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, family_entries, joined, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, TEXT, Subject, language, percent, text_width
+from recuse.plot.page import Entry, Head, family_entries, outcomes, page_of_words
+from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
@@ -36,13 +36,9 @@ WORDS = {
     FAMILY: "another model of its family",
     UNRELATED: "a model of another family",
 }
-TITLE = "What judges give models beyond what the other cells predict"
+WHY = "ordinary preferences explain"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
-METHOD = (
-    "A mark is a judge's mean rating of a model, at given human scores if there are any, less what the mixed model predicts "
-    "without this cell. Each judge's preferences have a spread of their own. Filled: outside the band."
-)
 
 
 @language()
@@ -65,25 +61,26 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     of_band = present[(present["relation"] == SELF) | ~present["judge"].isin(rated_themselves)]
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = present["residual"].abs() <= present["judge"].map(bands)
-    ordinary = present["relation"] == UNRELATED
-    count = f"{(ordinary & inside).sum()} of {ordinary.sum()} unrelated cells lie in their judge's band."
-    hues = {relation: FAINT if relation == UNRELATED else INK for relation in WORDS}
-    marks = [Entry(WORDS[name], line={"color": hue, "linestyle": "none", **MARKS[name]}) for name, hue in hues.items()]
+    beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
+    verbs = [(f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}") for side in ("higher", "lower")]
+    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), verbs, strict=True))
+    finding = outcomes((present["relation"] == SELF).sum(), counts)
+    marks = [Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]}) for name, words in WORDS.items()]
     band = {key: value for key, value in BAND.items() if key != "zorder"}
     legend = [
-        family_entries(subject.palette, judges),
-        [*marks, Entry(f"where a cell without bias lies with {percent(confidence)} probability", [band] * 2)],
+        family_entries(subject.palette, {*judges, *present["model"]}),
+        [*marks, Entry("ordinary preferences; filled: outside them", [band] * 2)],
     ]
     absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
-    sizes = {"row": 0.3, "below": BELOW, "above": 0.26, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
-    sizes["least"] = text_width(TITLE, TEXT, "bold")
-    page, panels = page_of_rows(subject, judges, [TITLE], legend, most=1, **sizes, note=joined(METHOD, count, absent))
+    sizes = {"row": 0.3, "below": BELOW, "above": 0.08, "gutter": 0.0, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    unit = f"{UNIT}; band: {percent(confidence)} of ordinary preferences"
+    page, panels = page_of_rows(subject, Head(finding, unit), judges, [""], legend, most=1, **sizes, note=absent)
     (axes,) = panels.axes
     ends = present.assign(estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"])
     frame_rows(axes, limits=bias_limits(ends), rows=len(judges), breaks=family_breaks(judges, subject.palette))
     for place, judge in enumerate(judges):
         _draw_judge(axes, place, present.assign(inside=inside)[present["judge"] == judge], bands[judge], subject)
-    write_axis_text(page, panels.middle, 0, "the model")
+    write_directions(axes, "harsher", "favours the model")
     return page.figure
 
 
@@ -95,8 +92,8 @@ def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject
     heights = place + BAND_HEIGHT * np.array([-0.5, -0.5, 0.5, 0.5])
     axes.fill(ends, heights, gid="band", **BAND)
     for relation, mark in MARKS.items():
-        colour = FAINT if relation == UNRELATED else subject.palette.colour(rows["judge"].iloc[0])
         for _, row in rows[rows["relation"] == relation].iterrows():
+            colour = subject.palette.colour(row["model"])
             face = "white" if row["inside"] else colour
             settings = {"color": colour, "markerfacecolor": face, "linestyle": "none", "gid": relation, **mark}
             axes.plot([row["residual"]], [place + LOWER[relation]], **settings)

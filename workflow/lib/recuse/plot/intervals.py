@@ -10,8 +10,20 @@ from matplotlib.axes import Axes
 from recuse.base.words import number, signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, set_numbers
 from recuse.plot.colours import FAINT, INK, RULE, VERMILION, Palette
-from recuse.plot.page import LEAST_PANEL, Entry, Page, Panel, grid, page_width
-from recuse.plot.style import BOLD_TITLE, EDGE, LINE, TEXT, UNIT, Subject, text_width, widest, wrap
+from recuse.plot.page import (
+    AROUND,
+    LEAST_PANEL,
+    Entry,
+    Head,
+    Page,
+    Panel,
+    grid,
+    joined,
+    left_out_of_page,
+    lines_within,
+    page_width,
+)
+from recuse.plot.style import BOLD_TITLE, EDGE, LINE, PAGE, TEXT, Subject, text_width, widest, wrap
 
 POINT = {"marker": "o", "markersize": 3.1, "markeredgewidth": 1.0}
 SHAPES = (("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("<", 3.7), ("X", 4.4), (">", 3.7))
@@ -24,7 +36,8 @@ WHISKER = {"lw": 0.6, "marker": "|", "markersize": 4.5, "markeredgewidth": 0.7} 
 PRINTED = {"color": VERMILION, "linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 1.4}  # in a paper
 ROW = 0.2  # inches
 NUMBER = 0.42  # inches for the value beside a row
-BELOW = 0.56  # inches for ticks and two lines of axis text
+LEAST_ROW = 0.11  # inches, if there are so many that a page has no room for more
+BELOW = 0.44  # inches for ticks and a line of axis text
 BESIDE = 0.07  # inches between a point and the words beside it
 NO_ERROR = "no standard error"
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # behind words, so that no line crosses them
@@ -137,10 +150,11 @@ def room_for_words(table: pd.DataFrame, *, column: str = "estimate") -> float:
     return 2 * (text_width(NO_ERROR) + BESIDE + 0.03) if needed else 0.0
 
 
-def interval_entries(what: str, hollow: str = "interval includes 0", colour: str = INK) -> list[Entry]:
-    """Legend of filled points, `what`, as in `estimate, 90 % Wald interval, HC0`, and of hollow ones."""
+def interval_entries(value: str = "0", colour: str = INK) -> list[Entry]:
+    """Legend of filled points, whose interval excludes a value, and of hollow ones."""
     full = {"color": colour, "lw": STROKE, **POINT}
-    return [Entry(what, line=full), Entry(hollow, line={**full, "markerfacecolor": "white"})]
+    hollow = {**full, "markerfacecolor": "white"}
+    return [Entry(f"interval excludes {value}", line=full), Entry(f"interval includes {value}", line=hollow)]
 
 
 def frame_rows(axes: Axes, *, limits: tuple[float, float], rows: float, breaks: Sequence[float] = ()) -> None:
@@ -171,16 +185,21 @@ def name_rows(panel: Panel, names: Sequence[str], title: str) -> None:
 
 
 class RowPanels(NamedTuple):
-    """Panels with the same rows: their axes, the width of each in inches, and the middle of each column and of all."""
+    """Panels with the same rows: their axes, those that are the lowest of a column, and the middle of all."""
 
     axes: list[Axes]
-    width: float
-    middles: list[float]
+    lowest: list[Axes]
     middle: float
+
+
+def row_within(rows: float, row: float, others: float = 0.0) -> float:
+    """Height in inches of one of so many rows: `row`, or less if they would not fit on a page with `others`, in inches."""
+    return min(row, max(LEAST_ROW, (PAGE - AROUND - others) / rows))
 
 
 def page_of_rows(
     subject: Subject,
+    head: Head,
     names: Sequence[str],
     titles: Sequence[str],
     legend: Sequence[Sequence[Entry]],
@@ -198,22 +217,25 @@ def page_of_rows(
 ) -> tuple[Page, RowPanels]:
     """A page of panels, one for each of `titles`, all with the rows `names`; at most so many side by side.
 
-    Inches: row, the height of one; below and above the panels; gutter, from one to the next; beside each, and right of all;
-    least width of a panel and of the page.
+    Panels beyond the page are left out. Inches: row, the greatest height of one; below and above the panels; gutter, from one
+    to the next; beside each, and right of all; least width of a panel and of the page.
     """
-    rows, columns = grid(len(titles), most)
-    label, height = widest(names) + 0.1, len(names) * row
+    (rows, columns), count = grid(len(titles), most), len(titles)
+    rows = lines_within(rows, len(names) * LEAST_ROW + above)
+    titles = titles[: rows * columns]
+    label, height = widest(names) + 0.1, len(names) * row_within(rows * len(names), row, rows * above)
+    note = joined(note, left_out_of_page(count, len(titles)))
     frame = 2 * EDGE + label + columns * beside + (columns - 1) * gutter + right
     panel = max(least, (max(page_width(legend, several=columns > 1), least_page) - frame) / columns)
     width = frame + columns * panel
-    page = Page(subject=subject, width=width, body=below + rows * (height + above), legend=legend, note=note)
+    body = below + rows * (height + above)
+    page = Page(subject=subject, head=head, width=width, body=body, legend=legend, note=note)
     step = panel + beside + gutter, height + above
     panels = list(page.panels(len(titles), columns, corner=(EDGE + label, below), size=(panel, height), step=step))
     for title, each in zip(titles, panels, strict=True):
         name_rows(each, names, title)
-    middles = [each.left + panel / 2 for each in panels[:columns]]
-    middle = (panels[0].left + middles[-1] + panel / 2) / 2
-    return page, RowPanels([each.axes for each in panels], panel, middles, middle)
+    middle = (panels[0].left + panels[:columns][-1].left + panel) / 2
+    return page, RowPanels([each.axes for each in panels], [each.axes for each in panels if each.lowest], middle)
 
 
 class Rows(NamedTuple):
@@ -226,6 +248,7 @@ class Rows(NamedTuple):
 
 def page_of_sections(
     subject: Subject,
+    head: Head,
     sections: Sequence[Rows],
     legend: Sequence[Sequence[Entry]],
     *,
@@ -238,9 +261,17 @@ def page_of_sections(
 ) -> tuple[Page, list[list[Panel]], list[tuple[float, float]]]:
     """A page of sections below one another, at most so many panels side by side, with panels and axis text place of each.
 
-    Inches: below a section; least width of a panel; beside each panel, and right of all.
+    Panels beyond the page are left out. Inches: below a section; least width of a panel; beside each panel, and right of all.
     """
     lines, columns = zip(*(grid(len(section.panels), most) for section in sections), strict=True)
+    count, most_names = sum(len(section.panels) for section in sections), max(len(section.names) for section in sections)
+    fitting = lines_within(sum(lines), most_names * LEAST_ROW + 0.5)
+    lines = [rows if fitting == sum(lines) else min(rows, max(1, fitting // len(sections))) for rows in lines]
+    sections = [
+        section._replace(panels=section.panels[: rows * across])
+        for section, rows, across in zip(sections, lines, columns, strict=True)
+    ]
+    note = joined(note, left_out_of_page(count, sum(len(section.panels) for section in sections)))
     titles, under = zip(*(panel for section in sections for panel in section.panels), strict=True)
     words = widest((word for title in titles for word in title.split()), TEXT, "bold")
     label, gutter = widest(name for section in sections for name in section.names) + 0.1, 0.3
@@ -248,9 +279,12 @@ def page_of_sections(
     room = (page_width(legend, several=max(columns) > 1) - frame) / max(columns)
     panel = max(least, words, widest(under), room)
     above = 0.44 + LINE * max(wrap(title, BOLD_TITLE * panel, TEXT).count("\n") for title in titles)
-    heights = [len(section.names) * ROW for section in sections]
+    drawn_rows = sum(rows * len(section.names) for rows, section in zip(lines, sections, strict=True))
+    row = row_within(drawn_rows, ROW, sum(lines) * above + len(sections) * (0.14 + below))
+    heights = [len(section.names) * row for section in sections]
     steps = [0.14 + rows * (height + above) + below for rows, height in zip(lines, heights, strict=True)]
-    page = Page(subject=subject, width=frame + max(columns) * panel, body=sum(steps), legend=legend, note=note)
+    width = frame + max(columns) * panel
+    page = Page(subject=subject, head=head, width=width, body=sum(steps), legend=legend, note=note)
     drawn, places, top = [], [], sum(steps)
     for section, across, height, down in zip(sections, columns, heights, steps, strict=True):
         page.text(EDGE + label, top - 0.13, section.title, size=TEXT, weight="bold")
@@ -271,10 +305,19 @@ def family_breaks(judges: Sequence[str], palette: Palette) -> list[float]:
     return [i - 0.5 for i in range(1, len(judges)) if families[i] != families[i - 1]]
 
 
-def write_axis_text(page: Page, middle: float, bottom: float, target: str, *, unit: str = UNIT) -> None:
-    """The two directions of an axis and its unit, in the space of BELOW inches under it."""
-    page.centred(middle, bottom + 1.45 * LINE, f"← harsher      favours {target} →")
-    page.centred(middle, bottom + 0.6 * LINE, unit)
+def write_directions(axes: Axes, less: str, more: str, *, at: float = 0.0) -> None:
+    """The two directions of an axis from `at`, in the space of BELOW inches under it; one that has no room is left out."""
+    (low, high), (left, _, width, _) = axes.get_xlim(), axes.get_position().bounds
+    paper = axes.figure.get_size_inches()[0]
+    start = paper * (left + width * (at - low) / (high - low))
+    for text, side, room in ((f"← {less}", -1, start), (f"{more} →", 1, paper - start)):
+        if room > text_width(text) + BESIDE:
+            where = {
+                "xycoords": axes.get_xaxis_transform(),
+                "textcoords": "offset points",
+                "ha": "left" if side > 0 else "right",
+            }
+            axes.annotate(text, (at, 0), (side * 3, -72 * 0.34), annotation_clip=False, gid="direction", **where)
 
 
 def sentence(reasons: Mapping[str, str]) -> str:

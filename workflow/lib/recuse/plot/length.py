@@ -11,6 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from recuse.base.words import counted, enumerated, signed
+from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import WIDTH
 from recuse.plot.axes import limits_of
 from recuse.plot.colours import BLUE, DASHED, FAINT, GREEN, GRID, INK, ORANGE, PURPLE, RULE, SKY_BLUE, VERMILION
@@ -24,14 +26,18 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import NO_EXPERIMENT, Entry, conditions_of, page_of_panels, page_of_words, with_names
-from recuse.plot.style import LINE, SINGLE_COLUMN, Subject, language, percent, widest, wrap
+from recuse.plot.page import NO_EXPERIMENT, Entry, Head, conditions_of, joined, page_of_panels, page_of_words, with_names
+from recuse.plot.style import LINE, Subject, language, percent, widest, wrap
 
 HEIGHT = 1.1  # inches of a panel
+FEWEST = 10  # comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
+LEAST_BINS = 3  # of a curve
 
 # Curves over relative length.
 OPEN = 126.0  # percent: where the bin without upper end is drawn
 LIMITS = (-112.0, 139.0)
+WORDS = {4: 1.5, 6: 1.02}  # inches for the words over a panel, by how many are side by side
+SMALL_BINS = f"bins of fewer than {FEWEST} are not drawn"
 BIN = {"color": BLUE, "marker": "o", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
 INTERVAL = {"color": BLUE, "lw": 1.1, "solid_capstyle": "butt"}
 BEYOND = "more than 110 % longer"
@@ -39,17 +45,10 @@ FLOOR = -0.38  # of the unit scale: where the bars of counts begin
 TALLEST = 0.13  # of the unit scale: the bar of the largest count of a panel
 CHOSEN_LENGTH = "relative difference in words: (chosen by the humans − rejected) / rejected, in %"
 AGREEMENT = "share of decisions that agree with the humans"
-NOTE_OF_AGREEMENT = (
-    "Bins of 20 points. A judge's decision counts if both orders agree; draws and human ties are left out. n: comparisons. "
-    "Bars at the foot of a panel: comparisons in each bin, on a scale of their own."
-)
 NO_ALIGNMENT = "No alignment curves: no comparison has a judge's decision, a human decision and the lengths of both answers."
 FIRST_LENGTH = "relative difference in words: (model_a's answer − model_b's) / model_b's, in %"
 SCORE = "score: 1 model_a's answer, 0 draw, −1 model_b's"
-NOTE_OF_SCORES = (
-    "Bins of 20 points. A judge's verdict counts if both orders agree and is a draw if they do not; n: comparisons."
-)
-NOTE_OF_SINGLE = " For a judge with no comparison in both orders, the verdicts of one order count as they are."
+NO_BINS = f"No curve: no judge has {LEAST_BINS} bins of {FEWEST} comparisons or more."
 NO_SCORES = "No score curves: no comparison has the lengths of both answers and a verdict, or a human label."
 
 # Preference for the longer answer.
@@ -63,10 +62,6 @@ LEFT_OUT = {  # column of the table: words for its votes
     "errors": "errors",
 }
 NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
-NOTE_OF_CURVES = (
-    "Control groups only. Above each bin: votes. 0: all votes for the shorter answer, 1: all for the longer. "
-    "No interval: one question, or votes all alike."
-)
 
 # Changes of length.
 LONGER = "longer"
@@ -75,10 +70,6 @@ UNITS = {  # colour, rows above or below the middle of a row, and mark
     "characters": (ORANGE, 0.17, {**POINT, "marker": "D", "markersize": 2.8}),
 }
 NO_CHANGE = "No length confound: there is no perturbed answer."
-NOTE_OF_CHANGES = (
-    "One answer to each question is perturbed; the other, left as it is, does not count here. In brackets: number of perturbed "
-    f"answers. Column “{LONGER}”: share of them with more words than before."
-)
 
 
 @language()
@@ -89,10 +80,25 @@ def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float
     """
     if table.empty:
         return page_of_words(subject, NO_ALIGNMENT)
-    entries = _bin_entries("share", f"{percent(confidence)} Wilson interval")
-    legend = [[*entries, Entry("one half", line=DASHED), Entry("number of comparisons", [{"color": RULE, "lw": 0}])]]
-    texts = {"across": CHOSEN_LENGTH, "up": AGREEMENT, "note": NOTE_OF_AGREEMENT}
-    return _length_panels(table, subject, _draw_agreement, legend=legend, limits=(FLOOR, 1.04), **texts)
+    legend = [[*_bin_entries("share"), Entry("one half", line=DASHED), Entry("comparisons", [{"color": RULE, "lw": 0}])]]
+    longer, shorter = (_mean(table[rows], "agreement") for rows in (table["bin_low"] >= 0, table["bin_high"] <= 0))
+    finding = (
+        f"Judges agree with {_percent(longer)} of the humans' choices of a longer answer, {_percent(shorter)} of a shorter"
+    )
+    head = Head(
+        finding, f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} Wilson intervals; {SMALL_BINS}"
+    )
+    texts = {"across": CHOSEN_LENGTH, "up": AGREEMENT}
+    return _length_panels(table, subject, head, _draw_agreement, legend=legend, limits=(FLOOR, 1.04), **texts)
+
+
+def _mean(table: pd.DataFrame, column: str) -> float:
+    """Mean over comparisons; NaN without any."""
+    return float((table[column] * table["n"]).sum() / table["n"].sum()) if len(table) else np.nan
+
+
+def _percent(share: float) -> str:
+    return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
 def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
@@ -103,9 +109,6 @@ def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
     _draw_bins(axes, curve, "agreement", curve["ci_low"], curve["ci_high"])
     heights = curve["n"] / curve["n"].max() * TALLEST
     axes.bar(curve["middle"], heights, 14.0, bottom=FLOOR, color=RULE, lw=0, zorder=1)
-    for middle, height, n in zip(curve["middle"], heights, curve["n"], strict=True):
-        beside = {"rotation": 90, "ha": "center", "va": "bottom", "textcoords": "offset points"}
-        axes.annotate(f"{n}", (middle, FLOOR + height), (0, 1.5), color=FAINT, **beside)
 
 
 @language()
@@ -121,53 +124,69 @@ def score_curves(table: pd.DataFrame, subject: Subject) -> Figure:
     table = table.assign(order=table["order"].astype(object).where(table["order"].notna(), ""))
     by_panel = table.groupby(["experiment", "condition", "judge"], dropna=False)
     table = table[table["order"] == by_panel["order"].transform("min")]
-    note = NOTE_OF_SCORES + NOTE_OF_SINGLE * bool((table["order"] == "single").any())
     ends = table["mean"].abs() + table["std_dev"].fillna(0.0)
     highest = max(1.0, float(ends.max())) + 0.08
-    legend = [_bin_entries("mean", "± standard deviation")]
-    texts = {"across": FIRST_LENGTH, "up": SCORE, "note": note}
-    return _length_panels(table, subject, _draw_scores, legend=legend, limits=(-highest, highest), **texts)
+    head = Head(_preference(table), f"mean score and its standard deviation in bins of {WIDTH} points of length; {SMALL_BINS}")
+    texts = {"across": FIRST_LENGTH, "up": SCORE}
+    return _length_panels(
+        table, subject, head, _draw_scores, legend=[_bin_entries("mean")], limits=(-highest, highest), **texts
+    )
+
+
+def _preference(table: pd.DataFrame) -> str:
+    """By how much longer answers score higher than shorter ones, with the judges and with the humans."""
+    is_human = table["judge"] == HUMAN
+    parts = []
+    for who, rows in (("judges", table[~is_human]), ("humans", table[is_human])):
+        gap = _mean(rows[rows["bin_low"] >= 0], "mean") - _mean(rows[rows["bin_high"] <= 0], "mean")
+        parts += [] if np.isnan(gap) else [f"{signed(gap, 2)} with the {who}"]
+    return f"Longer answers score {enumerated(parts)}" if parts else "No judge has answers both longer and shorter"
 
 
 def _draw_scores(axes: Axes, curve: pd.DataFrame) -> None:
     axes.set_yticks((-1, 0, 1), ("−1", "0", "1"))
     axes.grid(axis="y")
     axes.axhline(0, color=INK, lw=0.7, zorder=2)
-    spread = np.nan_to_num(curve["std_dev"].to_numpy(float))
+    spread = curve["std_dev"].astype(float).fillna(0.0)
     _draw_bins(axes, curve, "mean", curve["mean"] - spread, curve["mean"] + spread)
 
 
 def _length_panels(
     table: pd.DataFrame,
     subject: Subject,
+    head: Head,
     draw: Callable[[Axes, pd.DataFrame], None],
     *,
     legend: Sequence[Sequence[Entry]],
     limits: tuple[float, float],
     across: str,
     up: str,
-    note: str,
 ) -> Figure:
-    """Draw the rows of each judge and condition in a panel by `draw`.
+    """Draw the rows of each judge and condition in a panel by `draw`, if LEAST_BINS of its bins have FEWEST or more.
 
     `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs. limits: ends of the vertical
     axis; across, up: texts of the axes.
     """
     table, conditions = conditions_of(table)
-    curves = dict(list(table.groupby(["condition", "judge"])))
+    curves = {panel: rows for panel, rows in table.groupby(["condition", "judge"]) if (rows["n"] >= FEWEST).sum() >= LEAST_BINS}
+    if not curves:
+        return page_of_words(subject, NO_BINS)
     panels = [
         (name, judge) for name in conditions for judge in subject.palette.order(table["judge"]) if (name, judge) in curves
     ]
-    counts = [
-        "\n".join(filter(None, [wrap(panel[0], 0.4 * SINGLE_COLUMN), f"n = {curves[panel]['n'].sum()}"])) for panel in panels
-    ]
+    most = 4 if len(panels) <= 16 else 6
+    totals = [curves[panel]["n"].sum() for panel in panels]
+    words = [f"{name} ({n})" if name else f"n = {n}" for (name, _), n in zip(panels, totals, strict=True)]
+    counts = [wrap(text, WORDS[most]) for text in words]
     unknown = table["no_length"].max()
-    note += f" Left out, as a length is unknown: up to {unknown} comparisons of a panel." * bool(unknown)
-    texts = {"across": across, "up": up, "note": note}
+    note = f"Left out, as a length is unknown: up to {unknown} comparisons of a panel." * bool(unknown)
+    absent = len(table.groupby(["condition", "judge"])) - len(curves)
+    note = joined(note, f"Not drawn: {counted(absent, 'curve')} of fewer than {LEAST_BINS} such bins." * bool(absent))
+    texts = {"across": across, "up": up, "note": note, "most": most}
     above = LINE * max(text.count("\n") + 1 for text in counts)
     titles = [judge for _, judge in panels]
-    page, places = page_of_panels(subject, titles, legend, most=4, height=HEIGHT, numbers=0.42, above=above, **texts)
-    for panel, count, place in zip(panels, counts, places, strict=True):
+    page, places = page_of_panels(subject, head, titles, legend, height=HEIGHT, numbers=0.42, above=above, **texts)
+    for panel, count, place in zip(panels, counts, places, strict=False):
         curve = curves[panel]
         place.axes.annotate(count, (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=FAINT)
         place.axes.set(xlim=LIMITS, ylim=limits)
@@ -179,19 +198,21 @@ def _length_panels(
     return page.figure
 
 
-def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, low: Sequence[float], high: Sequence[float]) -> None:
-    """A point for each bin at its middle, with a bar from `low` to `high`; hollow for the open bin, the others joined."""
+def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, low: pd.Series, high: pd.Series) -> None:
+    """A point for each bin of FEWEST or more at its middle, with a bar from `low` to `high`; hollow for the open bin."""
+    enough = curve["n"] >= FEWEST
+    curve, low, high = curve[enough], low[enough], high[enough]
     closed, beyond = curve[curve["bin_high"].notna()], curve[curve["bin_high"].isna()]
-    line = closed.set_index("bin_low")[value].reindex(range(-110, 110, WIDTH))  # not over a bin without comparisons
+    line = closed.set_index("bin_low")[value].reindex(range(-110, 110, WIDTH))  # not over a bin that is not drawn
     axes.plot(line.index + WIDTH / 2, line, zorder=3, gid="curve", color=BLUE, lw=0.9, alpha=0.6)
     axes.vlines(curve["middle"], low, high, color=INTERVAL["color"], lw=INTERVAL["lw"], zorder=3, gid="bars")
     axes.plot(closed["middle"], closed[value], zorder=4, gid="points", **BIN)
     axes.plot(beyond["middle"], beyond[value], zorder=4, gid="beyond", markerfacecolor="white", **BIN)
 
 
-def _bin_entries(point: str, bar: str) -> list[Entry]:
-    """Legend of `_draw_bins`: what a point and what a bar is."""
-    return [Entry(point, line=BIN), Entry(bar, line=INTERVAL), Entry(BEYOND, line={**BIN, "markerfacecolor": "white"})]
+def _bin_entries(point: str) -> list[Entry]:
+    """Legend of `_draw_bins`: what a point is."""
+    return [Entry(point, line=BIN), Entry(BEYOND, line={**BIN, "markerfacecolor": "white"})]
 
 
 @language()
@@ -203,35 +224,36 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     left_out = _left_out(table)
     table = with_names(table[table["n"] > 0], "experiment")
     if table.empty:
-        return page_of_words(subject, f"{NO_CURVE} {left_out}".strip())
+        return page_of_words(subject, joined(NO_CURVE, left_out))
+    means = (table["preference"] * table["n"]).groupby(table["judge"]).sum() / table["n"].groupby(table["judge"]).sum()
+    ends = " to ".join(
+        dict.fromkeys(f"{mean:.2f} ({judge})" for judge, mean in ((means.idxmin(), means.min()), (means.idxmax(), means.max())))
+    )
+    table = table[table["n"] >= FEWEST]
+    if table.empty:
+        return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", left_out))
     judges, experiments = subject.palette.order(table["judge"]), list(dict.fromkeys(table["experiment"]))
     bins = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH]), table["bin_low"].max()  # their width, the last
     curves = {judge: dict(list(votes.groupby("experiment"))) for judge, votes in table.groupby("judge")}
     interval = f"{percent(confidence)} bootstrap interval over questions"
-    bar = Entry(f"bars, in the colour of their experiment: {interval}")
-    if len(experiments) == 1:
-        bar = Entry(f"bar: {interval}", line={"color": COLOURS[0], "lw": INTERVAL["lw"]})
     named = [Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)]
-    above = LINE * max(map(len, curves.values()))
     page, panels = page_of_panels(
         subject,
+        Head(f"Mean vote for the longer answer: {ends}", f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
         judges,
-        [[Entry("experiment:"), *named] if any(experiments) else [], [bar, Entry("no preference for length", line=DASHED)]],
-        most=3,
+        [[Entry("experiment:"), *named] if any(experiments) else [], [Entry("no preference for length", line=DASHED)]],
+        most=4,
         height=HEIGHT,
         numbers=0.3,
-        above=above,
-        least=(bins[1] / bins[0] + 1) * (widest(map(str, table["n"])) + 0.06),
         across=ACROSS,
         up="mean vote for the longer answer",
-        note=f"{NOTE_OF_CURVES} {left_out}".strip(),
+        note=left_out,
     )
-    for judge, panel in zip(judges, panels, strict=True):
+    for judge, panel in zip(judges, panels, strict=False):
         _frame_votes(panel.axes, bins, lowest=panel.lowest)
-        present = [place for place, experiment in enumerate(experiments) if experiment in curves[judge]]
-        for line, place in zip(range(len(present), 0, -1), present, strict=True):
-            votes, up = curves[judge][experiments[place]], LINE * (line - 0.5)
-            _draw_votes(panel.axes, votes.sort_values("bin_low"), bins[0], place, len(experiments), up=up)
+        for place, experiment in enumerate(experiments):
+            if experiment in curves[judge]:
+                _draw_votes(panel.axes, curves[judge][experiment], bins, place, len(experiments))
     return page.figure
 
 
@@ -254,28 +276,23 @@ def _frame_votes(axes: Axes, bins: tuple[float, float], *, lowest: bool) -> None
     width, last = bins
     lows = np.arange(0, last + width, width)
     axes.set(xlim=(0, last + width), ylim=(-0.04, 1.04))
-    axes.set_xticks(lows, [f"{low:g}" for low in lows] if lowest else [])
+    axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]] if lowest else [])
     axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
     axes.grid(axis="y")
     axes.axhline(0.5, zorder=2, **DASHED)
 
 
-def _draw_votes(axes: Axes, curve: pd.DataFrame, width: float, place: int, count: int, *, up: float) -> None:
-    """The line of experiment `place` of `count`, moved aside so that intervals do not cover each other, and its counts.
-
-    width: of a bin; up: inches of the counts above the panel.
-    """
+def _draw_votes(axes: Axes, curve: pd.DataFrame, bins: tuple[float, float], place: int, count: int) -> None:
+    """The line of experiment `place` of `count`, moved aside so that intervals do not cover each other; bins as above."""
+    width, last = bins
     mark, shift = _mark(place), SHIFT * width * (place - (count - 1) / 2)
-    x = curve["bin_low"].to_numpy() + width / 2 + shift
-    axes.plot(x, curve["preference"], zorder=4, gid="curve", **mark)
-    where = {"textcoords": "offset points", "xycoords": axes.get_xaxis_transform(), "ha": "center", "va": "center_baseline"}
-    for row, middle in zip(curve.to_dict("records"), x, strict=True):
-        if row["ci_low"] <= row["ci_high"]:
-            axes.plot(
-                [middle] * 2, [row["ci_low"], row["ci_high"]], color=mark["color"], lw=INTERVAL["lw"], zorder=3, gid="interval"
-            )
-        colour = mark["color"] if count > 1 else FAINT
-        axes.annotate(str(row["n"]), (middle - shift, 1), (0, 72 * up), color=colour, **where)
+    line = curve.set_index("bin_low")["preference"].reindex(
+        np.arange(0, last + width, width)
+    )  # not over a bin that is not drawn
+    axes.plot(line.index + width / 2 + shift, line, zorder=4, gid="curve", **mark)
+    for row in curve[curve["ci_low"] <= curve["ci_high"]].to_dict("records"):
+        ends, at = [row["ci_low"], row["ci_high"]], row["bin_low"] + width / 2 + shift
+        axes.plot([at] * 2, ends, color=mark["color"], lw=INTERVAL["lw"], zorder=3, gid="interval")
 
 
 @language()
@@ -297,16 +314,24 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
     beside = widest([LONGER]) + 0.1
     interval = f"{percent(confidence)} bootstrap interval over questions"
     marks = {unit: {"color": colour, "lw": STROKE, **mark} for unit, (colour, _, mark) in UNITS.items()}
-    legend = [[Entry(f"{unit}, {interval}", line=mark) for unit, mark in marks.items()]]
+    legend = [[Entry(unit, line=mark) for unit, mark in marks.items()]]
+    words = (
+        table[(table["unit"] == "words") & (table["level"] == levels[0])].set_index("perturbation")["relative_change"].dropna()
+    )
+    longest, least = (f"{name.replace('_', ' ')} {signed(100 * words[name], 0)} %" for name in (words.idxmax(), words.idxmin()))
+    head = Head(
+        f"Perturbations change the length of answers by different amounts: {longest}, {least}",
+        f"% of the unperturbed answer; {interval}",
+    )
     titles = [name.replace("_", " ") for name in perturbations]
-    sizes = {"row": 0.22, "below": 0.42, "above": 0.3, "gutter": 0.2, "beside": beside, "note": NOTE_OF_CHANGES}
-    page, panels = page_of_rows(subject, labels, titles, legend, most=2, **sizes)
+    sizes = {"row": 0.22, "below": 0.42, "above": 0.3, "gutter": 0.2, "beside": beside}
+    page, panels = page_of_rows(subject, head, labels, titles, legend, most=2, **sizes)
     limits = limits_of([0.0, *100 * table[["relative_change", "ci_low", "ci_high"]].to_numpy(float).ravel()], more=0.5)
-    for perturbation, axes in zip(perturbations, panels.axes, strict=True):
+    for perturbation, axes in zip(perturbations, panels.axes, strict=False):
         frame_rows(axes, limits=limits, rows=len(levels))
         axes.axhline(0.5, color=RULE, lw=0.6, zorder=1)  # below the row of all levels
         _draw_changes(axes, table[table["perturbation"] == perturbation], levels, beside)
-    page.centred(panels.middle, 0.06, "mean change of length, % of the unperturbed answer")
+    page.centred(panels.middle, 0.06, "mean change of length")
     return page.figure
 
 

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from recuse.base.words import signed
 from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
-from recuse.plot.page import Entry, Page
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UPRIGHT, Subject, language
+from recuse.plot.page import Entry, Head, Page
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, UPRIGHT, Subject, language
 from recuse.simulate.ratings import SELF_BIAS, SLOPE, Panel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
@@ -52,7 +52,13 @@ def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
         + [Entry("mean", line={"color": INK, **MEAN})]
     ]
     shown = replace(subject, kind="simulated", label=SAYS.format(subject.label))
-    page = Page(subject=shown, width=DOUBLE_COLUMN, body=BELOW + panel + CLOSE + MARGIN + ABOVE, legend=legend)
+    estimates, gaps = (
+        " to ".join(f"{end(values):.2f}" for end in (min, max))
+        for values in ([world.self_bias for world in worlds], [world.gap for world in worlds])
+    )
+    finding = f"Where {SELF_BIAS:g} is planted, Equation 1 estimates {estimates}; mean ratings differ by {gaps}"
+    head = Head(finding.replace("-", "−"), UNIT)
+    page = Page(subject=shown, head=head, width=DOUBLE_COLUMN, body=BELOW + panel + CLOSE + MARGIN + ABOVE, legend=legend)
     for number, world in enumerate(worlds):
         x = EDGE + LEFT + number * (panel + CLOSE + MARGIN + GUTTER)
         axes = page.axes(x, BELOW, panel, panel)

@@ -17,8 +17,8 @@ from recuse.model.design import ALL_JUDGES
 from recuse.montecarlo.estimators import ALL, ANY_REJECTED, BIAS, BOTH, COVERED, ESTIMATORS, REJECTED
 from recuse.plot.colours import BLUE, FAINT, GREEN, GRID, INK, VERMILION
 from recuse.plot.intervals import page_of_rows, plain_rows, write_instead
-from recuse.plot.page import Entry, Page, joined, page_of_words
-from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, Subject, language, text_width, wrap
+from recuse.plot.page import Entry, Head, Page, joined, page_of_words
+from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, Subject, language, percent, text_width, wrap
 
 COLUMNS = 2
 GUTTER = 0.24
@@ -45,7 +45,7 @@ NO_WORLD = "Nothing to draw: no grid has a world without self-bias."
 WORLD_ROW = 0.165  # inches
 NARROW = 0.7  # inches: least width of the panel of an estimator
 TICKS = (0.0, 0.1, 0.3, 1.0)
-HOLDS = {"highest": 0.03, "pooled": 0.02}  # above the level, which shares may be of an estimator that holds
+HOLDS = 0.03  # above the level, which the shares of all judges may be of an estimator that holds
 REFUSED = 0.005  # share of tests: if more are refused, a mark is hollow
 POOLED = {"marker": "D", "markersize": 3.0, "markeredgewidth": 0.7}
 BIASES = (0.01, -0.01, 0.1, 0.001, -0.001, 0.05, 0.005, -0.005, 0.002, -0.002, 0.02)
@@ -142,14 +142,13 @@ def montecarlo(
     above = {grid: len(heading) * LINE + 0.06 for grid, heading in headings.items()}
     filled = _stacked({grid: above[grid] + tall[grid] + BELOW for grid in panels}, columns)
     body = max(depth for _, depth in filled.values())
-    note = joined(_note(statistic, nominal, world, drawn), _without(panels, grids))
-    letters = dict.fromkeys(ESTIMATORS[name].estimand for name in _present(drawn))
-    entries = {estimand[0]: estimand for estimand in reversed(letters)}  # of B the first
-    swatches = [Entry(entries[letter].split(", by")[0], [{"color": COLOURS[letter], "lw": 0}]) for letter in sorted(entries)]
+    letters = sorted({ESTIMATORS[name].estimand.partition(", by")[0] for name in _present(drawn)})
+    swatches = [Entry(words, [{"color": COLOURS[words[0]], "lw": 0}]) for words in letters]
     order = "in each row, from the top and from pale to dark: the values listed first above the panel, in that order"
     shades = Entry(order, [{"color": shade, "lw": 0} for shade in _shades(INK, 4)])
-    legend = [[Entry(statistic.axis)], swatches, [shades]]
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body + 0.08, legend=legend, note=note)
+    head = Head(_of_letters(drawn, statistic, nominal), f"{statistic.axis}; {ERRORS} Monte Carlo errors on each side")
+    note = joined(f"{world} {drawn['replicates'].max():,} draws of each world.", _without(panels, grids))
+    page = Page(subject=subject, head=head, width=DOUBLE_COLUMN, body=body + 0.08, legend=[swatches, [shades]], note=note)
     for grid, own in panels.items():
         column, depth = filled[grid]
         x, bottom = EDGE + column * (width + GUTTER), body - depth + BELOW
@@ -272,24 +271,23 @@ def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -
     return f"Tried, without a result: {enumerated(words)}." if words else ""
 
 
-def _note(statistic: Statistic, nominal: float | None, world: str, drawn: pd.DataFrame) -> str:
-    parts = [f"{world} {drawn['replicates'].max():,} draws of each world. Bars: {ERRORS} Monte Carlo errors on each side."]
+def _of_letters(drawn: pd.DataFrame, statistic: Statistic, nominal: float | None) -> str:
+    """What the estimators of each estimand come to: the mean power, the greatest error, or the share near its nominal value."""
+    letters = drawn["estimator"].map(lambda name: ESTIMATORS[name].estimand[0])
+    parts = []
+    for letter, values in drawn["value"].groupby(letters):
+        if nominal is None:
+            parts.append(f"{letter} {100 * values.mean():.0f} %")
+        elif not statistic.share:
+            parts.append(f"{letter} {values.abs().max():.3f}")
+        else:
+            within = values <= nominal + TOLERANCE if statistic.by_chance else values >= nominal - TOLERANCE
+            parts.append(f"{letter} in {within.sum()} of {len(values)}")
     if nominal is None:
-        parts.append(
-            "Power is meaningful only for an estimator that keeps its size in the same worlds: see the figures size and worlds."
-        )
-    elif statistic.share:
-        band = f"in a band of {100 * TOLERANCE:.0f} points to each side"
-        parts.append(f"Dashed: {100 * nominal:.0f} %, {band}; {statistic.words}")
-    else:
-        parts.append(f"Dashed: no bias; {statistic.words}")
+        return f"Mean power: {enumerated(parts)}"
     if not statistic.share:
-        parts.append("The last judge is the best model, has the strongest preference for length and lacks the most ratings.")
-    elif (drawn["estimator"] == "C_randomisation").any():
-        parts.append("The randomisation test is of the mean over all judges.")
-    if statistic.by_chance and any(ESTIMATORS[name].at_once for name in drawn["estimator"].unique()):
-        parts.append("Any of all: the share of draws in which at least one self- or family-bias is called so.")
-    return " ".join(parts)
+        return f"Largest mean error: {enumerated(parts)}"
+    return f"{'Few enough false alarms' if statistic.by_chance else 'Intervals wide enough'}: {enumerated(parts)} results"
 
 
 @language()
@@ -304,7 +302,6 @@ def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], 
     if drawn.empty:
         return page_of_words(subject, NO_WORLD)
     room = {"most": len(names), "row": WORLD_ROW, "below": BELOW, "gutter": 0.2, "right": 0.1, "least": NARROW}
-    finding = wrap(_finding(drawn, names, nominal), BOLD_TITLE * DOUBLE_COLUMN - 2 * EDGE).split("\n")
     heads = [wrap(_label(name), BOLD_TITLE * (NARROW + 0.1), TEXT) for name in names]
     above = LINE * (1.2 + max(head.count("\n") for head in heads))
     alone = {"color": INK, "linestyle": "none"}
@@ -315,13 +312,10 @@ def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], 
             Entry("some tests refused", line={**alone, **POINT, "markerfacecolor": "white"}),
         ]
     ]
-    note = (
-        f"{world} {drawn['replicates'].max():,} draws of each world. Dashed: {100 * nominal:.0f} %, in a band of "
-        f"{100 * TOLERANCE:.0f} points to each side; the axis is stretched towards 0. Dials of each world: montecarlo.yaml."
-    )
-    page, panels = page_of_rows(subject, titles, heads, legend, above=above + LINE * len(finding), note=note, **room)
-    for number, line in enumerate(finding):
-        page.text(EDGE, BELOW + WORLD_ROW * len(titles) + above + LINE * (len(finding) - number - 0.5), line, weight="bold")
+    unit = f"share of judges without self-bias that are called biased, %, at the {percent(nominal)} level (dashed)"
+    head = Head(_finding(drawn, names, nominal), unit)
+    note = f"{world} {drawn['replicates'].max():,} draws of each world."
+    page, panels = page_of_rows(subject, head, titles, heads, legend, above=above, note=note, **room)
     for name, axes in zip(names, panels.axes, strict=True):
         axes.set_xscale("function", functions=(_root, _square))
         axes.set(xlim=(0, 1), ylim=(len(titles) - 0.5, -0.5))
@@ -333,7 +327,7 @@ def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], 
         axes.axvline(nominal, color=INK, lw=0.8, linestyle=(0, (4, 2)), zorder=2, gid="nominal")
         for _, row in drawn[drawn["estimator"] == name].iterrows():
             _draw_world(axes, titles.index(row["title"]), row, COLOURS[ESTIMATORS[name].estimand[0]])
-    page.centred(panels.middle, 0.06, "Share of judges without self-bias that are called biased, %")
+    page.centred(panels.middle, 0.06, "called biased, %")
     return page.figure
 
 
@@ -351,13 +345,9 @@ def _draw_world(axes: Axes, place: int, row: Mapping, colour: str) -> None:
 
 
 def _finding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> str:
-    """In how many worlds each estimator holds its level, of those in which it has a result."""
-    sentences = []
-    for column, what in (("highest", "every judge"), ("pooled", "the mean over judges")):
-        most, counts = nominal + HOLDS[column], []
-        for name in names:
-            shares = drawn.loc[drawn["estimator"] == name, column].dropna()
-            counts += [f"{_label(name)}, in {(shares <= most).sum()} of {len(shares)} worlds"] if len(shares) else []
-        if counts:
-            sentences.append(f"At most {100 * most:.0f} % false alarms for {what}: {'; '.join(counts)}.")
-    return " ".join(sentences)
+    """In how many worlds each estimator holds its level for every judge, of those in which it has a result."""
+    most, counts = nominal + HOLDS, []
+    for name in names:
+        shares = drawn.loc[drawn["estimator"] == name, "highest"].dropna()
+        counts += [f"{_label(name)} in {(shares <= most).sum()} of {len(shares)} worlds"] if len(shares) else []
+    return f"At most {percent(most)} false alarms for every judge: {enumerated(counts)}"

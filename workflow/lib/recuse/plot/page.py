@@ -1,4 +1,4 @@
-"""The frame of a figure: a legend on top, axes placed in inches, and the study with a note at the foot."""
+"""The frame of a figure: its finding and a legend on top, axes placed in inches, and the study with a note at the foot."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,13 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from recuse.base.words import BADGES, WORDS_ALONE
-from recuse.plot.colours import INK, NEUTRAL, Palette
+from recuse.base.words import BADGES, WORDS_ALONE, capitalised, enumerated
+from recuse.plot.colours import FAINT, INK, Palette
 from recuse.plot.style import (
     BOLD_TITLE,
     DOUBLE_COLUMN,
     EDGE,
+    HEADLINE,
     LINE,
+    PAGE,
     SINGLE_COLUMN,
     SMALL,
     UPRIGHT,
@@ -31,6 +33,52 @@ SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
 LEAST_PANEL = 1.2  # inches: if names leave less of a column, the page is wider
 NO_EXPERIMENT = "no experiment"
+AROUND = 1.9  # inches at most, as a rule, for all that is above and below the panels of a page
+LEAST_HEIGHT = 0.6  # inches of a panel
+FAVOURS, HARSHER = ("favours itself", "favour themselves"), ("is harsher on itself", "are harsher on themselves")
+
+
+class Head(NamedTuple):
+    """What a figure finds, and its unit with the level of its intervals."""
+
+    finding: str
+    unit: str
+
+
+def some(count: int, total: int, one: str = "judge", many: str = "") -> str:
+    """As in `3 of 9 judges`, `none of 9 judges`, `all 9 judges`, `both judges`, `the one judge` or `no judge`."""
+    if total == 1:
+        return f"the one {one}" if count else f"no {one}"
+    share = (
+        ("both" if total == 2 else f"all {total:,}") if count == total else f"{f'{count:,}' if count else 'none'} of {total:,}"
+    )
+    return f"{share} {many or one + 's'}"
+
+
+def outcomes(total: int, counts: Sequence[tuple[int, tuple[str, str]]], one: str = "judge", many: str = "") -> str:
+    """As in `3 of 9 judges favour themselves and 1 is harsher on itself`; counts: of each outcome, its verb of one and many."""
+    if not total:
+        return f"No {one} can be tested"
+    present = [(int(count), verb) for count, verb in counts if count]
+    if not present:
+        return capitalised(f"{some(0, total, one, many)} {' or '.join(verb for _, (verb, _) in counts)}")
+    parts = [f"{count} {verb[count > 1]}" for count, verb in present]
+    return capitalised(enumerated([f"{some(present[0][0], total, one, many)} {parts[0].partition(' ')[2]}", *parts[1:]]))
+
+
+def tally(
+    rows: pd.DataFrame,
+    above: tuple[str, str],
+    below: tuple[str, str],
+    one: str = "judge",
+    many: str = "",
+    *,
+    at: float = 0.0,
+) -> str:
+    """`outcomes` of the rows whose interval (ci_low, ci_high) is above `at`, and below; those without one are left out."""
+    wide = rows[rows["ci_low"] < rows["ci_high"]]
+    counts = [((wide["ci_low"] > at).sum(), above), ((wide["ci_high"] < at).sum(), below)]
+    return outcomes(rows["ci_low"].notna().sum(), counts, one, many)
 
 
 @dataclass(frozen=True)
@@ -62,12 +110,9 @@ class Entry:
         return self.mark_width + self.space + text_width(self.text) + GAP
 
 
-def family_entries(palette: Palette, models: Sequence[str], *, others: str = "no family in config") -> list[Entry]:
-    """A coloured square for each family of `models`, and a grey one, named `others`, if a model has none."""
-    entries = [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
-    if others and any(palette.family(model) is None for model in models):
-        entries.append(Entry(others, [{"color": NEUTRAL, "lw": 0}]))
-    return entries
+def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
+    """A coloured square for each family of `models` in config."""
+    return [Entry(name, [{"color": palette.colours[name], "lw": 0}]) for name in palette.families_of(models)]
 
 
 def legend_width(legend: Sequence[Sequence[Entry]]) -> float:
@@ -92,28 +137,48 @@ def page_width(legend: Sequence[Sequence[Entry]] = (), *, several: bool = True) 
 
 
 class Page:
-    """A figure with a legend on top and its study named at the foot. Places are inches from the body's lower left corner.
+    """A figure: finding and legend on top, the study at the foot. Places are inches from the body's lower left corner.
 
     Attribute `figure`: the matplotlib figure.
     """
 
-    def __init__(self, *, subject: Subject, width: float, body: float, legend: Sequence[Sequence[Entry]], note: str = ""):
+    def __init__(
+        self,
+        *,
+        subject: Subject,
+        head: Head | None,
+        width: float,
+        body: float,
+        legend: Sequence[Sequence[Entry]],
+        note: str = "",
+    ):
         """Open a page with `body` inches between legend and foot.
 
-        Each group of `legend` begins a new line. The foot has the kind of the data as a badge, filled if simulated, the study's
-        title, the estimand if any, and `note`, which may have lines.
+        Over the legend are the finding and, with the estimand if any, the unit. Each group of `legend` begins a new line. The
+        foot has the kind of the data as a badge, filled if simulated, the study's title, and `note`.
         """
-        rows = [row for group in legend for row in _flow(group, width - 2 * EDGE)]
+        room = width - 2 * EDGE
+        heads = []  # texts, their settings and heights, from the top
+        if head is not None:
+            finding = wrap(head.finding, BOLD_TITLE * room, HEADLINE).split("\n")
+            unit = wrap("; ".join(filter(None, (subject.estimand, head.unit))), room).split("\n")
+            heads = [(line, {"size": HEADLINE, "weight": "bold"}, 1.3 * LINE) for line in finding]
+            heads += [(line, {"color": FAINT}, LINE) for line in unit]
+        rows = [row for group in legend for row in _flow(group, room)]
         badge = BADGES[subject.kind]
         indent = text_width(badge, weight="bold") + 0.16
         feet = [(indent, line) for line in wrap(subject.label, width - indent - 2 * EDGE).split("\n")]
-        sentences = (subject.estimand, *note.split("\n"))
-        feet += [(0.0, line) for text in sentences for line in wrap(text, width - 2 * EDGE).split("\n") if line]
+        feet += [(0.0, line) for line in wrap(note, room).split("\n") if line]
         self.floor = EDGE + len(feet) * LINE + 0.08
-        self.top = self.floor + body + len(rows) * LINE + EDGE
+        above = sum(height for *_, height in heads) + 0.06 * bool(heads)
+        self.top = self.floor + body + len(rows) * LINE + above + EDGE
         self.figure = Figure(figsize=(width, self.top))
+        y = self.top - EDGE
+        for text, settings, height in heads:
+            self._write(EDGE, y - height / 2, text, **settings)
+            y -= height
         for number, entries in enumerate(rows):
-            self._legend_row(entries, self.top - EDGE - (number + 0.5) * LINE)
+            self._legend_row(entries, self.top - EDGE - above - (number + 0.5) * LINE)
         for number, (left, line) in enumerate(feet):
             self._write(EDGE + left, self.floor - 0.08 - (number + 0.5) * LINE, line)
         filled = subject.kind == "simulated"
@@ -169,6 +234,7 @@ class Page:
 
 def page_of_panels(
     subject: Subject,
+    head: Head,
     titles: Sequence[str],
     legend: Sequence[Sequence[Entry]],
     *,
@@ -184,10 +250,15 @@ def page_of_panels(
 ) -> tuple[Page, list[Panel]]:
     """A page of panels, one for each of `titles`, at most so many side by side, and the texts of their axes.
 
-    Inches: height of a panel; numbers, left of the first of a line (of each, if `each`); above, from a panel to its title;
-    least width of one.
+    Inches: greatest height of a panel; numbers, left of the first of a line (of each, if `each`); above, from a panel to its
+    title; least width of one. Panels beyond the page are left out.
     """
-    rows, columns = grid(len(titles), most)
+    (rows, columns), count = grid(len(titles), most), len(titles)
+    heads = above + 0.26 + LINE + 0.28  # of one line, with numbers under it
+    rows = lines_within(rows, LEAST_HEIGHT + heads)
+    height = min(height, (PAGE - AROUND) / rows - heads)
+    titles = titles[: rows * columns]
+    note = joined(note, left_out_of_page(count, len(titles)))
     width = page_width(legend, several=columns > 1)
     up, across = wrap(up, rows * height), wrap(across, width - 2 * EDGE)
     left, gutter = EDGE + (1 + up.count("\n")) * LINE + numbers, 0.16 + numbers * each
@@ -198,7 +269,7 @@ def page_of_panels(
     heads = above + 0.26 + max(title.count("\n") for title in titles) * LINE
     below = 0.1 + LINE * (1 + across.count("\n"))
     step = panel + gutter, 0.28 + height + heads
-    page = Page(subject=subject, width=width, body=below + rows * step[1], legend=legend, note=note)
+    page = Page(subject=subject, head=head, width=width, body=below + rows * step[1], legend=legend, note=note)
     panels = list(page.panels(len(titles), columns, corner=(left, below + 0.28), size=(panel, height), step=step))
     for title, place in zip(titles, panels, strict=True):
         place.axes.set_title(title, size=SMALL, pad=4 + 72 * above)
@@ -206,6 +277,16 @@ def page_of_panels(
     page.centred((left + width - EDGE) / 2, 0.06, across)
     page.text((EDGE + left - numbers) / 2, below + (rows * step[1] + 0.28 - heads) / 2, up, **UPRIGHT)
     return page, panels
+
+
+def lines_within(lines: int, each: float) -> int:
+    """So many of these lines of panels, of `each` inches, as a page holds, and one at least."""
+    return max(1, min(lines, int((PAGE - AROUND) / each)))
+
+
+def left_out_of_page(count: int, shown: int) -> str:
+    """A sentence on the panels that a page has no room for; empty if it shows all."""
+    return f"Shown: the first {shown} of {count} panels; the table has all." if shown < count else ""
 
 
 def joined(*sentences: str) -> str:
@@ -216,7 +297,7 @@ def joined(*sentences: str) -> str:
 def page_of_words(subject: Subject, text: str) -> Figure:
     """A page with nothing to draw that gives the reason."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
-    page = Page(subject=subject, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
+    page = Page(subject=subject, head=None, width=SINGLE_COLUMN, body=(len(lines) + 1) * LINE, legend=[])
     for number, line in enumerate(reversed(lines)):
         page.text(EDGE, (number + 1) * LINE, line)
     page.figure.set_gid(WORDS_ALONE)

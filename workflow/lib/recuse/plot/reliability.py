@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from recuse.plot.axes import bias_limits, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
-from recuse.plot.page import Entry, family_entries, page_of_panels, page_of_words
+from recuse.plot.page import Entry, Head, family_entries, page_of_panels, page_of_words, some
 from recuse.plot.style import UNIT, Subject, language, percent
 
 HEIGHT = 1.05  # inches of a panel
@@ -23,11 +23,6 @@ OWN = {"marker": "D", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "n
 CROSS = {"marker": "X", "markersize": 5.6, "markeredgecolor": "white", "markeredgewidth": 0.6, "linestyle": "none"}
 REVERSAL = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgewidth": 1.3, "linestyle": "none"}
 DIMENSION = {"marker": 2, "markersize": 4.5, "markeredgewidth": 0.9, "color": INK, "linestyle": "none"}  # a tick upwards
-MEANING = (
-    "Reliability of a human score: the share of its variance within a dimension that is due to the completions, not to who "
-    "rated them. On a curve it is equal for all dimensions; at 1 nothing is corrected. Each panel has its own axis."
-)
-BEYOND = " Some curves continue beyond their panel."
 NONE = (
     "No curve over reliability: no row has a human score, or no self- or family-bias is estimable "
     "(tables/reliability_curve.csv)."
@@ -60,22 +55,27 @@ def reliability(
     by_reliability = reliabilities.sort_values("mean") if len(corrected) else reliabilities[:0]
     biases = subject.palette.order_biases(zip(curves["quantity"], curves["term"], strict=True))
     limits = {bias: _limits(_of_term(curves, *bias)) for bias in biases}
-    ends = [(_of_term(curves, *bias), *limits[bias]) for bias in biases]
-    leave = any((rows["ci_low"] < low).any() or (rows["ci_high"] > high).any() for rows, low, high in ends)
-    families = family_entries(subject.palette, [term for quantity, term in biases if quantity == "self_bias"], others="others")
+    families = family_entries(subject.palette, [term for quantity, term in biases if quantity == "self_bias"])
+    of_first = tables["breakdown"][tables["breakdown"]["spec"] == specs[0]]
+    about = some(of_first["breakdown"].notna().sum(), len(of_first), "judge or family", "judges and families")
+    head = Head(
+        f"Less reliable human scores would change the conclusion about {about}",
+        f"{UNIT}; {percent(confidence)} bands, errors by prompt; each panel has its own axis",
+    )
     page, panels = page_of_panels(
         subject,
+        head,
         [TITLES[quantity].format(term) for quantity, term in biases],
-        [families, *_legend(tables, specs, by_reliability, confidence)],
+        [families, *_legend(tables, specs, by_reliability)],
         most=4,
         height=HEIGHT,
         numbers=0.46,
         each=True,
         across="reliability of the human scores",
-        up=f"bias, {UNIT}",
-        note=f"{MEANING}{BEYOND * leave}\n{_of_study(by_reliability, measurement_error)}",
+        up="bias",
+        note=_of_study(by_reliability, measurement_error),
     )
-    for (quantity, term), panel in zip(biases, panels, strict=True):
+    for (quantity, term), panel in zip(biases, panels, strict=False):
         _frame(panel.axes, limits[quantity, term], by_reliability["mean"])
         lines = _lines(subject.palette.of_bias(quantity, term))
         for number, (spec, line) in enumerate(zip(specs, lines, strict=False)):
@@ -104,13 +104,10 @@ def _lines(colour: str) -> list[dict]:
     return [{"color": colour, "lw": 1.4, "linestyle": "-"}, {"color": NEUTRAL, "lw": 1.0, "linestyle": DASHED}]
 
 
-def _legend(
-    tables: Mapping[str, pd.DataFrame], specs: Sequence[str], known: pd.DataFrame, confidence: float
-) -> list[list[Entry]]:
+def _legend(tables: Mapping[str, pd.DataFrame], specs: Sequence[str], known: pd.DataFrame) -> list[list[Entry]]:
     """What curves and marks are; of the study's own reliability only where it is `known`."""
     estimands = tables["curve"].drop_duplicates("spec").set_index("spec")["estimand"]
-    words = [f"{estimands[spec]}, {percent(confidence)} band" for spec in specs]
-    curves = [Entry(text, line=line) for text, line in zip(words, _lines(INK), strict=False)]
+    curves = [Entry(estimands[spec], line=line) for spec, line in zip(specs, _lines(INK), strict=False)]
     marks = [Entry("the band begins or ceases to contain 0", line={**CROSS, "color": INK})]
     if tables["breakdown"]["reversal"].notna().any():
         marks.append(Entry("below this the bias has the opposite sign", line={**REVERSAL, "color": INK}))
@@ -121,14 +118,9 @@ def _legend(
 
 
 def _of_study(known: pd.DataFrame, measurement_error: pd.DataFrame) -> str:
-    """What is known of the reliability of the study's own human scores."""
+    """Why the reliability of the study's own human scores is unknown; empty if it is `known`."""
     if len(known):
-        named = ", ".join(f"{row.dimension} {row.mean:.2f}" for row in known.itertuples())
-        origin = " and ".join(known["origin"].unique())
-        return (
-            f"The study's own, from {origin}: {named}. The diamonds use these, dimension by dimension, and are at their mean, "
-            "side by side; they need not lie on the curve."
-        )
+        return ""
     reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna().unique()
     return f"The study's own: {'; '.join(reasons)}." if len(reasons) else ""
 

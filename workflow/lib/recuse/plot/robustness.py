@@ -1,16 +1,16 @@
-"""Which conclusions hold in all robustness checks: judges and families down, checks across, the whole study on top."""
+"""Which conclusions hold in which robustness checks: judges and families down, checks across."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from recuse.base.words import is_known, signed
+from recuse.base.words import capitalised, is_known, signed
 from recuse.inference.robustness import (
     FAVOURS,
     INDISTINGUISHABLE,
@@ -23,9 +23,9 @@ from recuse.inference.robustness import (
     without_human_scores,
 )
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
-from recuse.plot.page import Entry, Page, family_entries, grid, joined, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, TEXT, UNIT, Subject, language, widest, wrap
-from recuse.report.robustness import CAUTION, NOTHING, RELATIVE, answers, detectable_in
+from recuse.plot.intervals import row_within
+from recuse.plot.page import Entry, Head, Page, family_entries, joined, page_of_words, some
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent, widest, wrap
 
 ROW = 0.165
 MARK = 0.18  # inches: a column of marks
@@ -34,10 +34,6 @@ AT = 0.09  # inches from the left of a column to the middle of its mark
 HEADING = 1.45  # inches that a heading may be long before it is broken
 HEADING_LINE = 0.12  # inches
 APART = 0.4  # rows between judges and families
-TITLE = 0.24
-GUTTER = 0.12
-BETWEEN = 0.12  # inches between the panels of two lines
-ACROSS = 2  # panels by dimension in a line
 BOX = 0.012  # inches between a box and its cell
 UP, DOWN, OPEN = ({"marker": marker, "markersize": size} for marker, size in (("^", 4.6), ("v", 4.6), ("o", 3.9)))
 BOXES = {
@@ -47,14 +43,12 @@ BOXES = {
 }
 OUTCOMES = {LOST: "lost", REVERSED: "reversed: the opposite sign", NEW: "new: not in the first column"}
 HEADED = {"rotation": 90, "ha": "center", "va": "bottom", "multialignment": "left", "linespacing": 1.0}
-WHOLE = "The whole study"
-NUMBERS = f"numbers: estimates in {UNIT}"
-ESTIMANDS = {"A": "A against humans", "B": "B against other judges", "C": "C beyond ordinary preference"}
+NOTHING = "No self- or family-bias can be estimated."
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the panels share: rows of the table, the checks, and the places of judges and families."""
+    """Rows of the table, of the whole study or a part of it, the checks, and the places of judges and families."""
 
     rows: Sequence[Mapping]
     asked: Robustness
@@ -74,20 +68,21 @@ class Layout:
         return [term if quantity == "self_bias" else f"{term}, family" for quantity, term in self.places]
 
     @property
+    def row(self) -> float:
+        """Inches of a row."""
+        return row_within(max(self.places.values()) + 1, ROW)
+
+    @property
     def height(self) -> float:
-        """Inches of a panel."""
-        return ROW * (max(self.places.values()) + 1)
+        """Inches of the panel."""
+        return self.row * (max(self.places.values()) + 1)
 
-    def of(self, label: str) -> list[Mapping]:
-        """The rows of a slice."""
-        return [row for row in self.rows if row["slice"] == label]
-
-    def columns(self, labels: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """Left side and width of the column of each check that some of these slices have, in inches."""
-        rows = [row for label in labels for row in self.of(label)]
+    @cached_property
+    def columns(self) -> dict[str, tuple[float, float]]:
+        """Left side and width of the column of each check that has rows, in inches."""
         columns, left = {}, 0.0
         for check in self.asked.checks:
-            of_check = [row for row in rows if row["check"] == check.name]
+            of_check = [row for row in self.rows if row["check"] == check.name]
             if of_check:
                 lines = 1 + self.headings[check.name].count("\n")
                 width = NUMBER if self._numbered(check, of_check) else max(MARK, lines * HEADING_LINE + 0.04)
@@ -101,20 +96,27 @@ class Layout:
         return {check.name: wrap(check.title, HEADING) for check in self.asked.checks}
 
     def _numbered(self, check: RobustnessCheck, rows: Sequence[Mapping]) -> bool:
-        """Whether a check has numbers: the first, one of another estimand, or, of the whole study, one with other estimates."""
+        """Whether a check has numbers: the first, or one with other estimates."""
         first = {_key(row): row for row in self.rows if row["check"] == self.asked.checks[0].name}
         estimated = [row for row in rows if is_known(row["estimate"])]
         if check is self.asked.checks[0]:
             return bool(estimated)
-        return any(
-            row["estimand"] != first[_key(row)]["estimand"]
-            or (not row["slice"] and signed(row["estimate"]) != signed(first[_key(row)]["estimate"]))
-            for row in estimated
-        )
+        return any(signed(row["estimate"]) != signed(first[_key(row)]["estimate"]) for row in estimated)
+
+    @property
+    def finding(self) -> str:
+        """The check that changes the most conclusions, and how many."""
+        changes = Counter(row["check"] for row in self.rows if row["verdict"] in BOXES)
+        if not changes:
+            return "No robustness check changes a conclusion"
+        most = max(self.asked.checks, key=lambda check: changes[check.name])  # the first of them
+        tested = sum(row["check"] == most.name and row["conclusion"] != NOT_ESTIMABLE for row in self.rows)
+        about = some(changes[most.name], tested, "judge or family", "judges and families")
+        return f"The robustness check “{most.title}” changes the most conclusions: {about}"
 
 
-def _key(row: Mapping) -> tuple[str, str, str]:
-    return row["slice"], row["quantity"], row["term"]
+def _key(row: Mapping) -> tuple[str, str]:
+    return row["quantity"], row["term"]
 
 
 @language()
@@ -130,78 +132,46 @@ def conclusions(
 ) -> Figure:
     """Draw the table of conclusions: a mark for each judge or family and check, its shape the conclusion, its box the verdict.
 
-    table: see `recuse.inference.robustness`; its slice is missing for the whole study. The panels by dimension have a
-    column for each check by dimension. Beside the marks are estimates, in points of the unit scale.
+    table: see `recuse.inference.robustness`; the whole study is drawn, whose slice is missing, or the first slice if that is
+    all there is. Beside the marks are estimates, in points of the unit scale.
     """
     asked = Robustness(RobustnessCheck.from_config(checks), specs, confidence, power)
     if without_human_scores(not_estimable.to_dict("records")):
         asked = asked.without_human_scores(table.groupby("check")["spec"].unique().to_dict())
     texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("slice", "words", "note")}
-    layout = Layout(table.assign(**texts).to_dict("records"), asked, subject.palette)
-    subject = replace(subject, estimand="")  # the legend says it
+    table = table.assign(**texts)
+    label = "" if table["slice"].eq("").any() or table.empty else table["slice"].iloc[0]
+    layout = Layout(table[table["slice"] == label].to_dict("records"), asked, subject.palette)
     if all(row["conclusion"] == NOT_ESTIMABLE for row in layout.rows):
-        return page_of_words(subject, _answers(layout) or NOTHING)
-    labels = list(dict.fromkeys(row["slice"] for row in layout.rows))
-    lines = [part for part in ([name for name in labels if not name], [name for name in labels if name]) if part]
-    names = widest(layout.names) + 0.08
-    blocks = [_block(layout, part) for part in lines]
-    width = max(DOUBLE_COLUMN, *(2 * EDGE + names + block.width for block in blocks))
-    body = sum(block.height for block in blocks) + BETWEEN * (len(blocks) - 1)
-    detectable = detectable_in(layout.of("") or layout.rows, layout.asked)
-    note = joined(_answers(layout), RELATIVE if layout.asked.relative else "", CAUTION, detectable)
-    page = Page(subject=subject, width=width, body=body, legend=_legend(layout), note=note)
-    top = body
-    for block in blocks:
-        top -= block.height
-        size = block.panel, layout.height
-        panels = page.panels(len(block.labels), block.across, corner=(EDGE + names, top), size=size, step=block.step)
-        for label, each in zip(block.labels, panels, strict=True):
-            _draw_panel(each.axes, layout, block, label, named=each.first)
-            for name, (x, _) in block.columns.items():
-                above = each.bottom + layout.height + TITLE + 0.03
-                page.text(each.left + x + AT, above, layout.headings[name], **HEADED)
-        top -= BETWEEN
+        reasons = list(dict.fromkeys(row["words"] for row in layout.rows if row["words"]))
+        return page_of_words(subject, joined(NOTHING, *(f"{capitalised(reason)}." for reason in reasons)))
+    names, across = widest(layout.names) + 0.08, sum(list(layout.columns.values())[-1])
+    width = max(DOUBLE_COLUMN, 2 * EDGE + names + across)
+    above = widest(layout.headings[name] for name in layout.columns) + 0.08
+    decided = f"decided by {percent(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has none"
+    head = Head(layout.finding, "; ".join(filter(None, (label, UNIT, decided))))
+    page = Page(subject=subject, head=head, width=width, body=layout.height + above, legend=_legend(layout))
+    _draw_panel(page.axes(EDGE + names, 0.0, across, layout.height), layout, across)
+    for name, (x, _) in layout.columns.items():
+        page.text(EDGE + names + x + AT, layout.height + 0.03, layout.headings[name], **HEADED)
     return page.figure
 
 
-class Block(NamedTuple):
-    """Panels with the same columns, in lines; all in inches."""
-
-    labels: Sequence[str]
-    columns: dict[str, tuple[float, float]]  # left side and width by check
-    panel: float  # width of one
-    across: int  # panels in a line
-    step: tuple[float, float]  # from a panel to the next, across and up
-    width: float
-    height: float  # with the headings
-
-
-def _block(layout: Layout, labels: Sequence[str]) -> Block:
-    columns = layout.columns(labels)
-    panel = sum(list(columns.values())[-1])
-    lines, across = grid(len(labels), ACROSS)
-    titles = widest([name or WHOLE for name in labels], TEXT, "bold")
-    above = widest(layout.headings[name] for name in columns) + 0.08
-    step = max(panel, titles) + GUTTER, layout.height + TITLE + above
-    return Block(labels, columns, panel, across, step, across * step[0] - GUTTER, lines * step[1])
-
-
-def _draw_panel(axes: Axes, layout: Layout, block: Block, label: str, *, named: bool) -> None:
-    axes.set(xlim=(0, block.panel), ylim=(layout.height / ROW - 0.5, -0.5), xticks=[])
+def _draw_panel(axes: Axes, layout: Layout, across: float) -> None:
+    axes.set(xlim=(0, across), ylim=(layout.height / layout.row - 0.5, -0.5), xticks=[])
     axes.spines["bottom"].set_visible(False)
-    axes.set_yticks(list(layout.places.values()), layout.names if named else [])
+    axes.set_yticks(list(layout.places.values()), layout.names)
     axes.tick_params(axis="y", length=0, pad=3)
-    axes.set_title(label or WHOLE)
     for place in layout.places.values():
         for side in (-0.5, 0.5):
             axes.axhline(place + side, color=GRID, lw=0.6, zorder=0.5)
-    for name, (left, _) in block.columns.items():
-        first = name == layout.asked.checks[0].name
-        axes.axvline(left, color=INK if first else RULE, lw=0.7 if first else 0.5, zorder=0.6)
-    axes.axvline(block.columns[layout.asked.checks[0].name][1], color=INK, lw=0.7, zorder=0.7)
-    for row in layout.of(label):
-        if row["check"] in block.columns:
-            _cell(axes, row, block.columns[row["check"]], layout)
+    first = layout.asked.checks[0].name
+    for name, (left, _) in layout.columns.items():
+        axes.axvline(left, color=INK if name == first else RULE, lw=0.7 if name == first else 0.5, zorder=0.6)
+    axes.axvline(layout.columns[first][1], color=INK, lw=0.7, zorder=0.7)
+    for row in layout.rows:
+        if row["check"] in layout.columns:
+            _cell(axes, row, layout.columns[row["check"]], layout)
 
 
 def _cell(axes: Axes, row: Mapping, column: tuple[float, float], layout: Layout) -> None:
@@ -240,19 +210,8 @@ def _legend(layout: Layout) -> list[list[Entry]]:
         marks.append(Entry("– not estimable"))
     present = {row["verdict"] for row in layout.rows}
     boxes = [Entry(words, [BOXES[name]]) for name, words in OUTCOMES.items() if name in present]
-    level = layout.asked.confidence
-    rule = [Entry(f"decided by {100 * level:g} % intervals, or without one by p ≤ {1 - level:.4g}"), Entry(NUMBERS)]
-    letters = dict.fromkeys(row["estimand"][0] for row in layout.rows if isinstance(row["estimand"], str) and row["estimand"])
     return [
         family_entries(layout.palette, judges),
         marks,
         [Entry("no box: as in the first column"), *boxes],
-        rule,
-        [Entry(ESTIMANDS[letter]) for letter in sorted(letters)],
     ]
-
-
-def _answers(layout: Layout) -> str:
-    """The answer of the whole study, or of the first dimension if that is all there is."""
-    label = "" if layout.of("") or not layout.rows else layout.rows[0]["slice"]
-    return joined(*answers(layout.of(label), layout.asked, label=label))

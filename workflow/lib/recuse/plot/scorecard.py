@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from recuse.data.registry import HUMAN
 from recuse.plot.colours import INK, NEUTRAL, RULE
 from recuse.plot.intervals import WORDS, plain_rows, write_number
-from recuse.plot.page import Entry, Page, family_entries
+from recuse.plot.page import Entry, Head, Page, family_entries, some
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
 from recuse.published.claims import ABSENT
 from recuse.published.values import JUDGES, ORDER
@@ -66,19 +66,23 @@ def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
     else:
         human = [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])] if HUMAN in set(values["term"]) else []
         legend, note = [*family_entries(subject.palette, JUDGES), *human, *legend], claim_text(claims)
-    page = Page(subject=subject, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note)
+    tested = values[values["verdict"] != ABSENT]
+    match = some((tested["verdict"] == "match").sum(), len(tested), "comparable published value")
+    finding = f"This study reproduces {match}" if len(tested) else "No published value can be compared"
+    head = Head(finding, "top: units of the published table; below: deviations in tolerances")
+    page = Page(subject=subject, head=head, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note)
     for number, (title, rows) in enumerate(panels):
         left = EDGE + MARGIN + number * (size + GUTTER)
         axes = page.axes(left, upper + BELOW, size, size)
         _against(axes, rows, subject, title)
-        page.centred(left + size / 2, upper + 0.06, "published →")
+        page.centred(left + size / 2, upper + 0.06, "published")
     left = EDGE + widest(figures) + 0.1 + COUNT
     strip = DOUBLE_COLUMN - 2 * EDGE - widest(figures) - 0.1 - widest(count_texts) - 2 * COUNT
     axes = page.axes(left, BELOW, strip, height)
     _deviations(axes, values, figures, subject)
     for place, text in enumerate(count_texts):
         write_number(axes, place, text, COUNT, ha="left")
-    page.centred(left + strip / 2, 0.06, "deviation from the published value, in tolerances →")
+    page.centred(left + strip / 2, 0.06, "deviation from the published value, in tolerances")
     return page.figure
 
 
@@ -141,7 +145,7 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
         axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.grid()
     axes.tick_params(axis="y", length=0, pad=2)
-    axes.set_ylabel("this study →", labelpad=2)
+    axes.set_ylabel("this study", labelpad=2)
     axes.plot(limits, limits, color=INK, lw=0.7, zorder=2, gid="identity")
     for _, row in rows.iterrows():
         _draw(axes, row["published"], row["ours"], row, subject)
@@ -150,8 +154,8 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> No
 def _draw(axes: Axes, x: float, y: float, row: pd.Series, subject: Subject) -> None:
     style = {"zorder": 4, **OTHER} if row["verdict"] == "differs" else {"zorder": 3, **SAME}
     quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
-    colour = subject.palette.of_bias(quantity, row["term"])
-    axes.plot([x], [y], color=NEUTRAL if row["item"] in OF_COMPARISONS else colour, gid="value", **style)
+    colour = NEUTRAL if row["item"] in OF_COMPARISONS else subject.palette.of_bias(quantity, row["term"])
+    axes.plot([x], [y], color=colour, gid="value", **style)
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:

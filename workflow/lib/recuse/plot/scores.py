@@ -25,7 +25,7 @@ from recuse.plot.intervals import (
     write_absent,
     write_instead,
 )
-from recuse.plot.page import Entry, Page, family_entries, grid, page_of_panels, page_of_words
+from recuse.plot.page import Entry, Head, Page, family_entries, grid, page_of_panels, page_of_words, some
 from recuse.plot.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -33,6 +33,7 @@ from recuse.plot.style import (
     SINGLE_COLUMN,
     SMALL,
     TEXT,
+    UNIT,
     Subject,
     interval_text,
     language,
@@ -49,7 +50,6 @@ OUTLINE = 1.3  # points, around the cells of own completions
 # Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
 RAMP = LinearSegmentedColormap.from_list("row", ["#F5F5F5", "#9A9A9A"])
 MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "linewidth": 0}
-NOTE = "Numbers: mean score on the unit scale 0–1. Shades compare the cells of one row only."
 
 # Correlations.
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
@@ -106,13 +106,14 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
     step = max(size[0], widest(panels, TEXT, "bold")) + GUTTER, size[1] + title
     hatched = any(panel.isna().any(axis=None) for panel in panels.values())
     legend = [
-        *family_entries(palette, [*models, *judges], others=""),
+        *family_entries(palette, [*models, *judges]),
         Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
         Entry("lowest to highest mean of the row", [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)]),
         *[Entry("no ratings", [MISSING])] * hatched,
     ]
     width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
-    page = Page(subject=subject, width=width, body=below + rows * step[1], legend=[legend], note=NOTE)
+    head = Head(_own_highest(table), "mean score on the unit scale 0–1; shades compare the cells of one row only")
+    page = Page(subject=subject, head=head, width=width, body=below + rows * step[1], legend=[legend])
     places = page.panels(len(panels), columns, corner=(left, below), size=size, step=step)
     for (name, panel), place in zip(panels.items(), places, strict=True):
         place.axes.set_title(name)
@@ -124,6 +125,15 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
             _name(place.axes.xaxis, models, palette, rotation=45, ha="right", rotation_mode="anchor")
     page.centred(left + (columns * step[0] - GUTTER) / 2, 0.02, "model that wrote the completions")
     return page.figure
+
+
+def _own_highest(table: pd.DataFrame) -> str:
+    """How many judges give their own answers their highest mean, of those that rate them; rows are judges, or parts of them."""
+    highest = table["mean"] == table.groupby(["dimension", "judge"])["mean"].transform("max")
+    own = (table["judge"] == table["model"]) & table["mean"].notna()
+    if not own.any():
+        return "No judge rates its own answers"
+    return f"The judge's own answers have its highest mean in {some((own & highest).sum(), own.sum(), 'row')}"
 
 
 def shades(block: pd.DataFrame) -> pd.DataFrame:
@@ -182,20 +192,32 @@ def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     table = table.assign(dimension=table["dimension"].fillna(POOLED))
     table = table[table["dimension"].isin(dimensions)]
     judges = palette.order(table["judge"])
-    spearman = interval_entries(f"Spearman, {interval_text(confidence, 'jackknife')}")  # the one standard error of the table
-    legend = [family_entries(palette, judges), [*spearman, *(Entry(name, line=mark) for name, mark in OTHERS.values())]]
+    others = [Entry(name, line=mark) for name, mark in OTHERS.values()]
+    legend = [family_entries(palette, judges), [*interval_entries(), *others]]
+    head = Head(_agreement(table), f"Spearman's correlation; {interval_text(confidence, 'jackknife')}")
     words = room_for_words(table[table["statistic"] == "spearman"], column="value")
     sizes = {"row": 0.19, "below": 0.4, "above": 0.26, "gutter": GUTTER, "right": 0.06}
     least = max(widest(dimensions, TEXT, "bold"), words)
-    page, panels = page_of_rows(subject, judges, dimensions, legend, most=3, least=least, **sizes)
+    page, panels = page_of_rows(subject, head, judges, dimensions, legend, most=3, least=least, **sizes)
     ends = table[["value", "ci_low", "ci_high"]].to_numpy(float)
     low, high = np.nanmin([0.0, *ends.ravel()]), np.nanmax([0.0, *ends.ravel()])
     limits, breaks = (max(low - 0.04, -1.0), min(high + 0.04, 1.0)), family_breaks(judges, palette)
-    for dimension, axes in zip(dimensions, panels.axes, strict=True):
+    for dimension, axes in zip(dimensions, panels.axes, strict=False):
         frame_rows(axes, limits=limits, rows=len(judges), breaks=breaks)
         _draw_coefficients(axes, table[table["dimension"] == dimension], judges, subject)
-    page.centred(panels.middle, 0.04, "correlation with the human ratings →")
+    page.centred(panels.middle, 0.04, "correlation with the human scores")
     return page.figure
+
+
+def _agreement(table: pd.DataFrame) -> str:
+    """Which judges follow the humans most and least, by the mean of Spearman's coefficient over the panels."""
+    means = table[table["statistic"] == "spearman"].groupby("judge", sort=False)["value"].mean().dropna()
+    if means.empty:
+        return "No correlation with the humans can be estimated"
+    best, worst = means.idxmax(), means.idxmin()
+    if best == worst:
+        return f"{best} correlates {means[best]:.2f} with the humans"
+    return f"{best} follows the humans most (mean correlation {means[best]:.2f}), {worst} least ({means[worst]:.2f})"
 
 
 def _draw_coefficients(axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject) -> None:
@@ -222,6 +244,10 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     if not judges:
         return page_of_words(subject, NO_CURVES)
     panels = [(part, judge) for part in sorted(set(table["slice"].dropna())) or [""] for judge in judges]
+    ends = table.sort_values("reference").groupby(["slice", "judge"], dropna=False)["value"]
+    rises = ends.last() - ends.first()
+    span = " to ".join(dict.fromkeys(f"{rise:.2f}" for rise in (rises.min(), rises.max()))).replace("-", "−")
+    head = Head(f"From the lowest to the highest human score, expected ratings rise by {span}", UNIT)
     drawn = [
         Entry("expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}),
         Entry(interval_text(confidence, covariance), [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2),
@@ -229,16 +255,17 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     ]
     page, places = page_of_panels(
         subject,
+        head,
         [": ".join(filter(None, panel)) for panel in panels],
         [family_entries(subject.palette, judges), drawn],
         most=5,
         height=TALL,
         numbers=0.28,
-        across="human score (unit scale 0–1)",
-        up="expected rating (unit scale 0–1)",
+        across="human score",
+        up="expected rating",
         note="" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND,
     )
-    for (part, judge), place in zip(panels, places, strict=True):
+    for (part, judge), place in zip(panels, places, strict=False):
         unit_square(place.axes, LIMITS, first=place.first, lowest=place.lowest)
         place.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
         curve = table[(table["slice"].fillna("") == part) & (table["judge"] == judge)]

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.base.words import signed
+from recuse.base.words import capitalised, signed
 from recuse.plot.axes import ENDS, bias_limits, note_beyond
 from recuse.plot.biases import RIGHT, SIDES, absences, left_out, quantity_of, with_simultaneous
 from recuse.plot.colours import FAINT, Palette
@@ -24,11 +24,11 @@ from recuse.plot.intervals import (
     page_of_sections,
     room_for_words,
     sentence,
-    write_axis_text,
+    write_directions,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, family_entries, joined, page_of_words
+from recuse.plot.page import Entry, Head, family_entries, joined, page_of_words, some
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
 LEAST_PANEL = 1.1  # inches
@@ -143,11 +143,13 @@ def slices(
     simultaneous = [entry for section in sections for entry in section.simultaneous]
     # One mark for all; the others only say over what.
     simultaneous[1:] = [Entry(f"likewise over {entry.text.partition(' over ')[2]}") for entry in simultaneous[1:]]
-    legend = [family_entries(palette, judges), interval_entries(f"estimate, {interval}") + extra, simultaneous]
+    legend = [family_entries(palette, judges) + interval_entries(), extra, simultaneous]
     limits = [_limits(section) for section in sections]
     beyond = (note_beyond(section.rows, ends) for section, ends in zip(sections, limits, strict=True))
-    page, drawn, places = page_of_sections(
+    head = Head(_finding(sections), f"{LOG_ODDS if effects else UNIT}; {interval}")
+    page, drawn, _ = page_of_sections(
         subject,
+        head,
         [Rows(section.title, section.terms(palette), list(section.counts(palette).items())) for section in sections],
         legend,
         most=3,
@@ -157,18 +159,29 @@ def slices(
         right=RIGHT,
         note=joined(next(filter(None, beyond), ""), note),
     )
-    for section, panels, (middle, bottom), ends in zip(sections, drawn, places, limits, strict=True):
+    for section, panels, ends in zip(sections, drawn, limits, strict=True):
         terms = section.terms(palette)
         breaks = family_breaks(terms, palette) if section.quantity == "Self-bias" else []
-        for name, panel in zip(section.counts(palette), panels, strict=True):
+        for name, panel in zip(section.counts(palette), panels, strict=False):
             frame_rows(panel.axes, limits=ends, rows=len(terms), breaks=breaks)
             if effects:
                 where = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "color": FAINT}
                 panel.axes.annotate("points", (1, 1), (72 * NUMBER, 4), **where)
             _draw_slice(panel.axes, section, name, palette, effects=effects)
         target = "itself" if section.quantity == "Self-bias" else "its family"
-        write_axis_text(page, middle, bottom, target, unit=LOG_ODDS if effects else UNIT)
+        write_directions(next(panel.axes for panel in panels if panel.lowest), "harsher", f"favours {target}")
     return page.figure
+
+
+def _finding(sections: Sequence[Section]) -> str:
+    """How many judges, or else families, have intervals of both signs."""
+    rows = pd.concat([section.rows for section in sections])
+    rows = rows[(rows["quantity"] == rows["quantity"].iloc[0]) & (rows["ci_low"] < rows["ci_high"])]
+    signs = pd.DataFrame({"above": rows["ci_low"] > 0, "below": rows["ci_high"] < 0}).groupby(rows["term"]).any()
+    both = int((signs["above"] & signs["below"]).sum())
+    who = some(both, len(signs)) if rows["quantity"].eq("self_bias").any() else some(both, len(signs), "family", "families")
+    verb = ("favour themselves", "are") if both > 1 else ("favours itself", "is")
+    return capitalised(f"{who} {verb[0]} in one panel and {verb[1]} harsher in another")
 
 
 def _limits(section: Section) -> tuple[float, float]:

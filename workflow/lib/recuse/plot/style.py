@@ -27,6 +27,8 @@ from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
 DOUBLE_COLUMN = 7.0
+PAGE = 10.0  # inches: no figure is taller than a page
+HEADLINE = 9.5  # of a figure's finding
 TEXT = 8.0
 SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
@@ -99,9 +101,23 @@ class Subject:
     estimand: str = ""
 
     @classmethod
-    def from_config(cls, *, label: str, kind: str, models: Mapping, families: Mapping, estimand: str = "") -> "Subject":
-        """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand."""
-        return cls(visible(label), kind, Palette(legible(models), legible(families)), estimand)
+    def from_config(
+        cls,
+        *,
+        label: str,
+        kind: str,
+        models: Mapping,
+        families: Mapping,
+        estimand: str = "",
+        tables: Iterable[pd.DataFrame] = (),
+    ) -> "Subject":
+        """Read the title and kind of a study, config's `models` and `families`, and the words for the estimand.
+
+        tables: those that are drawn, whose other judges and models have colours of their own.
+        """
+        columns = [table[name].dropna() for table in tables for name in ("judge", "model", "term") if name in table]
+        others = {name for column in columns for name in column}
+        return cls(visible(label), kind, Palette(legible(models), legible(families), others), estimand)
 
 
 def read(path: str | Path) -> pd.DataFrame:

@@ -28,48 +28,40 @@ from recuse.plot.intervals import (
     interval_entries,
     page_of_rows,
     write_absent,
+    write_directions,
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, conditions_of, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, SMALL, TEXT, Subject, language, percent, text_width, widest
+from recuse.plot.page import Entry, Head, conditions_of, page_of_words, tally
+from recuse.plot.style import DOUBLE_COLUMN, SMALL, TEXT, Subject, language, percent, widest
 
 # Position.
 GUTTER = 0.2  # inches between panels
 NUMBER = 0.36  # inches for the value beside a row
 CONSISTENCY = "consistency"
-STATISTICS = {  # title and axis
-    CONSISTENCY: ("Consistency", "share of comparisons with one verdict in both orders →"),
-    "first_preference": ("First-position preference", "← shown second      shown first →"),
+STATISTICS = {  # axis, or its two directions
+    CONSISTENCY: ("consistency",),
+    "first_preference": ("shown second", "shown first"),
 }
 STATISTICS_OF_SINGLE = {
-    "single_order_first": ("Shown first", "← shown second   shown first →"),
-    "single_order_longer": ("Longer", "← shorter   longer →"),
-    "single_order_own": ("Own", "← another's   own →"),
+    "single_order_first": ("shown second", "shown first"),
+    "single_order_longer": ("shorter", "longer"),
+    "single_order_own": ("another's", "own"),
 }
 HALF = {"color": INK, "lw": 0.9}
 NO_POSITION = "No effect of position: no comparison has a verdict in both orders, or a choice in one."
-NOTE_OF_POSITION = (
-    "Intervals by bootstrap over questions, exact where all questions agree; n: comparisons. First-position preference: share "
-    "of the answer shown first among the verdicts that are not ties."
-)
-NOTE_OF_SINGLE = (
-    "Each pair was judged in one order, so the first panel measures position only if that order was drawn at random. Shares of "
-    "the verdicts that are not ties; a longer, or own, answer may be the better one. Intervals by bootstrap over questions, "
-    "exact where all questions agree."
-)
+SINGLE = "; one order of each pair, which measures position only if it was drawn at random"
+PREFERS = ("prefers the answer shown first", "prefer the answer shown first"), ("prefers the second", "prefer the second")
 
 # Choices.
 KINDS = {SELF: "Own answers", LONGER: "Longer answers"}
-OFTEN = "← less often      more often →"
-LESS_HUMANS = "share chosen by the judge less by the humans, percentage points"
-LESS_HALF = "share chosen by the judge less one half (no human labels), percentage points"
+OFTEN = "less often", "more often"
+CHOOSES = {
+    SELF: ("chooses its own answers", "choose their own answers"),
+    LONGER: ("chooses the longer answer", "choose the longer answer"),
+}
 OTHER_DRAWS = "draws counted the other way"
 OTHER = {"color": FAINT, "linestyle": "none", "marker": "|", "markersize": 5, "markeredgewidth": 1.2}
-NOTE_OF_CHOICES = (
-    "Large marks: a draw is half a win for own answers; for longer answers, only pairs count in which judge and humans choose. "
-    "A result that changes its side with the small mark depends on how draws count."
-)
 NO_CHOICES = "No judge compares answers of its own, or answers of different length."
 
 # Verbosity.
@@ -82,14 +74,10 @@ RULES = {
     "ba": ("model_b's answer shown first", {**ARROW, "marker": ">", "markerfacecolor": "white"}),
 }
 OTHER_DATA = "printed by Saito et al. for this judge on other data (HH-RLHF)"
-DIRECTIONS = "← where humans prefer longer      where they prefer shorter →"
-UNIT = "verbosity bias: how much more often the judge disagrees with the humans"
-NOTE = (
-    "Judges' draws are left out; the bootstrap is over questions. Beside each row: comparisons of the large mark in which the "
-    "humans prefer the shorter + the longer answer."
-)
-NO_MARK = " If one of these is 0, there is no large mark."
-NO_BAR = " A large mark without a bar has no interval."
+DIRECTIONS = "humans prefer longer", "humans prefer shorter"
+UNIT = "difference of two shares of disagreement with the humans; beside a row: humans prefer the shorter + the longer answer"
+WHERE = "more where the humans prefer the {} answer"
+SIDES = tuple((f"disagrees {WHERE}".format(side), f"disagree {WHERE}".format(side)) for side in ("shorter", "longer"))
 NO_ROWS = "No verbosity bias: there is no comparison with a human label."
 NO_VALUES = (
     "No verbosity bias: no judge has verdicts that count both where the humans prefer the shorter answer and where they prefer "
@@ -120,15 +108,18 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     if table.empty:
         return page_of_words(subject, NO_POSITION)
     judges = subject.palette.order(table["judge"])
-    share = f"share, {percent(confidence)} bootstrap interval"
-    entries = interval_entries(share, "interval of a preference includes one half", BLUE)
-    legend = [[*entries, Entry("one half: no preference", line=HALF)]]
+    legend = [[*interval_entries("one half", BLUE), Entry("one half: no preference", line=HALF)]]
+    preferences = table[table["statistic"] == next(name for name in statistics if name != CONSISTENCY)]
+    row = "judge" if len(conditions) == 1 else "row"
+    head = Head(
+        tally(preferences, *PREFERS, row, at=0.5),
+        f"share; {percent(confidence)} bootstrap interval over questions{SINGLE * single}",
+    )
     panels = [(condition, statistic) for condition in conditions for statistic in statistics]
     titles = [condition if statistic == panels[0][1] else "" for condition, statistic in panels]
-    sizes = {"row": ROW, "below": 0.56, "above": 0.28, "gutter": GUTTER, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
-    note = NOTE_OF_SINGLE if single else NOTE_OF_POSITION
-    page, places = page_of_rows(subject, judges, titles, legend, most=len(statistics), **sizes, note=note)
-    for (condition, statistic), axes in zip(panels, places.axes, strict=True):
+    sizes = {"row": ROW, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER, "least_page": DOUBLE_COLUMN}
+    _, places = page_of_rows(subject, head, judges, titles, legend, most=len(statistics), **sizes)
+    for (condition, statistic), axes in zip(panels, places.axes, strict=False):
         rows = table[(table["condition"] == condition) & (table["statistic"] == statistic)]
         axes.set(xlim=(-0.03, 1.03), ylim=(len(judges) - 0.5, -0.5))
         axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1"))
@@ -139,9 +130,12 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
             count = " to ".join(map(str, sorted({counts.min(), counts.max()})))
             axes.set_title(f"n = {count}", loc="right", size=SMALL, weight="normal", color=FAINT)
         _draw_shares(axes, rows, judges, half=statistic != CONSISTENCY)
-    for statistic, middle in zip(statistics, places.middles, strict=True):
-        page.centred(middle, 0.05, "\n".join(statistics[statistic]))
-    return page.figure
+    for texts, axes in zip(statistics.values(), places.lowest, strict=True):
+        if len(texts) > 1:
+            write_directions(axes, *texts, at=0.5)
+        else:
+            axes.set_xlabel(*texts)
+    return places.axes[0].figure
 
 
 def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) -> None:
@@ -173,12 +167,18 @@ def choices(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
     judges = subject.palette.order(table["term"])
     kinds = [kind for kind in KINDS if (table["quantity"] == kind).any()]
     humans = table["question"].notna().any()
-    entries = interval_entries(f"{percent(confidence)} bootstrap interval over questions", colour=BLUE)
-    legend = [entries, [Entry(OTHER_DRAWS, line=OTHER)]]
+    legend = [[*interval_entries(colour=BLUE), Entry(OTHER_DRAWS, line=OTHER)]]
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
-    sizes |= {"least": text_width(OFTEN), "least_page": text_width(LESS_HUMANS) + 2 * EDGE}
+    sizes |= {"least": 2 * widest(OFTEN), "least_page": DOUBLE_COLUMN}
+    than, baseline = ("than the humans do", "the humans'") if humans else ("than not", "one half, as there are no human labels")
+    verbs = [tuple(f"{verb} {often} {than}" for verb in CHOOSES[kinds[0]]) for often in ("more often", "less often")]
+    main = table[(table["quantity"] == kinds[0]) & (table["draws"] == MAIN[kinds[0]])]
+    unit = (
+        f"share chosen by the judge less {baseline}, percentage points; {percent(confidence)} bootstrap interval over questions"
+    )
+    head = Head(tally(main, *verbs), unit)
     titles = [KINDS[kind] for kind in kinds]
-    page, panels = page_of_rows(subject, judges, titles, legend, most=2, **sizes, note=NOTE_OF_CHOICES)
+    page, panels = page_of_rows(subject, head, judges, titles, legend, most=2, **sizes)
     table = table.assign(**{column: 100 * table[column] for column in ("estimate", "ci_low", "ci_high")})
     limits = limits_of([0.0, *table[["estimate", "ci_low", "ci_high"]].to_numpy(float).ravel()])
     for kind, axes in zip(kinds, panels.axes, strict=True):
@@ -192,10 +192,8 @@ def choices(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
                 write_number(axes, place, signed(row["estimate"], 1), NUMBER)
             else:
                 axes.plot([row["estimate"]], [place + LOWER], zorder=3, gid="other draws", **OTHER)
-    zero = -limits[0] / (limits[1] - limits[0]) - 0.5  # from the middle of a panel, in its width
-    for middle in panels.middles:
-        page.centred(middle + zero * panels.width, 1.45 * LINE, OFTEN)
-    page.centred(page.figure.get_size_inches()[0] / 2, 0.6 * LINE, LESS_HUMANS if humans else LESS_HALF)
+    for axes in panels.lowest:
+        write_directions(axes, *OFTEN)
     return page.figure
 
 
@@ -216,22 +214,21 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     quoted = [row for path in published for row in read_table(path) if row["quantity"] == "verbosity_bias"]
     printed = {row["judge"]: float(row["value"]) for row in quoted if row["judge"] in judges}
     main = table[table["order"] == "debiased"]
-    legend = _legend(main, confidence, printed)
-    bare = main["verbosity_bias"].notna() & ~(main["ci_low"] < main["ci_high"])
-    note = NOTE + NO_MARK * bool(main["verbosity_bias"].isna().any()) + NO_BAR * bool(bare.any())
+    legend = _legend(main, printed)
+    finding = tally(main[main["few"] != "yes"], *SIDES, "judge" if len(conditions) == 1 else "row")
+    head = Head(finding, f"{UNIT}; {percent(confidence)} bootstrap interval over questions")
     beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
-    least = max(1.3, widest(conditions, TEXT, "bold") - beside, text_width(DIRECTIONS) - beside)
+    least = max(1.3, widest(conditions, TEXT, "bold") - beside, 2 * widest(DIRECTIONS) - beside)
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28 if any(conditions) else 0.12, "gutter": GUTTER, "beside": beside}
-    sizes |= {"least": least, "least_page": text_width(UNIT) + 2 * EDGE}
-    page, panels = page_of_rows(subject, judges, conditions, legend, most=2, **sizes, note=note)
+    sizes |= {"least": least, "least_page": DOUBLE_COLUMN}
+    page, panels = page_of_rows(subject, head, judges, conditions, legend, most=2, **sizes)
     ends = main[["ci_low", "ci_high"]].to_numpy(float)
     limits = limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()])
-    for condition, axes in zip(conditions, panels.axes, strict=True):
+    for condition, axes in zip(conditions, panels.axes, strict=False):
         frame_rows(axes, limits=limits, rows=len(judges))
         _draw_biases(axes, table[table["condition"] == condition], judges, printed, beside)
-    for middle in panels.middles:
-        page.centred(middle, 1.45 * LINE, DIRECTIONS)
-    page.centred(page.figure.get_size_inches()[0] / 2, 0.6 * LINE, UNIT)
+    for axes in panels.lowest:
+        write_directions(axes, *DIRECTIONS)
     return page.figure
 
 
@@ -270,8 +267,8 @@ def _counts(row: Mapping) -> str:
     return f"{row['n_shorter']} + {row['n_longer']}"
 
 
-def _legend(main: pd.DataFrame, confidence: float, printed: Mapping[str, float]) -> list[list[Entry]]:
-    drawn = interval_entries(f"both orders agree, {percent(confidence)} bootstrap interval", colour=BLUE)
+def _legend(main: pd.DataFrame, printed: Mapping[str, float]) -> list[list[Entry]]:
+    drawn = [Entry("both orders agree:"), *interval_entries(colour=BLUE)]
     if (main["verbosity_bias"].notna() & (main["few"] == "yes")).any():
         few = f"fewer than {FEW} questions on one side: interval too short"
         drawn.append(Entry(few, line={"color": FAINT, "lw": STROKE, **POINT, "markerfacecolor": "white"}))

@@ -1,5 +1,7 @@
 """Rules: the code of a script, what jobs ask of a cluster, more at each attempt and for larger files, and what failed."""
 
+import json
+import logging
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -7,7 +9,18 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from recuse.base.rules import GROWTH, LINES, MOST, asks, code_of, failures_in_short, megabytes_of
+from recuse.base.rules import (
+    GROWTH,
+    LINES,
+    MOST,
+    answer_in_short,
+    asks,
+    code_of,
+    failures_in_short,
+    megabytes_of,
+    no_such_study,
+    show_in_short,
+)
 
 LIBRARY = "workflow/lib/recuse"
 
@@ -178,3 +191,36 @@ def test_job_that_never_started_is_named(summary, tmp_path):
     text = OF_A_CLUSTER.replace("    log: {folder}/slurm_logs/{number}.log (check log file(s) for error details)\n", "")
     (tmp_path / "ratings.log").unlink()
     assert summary(text.format(folder=tmp_path)) == ["Failed: tables_mine, before any of its rules wrote a log"]
+
+
+def test_a_target_that_is_no_study_is_answered_by_the_studies():
+    studies, rules = ["twin", "llmbar"], ["twin", "llmbar", "montecarlo"]
+    assert list(no_such_study(["twin", "montecarlo", "results/twin/x.csv"], studies, rules)) == []
+    assert list(no_such_study(["twinn"], studies, rules)) == [
+        "twinn: no such study; did you mean twin? The studies are twin, llmbar."
+    ]
+    assert list(no_such_study(["zzz"], studies, rules)) == ["zzz: no such study. The studies are twin, llmbar."]
+
+
+def test_the_last_lines_of_a_run_are_the_answer(tmp_path):
+    path = tmp_path / "summary.json"
+    assert answer_in_short(str(path)) == []
+    summary = {"study": "ours", "data": "simulated", "headline": "Nothing \u202e.", "pooled": "", "report": "report.html"}
+    path.write_text(json.dumps(summary), "utf-8")
+    assert answer_in_short(str(path)) == ["ours (simulated): Nothing ⟨U+202E⟩.", f"Report: {tmp_path}/report.html"]
+
+
+def test_the_terminal_shows_progress_by_tenths_and_no_jobs():
+    logger, shown = logging.Logger("snakemake"), []
+    handler = logging.Handler()
+    handler.name, handler.emit = "DefaultStreamHandler", lambda record: shown.append(record.getMessage())
+    logger.addHandler(handler)
+    settings = SimpleNamespace(verbose=False, printshellcmds=False, debug_dag=False)
+    show_in_short(SimpleNamespace(output_settings=settings, logger_manager=SimpleNamespace(logger=logger)))
+    for done in range(1, 31):
+        logger.info("job", extra={"event": "LogEvent.JOB_INFO"})
+        logger.info(f"{done} done", extra={"event": "LogEvent.PROGRESS", "done": done, "total": 30})
+    logger.info("Select jobs to execute...")
+    logger.info("Nothing to be done")
+    logger.error("a job failed", extra={"event": "LogEvent.JOB_ERROR"})
+    assert shown == [*(f"{done} done" for done in range(3, 31, 3)), "Nothing to be done", "a job failed"]

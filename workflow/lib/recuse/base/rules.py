@@ -97,13 +97,24 @@ def no_such_study(targets: Iterable[str], studies: Sequence[str], rules: Sequenc
     for target in targets:
         if target not in rules and not {"/", "."} & {*target}:
             close = get_close_matches(target, studies, n=1)
-            meant = f"; did you mean {close[0]}?" if close else ""
+            meant = f"; did you mean {close[0]}?" if close else "."
             yield f"{visible(target)}: no such study{meant} The studies are {', '.join(studies)}."
 
 
 # Snakemake's events and beginnings of its messages that the terminal does not show.
 EVENTS = ("run_info", "workflow_started", "job_info", "group_info", "job_started", "job_finished", "resources_info")
-MESSAGES = ("host:", "Building DAG", "Using shell", "Provided", "Select jobs", "Execute ", "Complete log", "SNAKEMAKE")
+MESSAGES = (
+    "host:",
+    "Assuming",
+    "Conda env",
+    "Building DAG",
+    "Using shell",
+    "Provided",
+    "Select jobs",
+    "Execute ",
+    "Complete log",
+    "SNAKEMAKE",
+)
 TENTHS = 10
 
 

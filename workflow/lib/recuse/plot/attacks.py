@@ -29,7 +29,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import LEAST_PANEL, NO_EXPERIMENT, Entry, Head, Page, page_of_words, tally, with_names
+from recuse.plot.page import BY_CONDITION, LEAST_PANEL, NO_EXPERIMENT, Entry, Head, Page, page_of_words, tally, with_names
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
 from recuse.published.attacks import key_of_attack, read_attacks
 
@@ -174,8 +174,8 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     panels = across - 2 * EDGE - label - VOTES_GUTTER - beside
     width, other = SHARE * panels, (1 - SHARE) * panels
     verbs = ("prefers the answer shown first", "prefer the answer shown first"), ("prefers the second", "prefer the second")
-    who = "judge" if table["judge"].is_unique else "row"
-    head = Head(tally(table, *verbs, who), f"share of votes; {percent(confidence)} bootstrap interval over questions")
+    who = () if table["judge"].is_unique else BY_CONDITION
+    head = Head(tally(table, *verbs, *who), f"share of votes; {percent(confidence)} bootstrap interval over questions")
     places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
     legend = [places, interval_entries()]
     body = BELOW + height + VOTES_TITLE

@@ -33,6 +33,7 @@ SWATCH = 0.1
 GAP = 0.16  # inches between the entries of a legend
 LEAST_PANEL = 1.2  # inches: if names leave less of a column, the page is wider
 NO_EXPERIMENT = "no experiment"
+BY_CONDITION = "judge in one condition", "judges by condition"  # of several conditions, or experiments
 AROUND = 1.9  # inches at most, as a rule, for all that is above and below the panels of a page
 LEAST_HEIGHT = 0.6  # inches of a panel
 FAVOURS, HARSHER = ("favours itself", "favour themselves"), ("is harsher on itself", "are harsher on themselves")

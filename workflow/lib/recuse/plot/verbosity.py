@@ -32,7 +32,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Head, conditions_of, page_of_words, tally
+from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
 from recuse.plot.style import DOUBLE_COLUMN, SMALL, TEXT, Subject, language, percent, widest
 
 # Position.
@@ -110,9 +110,9 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     judges = subject.palette.order(table["judge"])
     legend = [[*interval_entries("one half", BLUE), Entry("one half: no preference", line=HALF)]]
     preferences = table[table["statistic"] == next(name for name in statistics if name != CONSISTENCY)]
-    row = "judge" if len(conditions) == 1 else "row"
+    who = () if len(conditions) == 1 else BY_CONDITION
     head = Head(
-        tally(preferences, *PREFERS, row, at=0.5),
+        tally(preferences, *PREFERS, *who, at=0.5),
         f"share; {percent(confidence)} bootstrap interval over questions{SINGLE * single}",
     )
     panels = [(condition, statistic) for condition in conditions for statistic in statistics]
@@ -215,7 +215,7 @@ def verbosity_bias(table: pd.DataFrame, subject: Subject, *, confidence: float, 
     printed = {row["judge"]: float(row["value"]) for row in quoted if row["judge"] in judges}
     main = table[table["order"] == "debiased"]
     legend = _legend(main, printed)
-    finding = tally(main[main["few"] != "yes"], *SIDES, "judge" if len(conditions) == 1 else "row")
+    finding = tally(main[main["few"] != "yes"], *SIDES, *(() if len(conditions) == 1 else BY_CONDITION))
     head = Head(finding, f"{UNIT}; {percent(confidence)} bootstrap interval over questions")
     beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
     least = max(1.3, widest(conditions, TEXT, "bold") - beside, 2 * widest(DIRECTIONS) - beside)

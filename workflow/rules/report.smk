@@ -17,7 +17,6 @@ rule compare_with_paper:
         published=PUBLISHED,
         sentences=f"{DATA}/play_favorites_claims.csv",
         template=f"{WORKFLOW}/report/scorecard.html.j2",
-        frame=f"{WORKFLOW}/report/page.html.j2",
         code=code_of("compare_with_paper.py"),
     output:
         **tables("claims", "scorecard"),

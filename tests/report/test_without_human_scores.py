@@ -88,7 +88,7 @@ def tables_of_study():
         *("not_estimable", "remarks", "smooths", "multiplicity", "mean_scores", "correlations", "idiosyncrasy", "residuals"),
         "pooled",
         *("identifiability", "reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
-        *("leaderboard", "ppi", "power", "conclusions", "verdicts", "check"),
+        *("leaderboard", "judgments", "ppi", "power", "conclusions", "verdicts", "check"),
     )
 
 

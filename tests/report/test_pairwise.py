@@ -55,7 +55,8 @@ def test_without_humans_one_half_is_the_baseline_and_the_page_says_what_that_mea
         [verdict("self_bias", "A", 0.12, "cannot be told", **untold), verdict("longer", "A", 0.2, "cannot be told", **untold)]
     )
     assert told.headline == (
-        "Judges choose their own answers more often than half the time by these percentage points: A +12.0."
+        "Judges choose their own answers more often than half the time by these percentage points: A +12.0. There are no human "
+        "labels, so better answers may be the reason, and this is no verdict."
     )
     assert told.caveats == [NOT_FIXED]
     assert told.next_steps == ["A: have people judge some of these comparisons."]

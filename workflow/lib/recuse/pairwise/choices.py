@@ -35,7 +35,7 @@ ROUNDING = 1e-9  # of sums of halves
 FLIPS = tuple(step / 100 for step in range(26))  # rates of wrong human labels
 SHOWN = FLIPS[::5]
 
-NO_HUMANS = "no human labels, so quality is not held fixed: the estimate is the distance from one half"
+NO_HUMANS = "no human labels, so quality is not held fixed (sizes: less one half)"
 DEPENDS = "draws decide"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do

@@ -70,6 +70,8 @@ def _sentences(verdicts: Rows) -> Iterator[str]:
         than = "humans choose them" if measured[0]["question"] else "half the time"
         sizes = enumerated([f"{row['term']} {POINTS.text(row['estimate'])}" for row in measured])
         yield f"Judges choose their own answers more often than {than} by these percentage points: {sizes}."
+        if not measured[0]["question"]:
+            yield "There are no human labels, so better answers may be the reason, and this is no verdict."
     yield from _told(measured)
     yield from findings(rows[FAMILY], POINTS)
     if any(row["question"] for row in rows[LONGER]):

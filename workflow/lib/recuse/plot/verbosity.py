@@ -171,8 +171,13 @@ def choices(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figu
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
     sizes |= {"least": 2 * widest(OFTEN), "least_page": DOUBLE_COLUMN}
     than, baseline = ("than the humans do", "the humans'") if humans else ("than not", "one half, as there are no human labels")
+    than += ", however draws count"
     verbs = [tuple(f"{verb} {often} {than}" for verb in CHOOSES[kinds[0]]) for often in ("more often", "less often")]
-    main = table[(table["quantity"] == kinds[0]) & (table["draws"] == MAIN[kinds[0]])]
+    of_kind = table[table["quantity"] == kinds[0]]
+    is_main = of_kind["draws"] == MAIN[kinds[0]]
+    main, other = of_kind[is_main], of_kind[~is_main].set_index("term")["estimate"]
+    same_side = ~(main["estimate"] * main["term"].map(other) < 0)  # the title counts no judge for which draws decide
+    main = main.assign(ci_low=main["ci_low"].where(same_side, -1.0), ci_high=main["ci_high"].where(same_side, 1.0))
     unit = (
         f"share chosen by the judge less {baseline}, percentage points; {percent(confidence)} bootstrap interval over questions"
     )

@@ -24,6 +24,7 @@ from drawings import (
     estimates,
     gaps,
     is_page_of,
+    on_paper,
     scores,
     self_and_family_bias,
     simultaneous,
@@ -33,7 +34,7 @@ from drawings import (
 from recuse.base.errors import DataError
 from recuse.plot.colours import NEUTRAL, Palette
 from recuse.plot.scores import NO_BAND, NO_CURVES, correlations, mean_scores, mean_scores_by_dimension, shades, smooths
-from recuse.plot.style import SMALL, Subject, language, read
+from recuse.plot.style import PAGE, SMALL, Subject, language, read
 
 DRAWN = {
     "scores:mean_scores": ({"table": scores()}, {}),
@@ -129,6 +130,19 @@ def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
     figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
     colours = [point.get_color() for point in figure.axes[0].lines if point.get_gid() == "point"]
     assert colours[-1] == NEUTRAL
+
+
+def test_no_figure_of_many_dimensions_is_taller_than_a_page():
+    names = [f"dimension {number:02}" for number in range(30)]
+    for figure in (
+        mean_scores_by_dimension(scores(names), subject()),
+        correlations(coefficients(names), subject(), confidence=0.9),
+        smooths(curves(names[:20]), subject(), **WALD),
+    ):
+        assert figure.get_size_inches()[1] <= PAGE
+        cut = [text for text in texts(figure) if text.startswith(f"Shown: the first {len(figure.axes)} of ")]
+        assert len(cut) == (0 if len(figure.axes) == len(names) else 1)
+        assert on_paper(figure)
 
 
 def test_judges_and_models_without_a_family_have_a_colour_each():

@@ -24,6 +24,7 @@ from recuse.base.words import signed
 from recuse.plot.biases import SIDES
 from recuse.plot.page import Entry
 from recuse.plot.slices import Section, note_of, ordinal, slices, slices_of_specs
+from recuse.plot.style import PAGE
 
 TASKS = ["open-ended qa", "summarization"]
 
@@ -136,6 +137,17 @@ def test_log_odds_have_the_marginal_effects_beside_them():
     expected = [signed(value) for value in table.loc[table["quantity"] == "self_bias", "effect"].dropna()]
     beside = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_text()[-1].isdigit()]
     assert beside == expected
+
+
+def test_many_slices_of_many_judges_stay_on_a_page():
+    judges, names = [f"judge {number}" for number in range(12)], [f"slice {number:02}" for number in range(40)]
+    figure = draw(by_slice(names, judges, ()))
+    assert figure.get_size_inches()[1] <= PAGE
+    shown = len(figure.axes)
+    assert 12 <= shown < 40
+    assert f"Shown: the first {shown} of 40 panels; the table has all." in texts(figure)
+    assert draw(by_slice(names[:9], judges, ())).get_size_inches()[1] <= PAGE
+    assert len(draw(by_slice(names[:9], judges, ())).axes) == 9
 
 
 def test_sections_of_two_quantities_have_texts_of_their_own():

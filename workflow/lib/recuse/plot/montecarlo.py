@@ -22,14 +22,15 @@ from recuse.plot.style import BOLD_TITLE, DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT,
 
 COLUMNS = 2
 GUTTER = 0.24
-LABEL = 1.42  # inches beside a panel, for the names of the estimators
+LABEL = 2.1  # inches beside a panel, for the names of the estimators
 RIGHT = 0.14  # inches for half of the last number
-ROW = 0.3  # inches for an estimator, whose name may have two lines
+ROW = 0.19  # inches for an estimator
 BELOW = 0.36  # inches under a panel, for its numbers
 SPREAD = 0.72  # of a row: over which the settings stand below one another
 PALEST = 0.4  # of the colour that the first setting has
 ERRORS = 2  # Monte Carlo errors on each side
-COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN}
+VERDICTS = "verdicts"  # estimators without an estimand, which use all three
+COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN, VERDICTS[0]: INK}
 POINT = {"marker": "o", "markersize": 3.0, "markeredgewidth": 0.5}
 BAND = "#E2E2E2"
 NONE = "Nothing to draw: no world of the grids has this statistic."
@@ -142,7 +143,7 @@ def montecarlo(
     above = {grid: len(heading) * LINE + 0.06 for grid, heading in headings.items()}
     filled = _stacked({grid: above[grid] + tall[grid] + BELOW for grid in panels}, columns)
     body = max(depth for _, depth in filled.values())
-    letters = sorted({ESTIMATORS[name].estimand.partition(", by")[0] for name in _present(drawn)})
+    letters = sorted({_estimand(name).partition(", by")[0] for name in _present(drawn)})
     swatches = [Entry(words, [{"color": COLOURS[words[0]], "lw": 0}]) for words in letters]
     order = "in each row, from the top and from pale to dark: the values listed first above the panel, in that order"
     shades = Entry(order, [{"color": shade, "lw": 0} for shade in _shades(INK, 4)])
@@ -184,8 +185,13 @@ def _rows(table: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
     return chosen.drop_duplicates(["grid", "setting", "estimator"]).sort_index()
 
 
+def _estimand(estimator: str) -> str:
+    return ESTIMATORS[estimator].estimand or VERDICTS
+
+
 def _label(estimator: str) -> str:
-    return f"{ESTIMATORS[estimator].estimand[0]}: {ESTIMATORS[estimator].words}"
+    words = ESTIMATORS[estimator].words
+    return f"{ESTIMATORS[estimator].estimand[0]}: {words}" if ESTIMATORS[estimator].estimand else words
 
 
 def _present(drawn: pd.DataFrame) -> list[str]:
@@ -251,7 +257,7 @@ def _draw(axes: Axes, own: pd.DataFrame) -> None:
     for place, name in enumerate(_present(own)):
         rows = own[own["estimator"] == name]
         at = [settings.index(setting) for setting in rows["setting"]]
-        heights, shades = place + shifts[at], _shades(COLOURS[ESTIMATORS[name].estimand[0]], len(settings))
+        heights, shades = place + shifts[at], _shades(COLOURS[_estimand(name)[0]], len(settings))
         value, error = rows["value"].to_numpy(float), ERRORS * rows["mc_error"].to_numpy(float)
         axes.hlines(heights, value - error, value + error, color=[shades[number] for number in at], lw=1.1, gid="errors")
         axes.plot(value, heights, color=shades[0], lw=0.8, zorder=3, gid=name)
@@ -273,7 +279,7 @@ def _without(panels: Mapping[str, pd.DataFrame], grids: Mapping[str, Mapping]) -
 
 def _of_letters(drawn: pd.DataFrame, statistic: Statistic, nominal: float | None) -> str:
     """What the estimators of each estimand come to: the mean power, the greatest error, or the share near its nominal value."""
-    letters = drawn["estimator"].map(lambda name: ESTIMATORS[name].estimand[0])
+    letters = drawn["estimator"].map(lambda name: ESTIMATORS[name].estimand[:1] or VERDICTS)
     parts = []
     for letter, values in drawn["value"].groupby(letters):
         if nominal is None:
@@ -326,7 +332,7 @@ def worlds(table: pd.DataFrame, subject: Subject, *, estimators: Sequence[str], 
         axes.axvspan(nominal - TOLERANCE, nominal + TOLERANCE, color=BAND, lw=0, zorder=1, gid="band")
         axes.axvline(nominal, color=INK, lw=0.8, linestyle=(0, (4, 2)), zorder=2, gid="nominal")
         for _, row in drawn[drawn["estimator"] == name].iterrows():
-            _draw_world(axes, titles.index(row["title"]), row, COLOURS[ESTIMATORS[name].estimand[0]])
+            _draw_world(axes, titles.index(row["title"]), row, COLOURS[_estimand(name)[0]])
     page.centred(panels.middle, 0.06, "called biased, %")
     return page.figure
 

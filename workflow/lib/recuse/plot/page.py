@@ -280,9 +280,9 @@ def page_of_panels(
     return page, panels
 
 
-def lines_within(lines: int, each: float) -> int:
-    """So many of these lines of panels, of `each` inches, as a page holds, and one at least."""
-    return max(1, min(lines, int((PAGE - AROUND) / each)))
+def lines_within(lines: int, each: float, others: float = 0.0) -> int:
+    """So many of these lines of panels, of `each` inches, as a page holds with `others`, in inches, and one at least."""
+    return max(1, min(lines, int((PAGE - AROUND - others) / each)))
 
 
 def left_out_of_page(count: int, shown: int) -> str:

@@ -16,16 +16,29 @@ from recuse.data.registry import HUMAN
 from recuse.plot.axes import unit_square
 from recuse.plot.colours import DASHED, INK, Palette
 from recuse.plot.intervals import (
+    LEAST_ROW,
     draw_interval,
     family_breaks,
     frame_rows,
     interval_entries,
     page_of_rows,
     room_for_words,
+    row_within,
     write_absent,
     write_instead,
 )
-from recuse.plot.page import Entry, Head, Page, family_entries, grid, page_of_panels, page_of_words, some
+from recuse.plot.page import (
+    Entry,
+    Head,
+    Page,
+    family_entries,
+    grid,
+    left_out_of_page,
+    lines_within,
+    page_of_panels,
+    page_of_words,
+    some,
+)
 from recuse.plot.style import (
     DOUBLE_COLUMN,
     EDGE,
@@ -98,11 +111,14 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
         name: rows.pivot(index="judge", columns="model", values="mean").reindex(index=judges, columns=models)
         for name, rows in table.groupby("dimension")
     }
-    rows, columns = grid(len(panels), 2)
+    (rows, columns), count = grid(len(panels), 2), len(panels)
+    below = MARK_ROOM + 0.75 * widest(models) + LINE + 0.1
+    rows = lines_within(rows, len(judges) * LEAST_ROW + title, below)
+    panels = {name: panels[name] for name in list(panels)[: rows * columns]}
     left = EDGE + LINE + widest(judges) + MARK_ROOM + 0.05
     room = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
-    size = len(models) * max(NARROWEST, min(cell[0], room / len(models))), len(judges) * cell[1]
-    below = MARK_ROOM + 0.75 * widest(models) + LINE + 0.1
+    height = row_within(rows * len(judges), cell[1], rows * title + below)
+    size = len(models) * max(NARROWEST, min(cell[0], room / len(models))), len(judges) * height
     step = max(size[0], widest(panels, TEXT, "bold")) + GUTTER, size[1] + title
     hatched = any(panel.isna().any(axis=None) for panel in panels.values())
     legend = [
@@ -113,7 +129,8 @@ def _heatmaps(table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float
     ]
     width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
     head = Head(_own_highest(table), "mean score on the unit scale 0–1; shades compare the cells of one row only")
-    page = Page(subject=subject, head=head, width=width, body=below + rows * step[1], legend=[legend])
+    body, note = below + rows * step[1], left_out_of_page(count, len(panels))
+    page = Page(subject=subject, head=head, width=width, body=body, legend=[legend], note=note)
     places = page.panels(len(panels), columns, corner=(left, below), size=size, step=step)
     for (name, panel), place in zip(panels.items(), places, strict=True):
         place.axes.set_title(name)

@@ -151,7 +151,7 @@ def test_judges_and_models_without_a_family_have_a_colour_each():
     palette = Subject.from_config(**SUBJECT, tables=tables).palette
     assert len({palette.colour(name) for name in (*names, "Human", "GPT-4o", "Claude v2", "Llama 3 8B")}) == 34
     assert palette.colour("Human") == NEUTRAL
-    few = Subject.from_config(**SUBJECT, tables=[pd.DataFrame({"judge": names[:2]})]).palette
+    few = Subject.from_config(**SUBJECT, tables=[pd.DataFrame({"judge": ["model 0", "model 9"]})]).palette
     assert few.colour("model 0") == Subject.from_config(**SUBJECT, tables=[pd.DataFrame({"judge": names[:1]})]).palette.colour(
         "model 0"
     )

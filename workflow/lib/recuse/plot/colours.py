@@ -23,7 +23,7 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
-SPARE = 20  # colours for models without a family
+SPARE = 10  # colours for models without a family, if no more are needed
 GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
 
 
@@ -65,9 +65,10 @@ class Palette:
         object.__setattr__(self, "colours", family_colours({**self.families, **named}))
         unknown = sorted(set(self.others) - {HUMAN, *self.models, *self.colours})
         spare = [*islice(spare_colours(self.colours.values()), max(SPARE, len(unknown)))]
-        singles = {}
+        singles: dict[str, str] = {}
         for name in unknown:  # by the name, so that a model has the same colour in most figures, whoever else is in them
-            singles[name] = spare.pop(crc32(name.encode()) % len(spare))
+            start = crc32(name.encode()) % len(spare)
+            singles[name] = next(colour for colour in spare[start:] + spare[:start] if colour not in singles.values())
         object.__setattr__(self, "singles", singles)
 
     def family(self, model: str) -> str | None:

@@ -257,7 +257,10 @@ def idiosyncrasy_table(rows=IDIOSYNCRASY_ROWS):
 
 
 def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
-    entries = [{"label": "A", "spec": "main", "covariance": "HC0"}, {"label": "C", "spec": IDIOSYNCRASY, "of": "main"}]
+    entries = [
+        {"label": "A against humans", "spec": "main", "covariance": "HC0"},
+        {"label": "C beyond ordinary preference", "spec": IDIOSYNCRASY, "of": "main"},
+    ]
 
     def drawn(rows):
         tables = [spec_table(OF_MAIN, "main")], gaps(), [idiosyncrasy_table(rows)]
@@ -267,10 +270,10 @@ def test_idiosyncrasy_cells_are_a_variant_with_a_prediction_interval():
     assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1, 0.2]
     assert [tuple(bar.get_xdata()) for bar in artists(figure, "interval")][2] == (0.1, 0.3)
     said = " ".join(texts(figure))
-    assert all(text in said for text in ("C (90 % prediction interval)", f"A ({INTERVAL})", GAPS))
-    figure = drawn(IDIOSYNCRASY_ROWS[1:])
-    assert figure.axes == []
-    assert "Nothing to compare with: A." in " ".join(texts(figure))
+    assert all(text in said for text in ("preference (90 % prediction interval)", f"A against humans ({INTERVAL})", GAPS))
+    figure = drawn(IDIOSYNCRASY_ROWS[1:])  # the one question that has an answer is drawn
+    assert [point.get_xdata()[0] for point in artists(figure, "point")] == [0.0, 0.1]
+    assert ", against humans" in " ".join(" ".join(texts(figure)).split()), texts(figure)
 
 
 def test_reasons_of_idiosyncrasy_cells_are_those_of_the_spec_where_all_lack_an_estimate():

@@ -279,8 +279,10 @@ def compare_specs(
     """
     for table in idiosyncrasy:
         estimates, not_estimable = with_idiosyncrasy(estimates, not_estimable, table, spec=variants[-1]["of"])
-    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence)
-    words = f"{finding(estimates[-1])}, beyond ordinary preference" if idiosyncrasy and len(estimates[-1]) else ""
+    alone = bool(idiosyncrasy)  # a question that has an answer is drawn even if the others have none
+    drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence, alone=alone)
+    answers = [(entry, table) for entry, table in zip(variants, estimates, strict=True) if table["quantity"].isin(BIASES).any()]
+    words = f"{finding(answers[-1][1])}, {answers[-1][0]['label'].partition(' ')[2]}" if alone and answers else ""
     return compare(drawn, subject, note=note, words=words)
 
 
@@ -378,10 +380,12 @@ def beside_the_first(
     palette: Palette,
     *,
     confidence: float,
+    alone: bool = False,
 ) -> tuple[list[Variant], str]:
     """The variants of `entries` with these estimates, and the note on those without.
 
-    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all.
+    The others are compared with the first entry: if none of them has anything to draw, there is no variant at all, unless it
+    may stand `alone`.
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
     variants = [variants_of(entry, specs[entry["spec"]], palette, confidence=confidence) for entry in entries]
@@ -389,7 +393,7 @@ def beside_the_first(
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
     against = any(table["estimand"].astype(str).str.startswith("B").any() for table in tables)
     use = USE_OF_SCALE if against and NO_HUMAN_SCORE in reasons.values() else ""
-    if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
+    if any(variant.has_points for of_entry in variants[not alone :] for variant in of_entry):
         note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
         return [variant for of_entry in variants for variant in of_entry], note
     alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""

@@ -9,7 +9,7 @@ from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE
 from recuse.model.spec import BIASES
-from recuse.report.verdict import Answer, Rows, Section, Unit, findings, headline, shown, unit_of
+from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
 
 SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
@@ -37,7 +37,7 @@ def answer_of_ratings(
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
     return Answer(
         question=QUESTION,
-        headline=" ".join([headline(of_judges, unit), *findings(of_families, unit)]),
+        headline=headline(of_judges, unit, beside=of_families),
         verdicts=shown(verdicts, unit),
         unit=unit.name,
         pooled=next(_pooled(tables.get("pooled", ()), unit, confidence), ""),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
 from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, QUESTIONS, SUGGESTIVE
@@ -145,8 +146,8 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == "family_bias" else row["term"]
 
 
-def headline(rows: Rows, unit: Unit) -> str:
-    """The verdicts on one kind of bias in a few sentences; "" without rows."""
+def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
+    """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; "" without rows."""
     if not rows:
         return ""
     preference, favours = PREFERENCES[rows[0]["quantity"]], FAVOURING[rows[0]["quantity"]][0][0]
@@ -154,7 +155,7 @@ def headline(rows: Rows, unit: Unit) -> str:
     if len(unknown) == len(rows):
         reasons = "; ".join(dict.fromkeys(row["reason"] for row in rows))
         return f"These data cannot tell whether any judge {favours}: {reasons}."
-    sentences = findings(rows, unit)
+    sentences = findings([*rows, *beside], unit)
     if not any(row["verdict"] == ESTABLISHED for row in rows):
         sentences.insert(0, f"No judge has an established {preference}.")
     if unknown:
@@ -169,13 +170,14 @@ def findings(rows: Rows, unit: Unit) -> list[str]:
 
 
 def _sides(rows: Rows, unit: Unit) -> list[str]:
-    """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias."""
+    """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias; by kind of bias."""
     parts = []
-    for favours in ("yes", "no"):
-        group = sorted((row for row in rows if row["favours"] == favours), key=lambda row: -abs(float(row["estimate"])))
+    for quantity, favours in product(dict.fromkeys(row["quantity"] for row in rows), ("yes", "no")):
+        group = [row for row in rows if (row["quantity"], row["favours"]) == (quantity, favours)]
         if group:
+            group.sort(key=lambda row: -abs(float(row["estimate"])))
             names = enumerated([f"{_name(row)} ({unit.text(row['estimate'])}{unit.mark})" for row in group], MOST)
-            parts.append(f"{names} {FAVOURING[group[0]['quantity']][favours == 'no'][len(group) > 1]}")
+            parts.append(f"{names} {FAVOURING[quantity][favours == 'no'][len(group) > 1]}")
     return parts
 
 

@@ -11,8 +11,6 @@ from recuse.pairwise.verbosity import STATISTICS, position
 from recuse.plot.colours import Palette
 from recuse.plot.style import Subject
 from recuse.plot.verbosity import position as draw_position
-from recuse.report.pairwise import answer_of_comparisons
-from report_pages import texts
 
 BETTER = 0.7  # chance of the answer of m, of both models, by a judge that reads them
 TIES = 0.1
@@ -83,20 +81,6 @@ def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatc
 def row_of(statistic, low, high):
     value = {"value": (low + high) / 2, "ci_low": low, "ci_high": high, "n": 100}
     return {"judge": "m", "condition": "", "experiment": "", "statistic": f"single_order_{statistic}", **value}
-
-
-def test_the_answer_speaks_of_single_orders_and_of_what_they_rest_on():
-    table = texts(POSITION, [row_of("first", 0.6, 0.7), row_of("longer", 0.45, 0.55), row_of("own", 0.55, 0.65)])
-    answer = answer_of_comparisons({"position": table, "verbosity": []}, confidence=0.9)
-    assert answer.headline == (
-        "A preference for the answer shown first is found in 1 of 1 judge. Choosing the longer answer more often than not is "
-        "found in none of 1 judge. Choosing its own answer more often than not is found in 1 of 1 judge."
-    )
-    first, longer, own = answer.points
-    assert "only if the order of each pair was drawn at random" in first.words
-    assert "Quality is not held fixed" in longer.words
-    assert "Quality is not held fixed" in own.words
-    assert first.items == [("", "m 0.650 (0.600 to 0.700)")]
 
 
 def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():

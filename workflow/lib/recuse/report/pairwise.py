@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.pairwise.choices import DEPENDS, FAMILY, FIRST, HALF, LONGER, MAIN, NO_HUMANS, SELF
+from recuse.pairwise.choices import ABSENT, DEPENDS, FAMILY, FIRST, HALF, LONGER, MAIN, NO_HUMANS, SELF
 from recuse.report.verdict import MOST, POINTS, Answer, Point, Rows, Section, findings, shown
 
 QUESTION = "What sways these judges?"
@@ -15,6 +15,7 @@ NOT_FIXED = (
     "There are no human labels, so quality is not held fixed: judges may choose their own answers, or longer ones, because "
     "these are better."
 )
+ONE_ORDER = "Some pairs were judged in one order alone, and their results count only if that order was drawn at random."
 BY_DRAWS = (
     "Some results depend on draws, including verdicts that change with the order. If a draw is half a win, judges with weak "
     "answers seem to favour themselves; if draws are left out, judges with strong answers do."
@@ -102,6 +103,8 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
     toward_half = dict.fromkeys(term for (_, term), of in shares.items() if sorted(of)[1] == of[1])
     if NO_HUMANS in reasons:
         yield NOT_FIXED
+    if ABSENT[FIRST][0] in reasons:
+        yield ONE_ORDER
     if any(reason.startswith(DEPENDS) for reason in reasons):
         yield BY_DRAWS
     if toward_half:

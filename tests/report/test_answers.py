@@ -162,7 +162,7 @@ BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw",
         ((2, 1, 3), "2 of 3 models change rank when", ["▲ 1", "▼ 1", "–"]),
         (
             (3, 2, 1),
-            "2 of 3 models change rank when the biases of Equation 1 are removed; C is first instead of A.",
+            "2 of 3 models change rank when the estimated biases are removed; C is first instead of A.",
             ["▲ 2", "–", "▼ 2"],
         ),
     ],

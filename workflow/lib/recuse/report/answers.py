@@ -6,7 +6,7 @@ from itertools import combinations
 from recuse.base.words import capitalised, enumerated, level, number
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
-from recuse.data.registry import HUMAN
+from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
 from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE
 from recuse.model.spec import BIASES
 from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
@@ -90,7 +90,8 @@ def _warnings(check: Rows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
-        if row["level"] in (STOP, WARNING) and row["topic"] not in ("verdict", "ordinary preference"):
+        elsewhere = row["topic"] in ("verdict", "ordinary preference") or NO_HUMAN_SCORE in row["words"].lower()
+        if row["level"] in (STOP, WARNING) and not elsewhere:
             first.setdefault(row["topic"], row)
     for row in first.values():
         yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
@@ -111,7 +112,7 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
         yield f"Leave out {ratings}, or use the debiased scores (debiased.parquet)."
     if ratings := of(SUGGESTIVE):
         yield f"Do not rely on {ratings} until more judges or models settle it."
-    yield "To find smaller biases, add models and judges before prompts: the figure of power says how many."
+    yield "To find smaller biases, add models and judges rather than prompts."
 
 
 def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
@@ -199,7 +200,7 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
     top, old = (enumerated([model for model in models if ranks[model] == 1]) for ranks in (after, before))
     who = f"{moved or 'None'} of {len(models)} models {'changes' if moved == 1 else 'change'} rank"
     which = "with and without them" if top == old else f"instead of {old}"
-    sentence = f"{who} when the biases of Equation 1 are removed; {top} is first {which}."
+    sentence = f"{who} when the estimated biases are removed; {top} is first {which}."
     headings = ["rank", "model", "raw score", "debiased score", f"rank range ({level(confidence)})", "change", "rank by humans"]
     columns = len(headings) if by_humans else len(headings) - 1
     return Section("Does the ranking of models change?", sentence, headings[:columns], [row[:columns] for row in table])

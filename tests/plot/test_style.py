@@ -66,6 +66,11 @@ def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_val
     assert [line.get_gid() for line in figure.findobj(Line2D)] == gids
 
 
+def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
+    save(mean_scores(scores(judges=["שופט (3)"], models=["a"]), subject()), [tmp_path / "a.svg"], title="T")
+    assert "><tspan>שופט</tspan> (3)</text>" in (tmp_path / "a.svg").read_text("utf-8")
+
+
 def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
     name = """<text style="x font-family: 'DejaVu Sans';"> <g id="mark_0"> </style>"""
     save(mean_scores(scores(judges=[name], models=[name]), subject()), [tmp_path / "a.svg"], title="T")

@@ -86,6 +86,14 @@ def test_what_is_written_from_right_to_left_is_isolated_in_text_only(tmp_path, t
     assert page == f'<title>{alone}</title><p title="{alone}">{html}</p><svg>\n{alone}</svg>'
 
 
+def test_texts_in_pictures_keep_what_is_isolated_in_them():
+    text = '<text style="font-size: 7px">of <tspan>שופט</tspan>, 1 of 2</text>'
+    picture = inlined(f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{text}</svg>', "one")
+    assert '<text font-size="7px">of <tspan>שופט</tspan>, 1 of 2</text>' in picture
+    font = TTFont(BytesIO(b64decode(fonts_of([picture]).split(",")[1].partition('"')[0])))
+    assert {*"of שפ, 12"} <= {chr(code) for code in font.getBestCmap()} | {"ש", "פ"}
+
+
 def test_styles_of_a_picture_become_attributes_of_which_the_last_counts():
     path = '<path style="fill: none; stroke: #000;fill: red"/>'
     svg = f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{path}</svg>'

@@ -17,6 +17,12 @@ INVISIBLE = re.compile(
     "|[\u200c\u200d](?![^\0-\x7f])"
 )
 
+# A letter written from right to left, a word with one, and several of these.
+RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+IN_WORD = r"[^\s<>&,;:(){}\[\]\"'“”‘’·]"
+WORD = rf"(?<!{IN_WORD}){IN_WORD}*{RIGHT_TO_LEFT}(?:{IN_WORD}*\w)?"
+FROM_RIGHT_TO_LEFT = rf"{WORD}(?: {WORD})*"
+
 
 def visible(text: str, *, but: str = "") -> str:
     """`text` with each invisible character as in `⟨U+202E⟩`, other than those in `but`.

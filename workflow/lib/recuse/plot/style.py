@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from recuse.base.outputs import replacing
-from recuse.base.words import INVISIBLE, enumerated, visible
+from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, enumerated, visible
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
@@ -72,7 +72,9 @@ NAMES = (
     *("order", "perturbation", "quantity", "slice", "spec", "statistic", "study", "term"),
 )
 # Bold and wide as DejaVu Sans are the fonts after it, for machines without it; no blank of a text is lost.
-FONTS = 'text{font-family: "DejaVu Sans", "Bitstream Vera Sans", Verdana, sans-serif; white-space: pre}'
+FONTS = (
+    'text{font-family: "DejaVu Sans", "Bitstream Vera Sans", Verdana, sans-serif; white-space: pre}tspan{unicode-bidi: isolate}'
+)
 FONT_OF_A_TEXT = re.compile(r"""(<text style="[^"]*?) font-family: 'DejaVu Sans';?""")
 # Beside the title; a date or the version of the drawing program would make files differ.
 METADATA = {
@@ -235,6 +237,12 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
 
 
 def _readable(svg: str, marks: Sequence[str]) -> str:
-    """The text of an SVG file with its FONTS in one place, and with the words of each mark as its title."""
+    """The text of an SVG file with its FONTS in one place, and with the words of each mark as its title.
+
+    What is written from right to left is isolated, so that a name leaves the numbers beside it in their order.
+    """
     svg = FONT_OF_A_TEXT.sub(r"\1", svg).replace("</style>", f"{FONTS}</style>", 1)
+    svg = re.sub(
+        "(<text [^>]*>)([^<]+)", lambda text: text[1] + re.sub(FROM_RIGHT_TO_LEFT, r"<tspan>\g<0></tspan>", text[2]), svg
+    )
     return re.sub(r'<g id="mark_(\d+)">', lambda mark: f"<g>\n<title>{escape(marks[int(mark[1])])}</title>", svg)

@@ -9,13 +9,10 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
-from recuse.base.words import number, visible
+from recuse.base.words import FROM_RIGHT_TO_LEFT, RIGHT_TO_LEFT, number, visible
 
-# A letter written from right to left, a word with one, and several of these; and what of a page is no such text.
-RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
-IN_WORD = r"[^\s<>&,;:(){}\[\]\"'“”‘’·]"
-WORD = rf"(?<!{IN_WORD}){IN_WORD}*{RIGHT_TO_LEFT}(?:{IN_WORD}*\w)?"
-ISOLATED = re.compile(rf"(?s)<(svg|title|style|script)\b.*?</\1>|<[^>]*>|(?P<words>{WORD}(?: {WORD})*)")
+# Parts of a page that keep their texts as they are, tags, and what is written from right to left.
+ISOLATED = re.compile(rf"(?s)<(svg|title|style|script)\b.*?</\1>|<[^>]*>|(?P<words>{FROM_RIGHT_TO_LEFT})")
 
 
 def rendered(template: str | Path, **values) -> str:
@@ -48,7 +45,7 @@ REFERENCE = re.compile(r"(?<=#)[^)]+")
 DECIMAL = re.compile(r"-?\d+\.\d+")
 NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")  # attributes that may be rounded
 DROPPED = ("metadata", "style")  # matplotlib's style would apply to the whole page
-TEXT = re.compile(r"<text ([^>]*)>([^<]+)")
+TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
 # Files of matplotlib, by font-weight and font-style.
 FONTS = {
     ("400", "normal"): "DejaVuSans",
@@ -88,7 +85,7 @@ def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
     element[:] = []
     for child in children:
         _simplify(child, ids)
-        child.tail = None
+        child.tail = child.tail if child.tag == "tspan" else None
         if child.tag not in ("g", "defs") or len(child):
             bare = child.tag == "g" and not child.attrib and child[0].tag != "title"
             element.extend(child if bare else [child])
@@ -109,7 +106,7 @@ def fonts_of(pictures: Iterable[str]) -> str:
     letters: dict[tuple[str, str], set[str]] = {}
     for attributes, text in (match for picture in pictures for match in TEXT.findall(picture)):
         face = "700" if 'weight="700"' in attributes else "400", "italic" if 'style="italic"' in attributes else "normal"
-        letters.setdefault(face, set()).update(unescape(text))
+        letters.setdefault(face, set()).update(unescape(re.sub("<[^>]*>", "", text)))
     return "\n".join(_face(*face, "".join(letters[face])) for face in FONTS if face in letters)
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from recuse.base.tables import ASR, CHOICES, COGNITIVE_BIASES, LABEL_NOISE, PAIRWISE_AGREEMENT, RBO, VERDICTS
-from recuse.pairwise.choices import NO_HUMANS
-from recuse.report.pairwise import BY_DRAWS, NOT_FIXED, NOTHING, answer_of_comparisons
+from recuse.pairwise.choices import ABSENT, FIRST, NO_HUMANS
+from recuse.report.pairwise import BY_DRAWS, NOT_FIXED, NOTHING, ONE_ORDER, answer_of_comparisons
 from report_pages import texts
 
 
@@ -77,6 +77,13 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
     }
     told = answer([verdict("self_bias", "A", judge - human, "suggestive")], choices=[row])
     assert [caveat.startswith("A judge that errs at random") for caveat in told.caveats] == [True] * doubted
+
+
+def test_single_orders_must_be_drawn_at_random():
+    reason, advice = ABSENT[FIRST]
+    told = answer([verdict("first", "A", None, "cannot be told", question="", reason=reason, advice=advice)])
+    assert told.caveats == [ONE_ORDER]
+    assert told.next_steps == ["A: judge each pair in both orders."]
 
 
 def test_label_noise_is_a_caveat():

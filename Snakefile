@@ -60,7 +60,7 @@ for step in workflow.rules:
 # The terminal shows progress alone, and after Snakemake's last words the answer of each study, also of one that was there
 # already; or on a failure the rule, its log and the log's last lines, which say what to do.
 FAILED = []
-if workflow.is_main_process and not workflow.dryrun:
+if workflow.is_main_process:
     show_in_short(workflow)
     atexit.register(print_last_words, workflow, [*config["studies"], *config["comparisons"]], FAILED)
 

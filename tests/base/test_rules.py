@@ -215,7 +215,7 @@ def test_the_terminal_shows_progress_by_tenths_and_no_jobs():
     handler = logging.Handler()
     handler.name, handler.emit = "DefaultStreamHandler", lambda record: shown.append(record.getMessage())
     logger.addHandler(handler)
-    settings = SimpleNamespace(verbose=False, printshellcmds=False, debug_dag=False)
+    settings = SimpleNamespace(dryrun=False, verbose=False, printshellcmds=False, debug_dag=False)
     show_in_short(SimpleNamespace(output_settings=settings, logger_manager=SimpleNamespace(logger=logger)))
     for done in range(1, 31):
         logger.info("job", extra={"event": "LogEvent.JOB_INFO"})

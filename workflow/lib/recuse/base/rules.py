@@ -121,10 +121,10 @@ TENTHS = 10
 def show_in_short(workflow: Any) -> None:
     """Show of Snakemake's messages progress by tenths, warnings and errors alone; its log has all of them.
 
-    Not with `--verbose`, `--printshellcmds` or `--debug-dag`.
+    Not in a dry run, nor with `--verbose`, `--printshellcmds` or `--debug-dag`.
     """
     settings, tenths = workflow.output_settings, set()
-    if settings.verbose or settings.printshellcmds or settings.debug_dag:
+    if settings.dryrun or settings.verbose or settings.printshellcmds or settings.debug_dag:
         return
 
     def is_shown(record: logging.LogRecord) -> bool:
@@ -144,7 +144,7 @@ def print_last_words(workflow: Any, studies: Sequence[str], failed: Sequence[str
     """Print lines on what failed; else on targets that are no study; else the answers of the studies that were asked for."""
     rules, targets = [rule.name for rule in workflow.rules], workflow.dag_settings.targets if workflow.dag_settings else ()
     lines = [*failed] or [*no_such_study(targets, studies, rules)]
-    if not lines and workflow.dag is not None:
+    if not lines and workflow.dag is not None and not workflow.output_settings.dryrun:
         summaries = (job.output.get("summary") for job in workflow.dag.jobs if job.rule.name == "page")
         lines = [line for path in sorted(filter(None, summaries)) for line in answer_in_short(path)]
     for line in lines:

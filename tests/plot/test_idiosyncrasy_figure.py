@@ -36,7 +36,7 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert [patch.get_extents().width > 0 for patch in artists(figure, "band")] == [True] * 3
     text = " ".join(texts(figure))
-    assert "All 3 judges rate themselves higher than ordinary preferences explain" in text
+    assert "All 3 judges rate themselves higher than ordinary preferences explain; chance alone would name 1 in 10" in text
     assert "band: 90 % of ordinary preferences" in text
     unrelated = {mark.get_color() for mark in artists(figure, "unrelated")}
     assert unrelated == {subject().palette.colour("m")}  # that of the model's family

@@ -45,6 +45,7 @@ from recuse.plot.page import (
     Entry,
     Head,
     Page,
+    by_chance,
     family_entries,
     joined,
     page_of_words,
@@ -282,7 +283,10 @@ def compare_specs(
     alone = bool(idiosyncrasy)  # a question that has an answer is drawn even if the others have none
     drawn, note = beside_the_first(variants, estimates, not_estimable, subject.palette, confidence=confidence, alone=alone)
     answers = [(entry, table) for entry, table in zip(variants, estimates, strict=True) if table["quantity"].isin(BIASES).any()]
-    words = f"{finding(answers[-1][1])}, {answers[-1][0]['label'].partition(' ')[2]}" if alone and answers else ""
+    words = ""
+    if alone and answers:
+        entry, table = answers[-1]
+        words = f"{finding(table)}, {entry['label'].partition(' ')[2]}{by_chance(confidence)}"
     return compare(drawn, subject, note=note, words=words)
 
 

@@ -20,7 +20,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import Entry, Head, family_entries, outcomes, page_of_words
+from recuse.plot.page import Entry, Head, by_chance, family_entries, outcomes, page_of_words
 from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
@@ -64,7 +64,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
     verbs = [(f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}") for side in ("higher", "lower")]
     counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), verbs, strict=True))
-    finding = outcomes((present["relation"] == SELF).sum(), counts)
+    finding = outcomes((present["relation"] == SELF).sum(), counts) + by_chance(confidence)
     marks = [Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]}) for name, words in WORDS.items()]
     band = {key: value for key, value in BAND.items() if key != "zorder"}
     legend = [

@@ -132,6 +132,11 @@ class Panel(NamedTuple):
     lowest: bool  # of its column
 
 
+def by_chance(confidence: float) -> str:
+    """The end of a finding on single tests: how many of judges without bias it would name."""
+    return f"; chance alone would name 1 in {1 / (1 - confidence):.3g}"
+
+
 def page_width(legend: Sequence[Sequence[Entry]] = (), *, several: bool = True) -> float:
     """Width in inches of a page with one panel, or with several side by side, and with this legend."""
     return max(DOUBLE_COLUMN if several else SINGLE_COLUMN, legend_width(legend) + 2 * EDGE)

@@ -104,3 +104,12 @@ def test_a_judge_that_does_not_follow_the_humans_is_not_compared_with_them():
 def test_contradictory_replies_without_c_cannot_be_told():
     row = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "by model", -0.3, -0.1)])["self_bias", "J"]
     assert [row["verdict"], row["reason"], row["rests_on"]] == [CANNOT_BE_TOLD, CONTRADICTION, ""]
+
+
+def test_what_overrules_a_finding_is_named():
+    disagree = rows_of(
+        [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "by model", -0.3, -0.1), concluded("J", "mixed", -1, 1, 0.9)]
+    )
+    assert disagree["self_bias", "J"]["reason"] == "A and B point in opposite directions"
+    overruled = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -1, 0.5, 0.5)])
+    assert overruled["self_bias", "J"]["reason"] == "A finds one, C points the other way"

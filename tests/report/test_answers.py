@@ -45,7 +45,7 @@ def test_the_first_table_says_size_basis_and_what_to_do():
         ("+0.04", "0.00 to 0.08"),
         ("", ""),
     ]
-    assert answer.verdicts[0].rests_on == "against humans, against other judges and beyond ordinary preference"
+    assert answer.verdicts[0].rests_on == "A against humans, B against other judges and C beyond ordinary preference"
     assert answer.verdicts[2].advice == "keep it: a bias below 0.20 would often be missed"
 
 
@@ -85,19 +85,15 @@ def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (
-            average(0.03, 0.01, 0.05),
-            "On average judges like these 3 favour themselves by 3.0 (90\xa0% interval 1.0 to 5.0 % of",
-        ),
-        (average(-0.03, -0.05, -0.01), "On average judges like these 3 are harsher on themselves by 3.0"),
-        (average(0.01, -0.0004, 0.03), "The mean self-bias of judges like these 3 cannot be distinguished from 0: +1.0"),
+        (average(0.03, 0.01, 0.05), "+3.0\xa0% (90\xa0% interval 1.0 to 5.0) for judges like these, which excludes 0;"),
+        (average(-0.03, -0.05, -0.01), "−3.0\xa0% (90\xa0% interval −5.0 to −1.0) for judges like these, which excludes 0;"),
+        (average(0.01, -0.01, 0.03), "+1.0\xa0% (90\xa0% interval −1.0 to 3.0) for judges like these, which includes 0;"),
     ],
 )
 def test_the_pooled_mean_is_not_without_the_plain_one(row, words):
     rows = [average(1, 1, 1, spec="by_dimension", slice_="d"), row]
     pooled = answer_of(FOUR, scales={"a": [0, 1]}, pooled=rows).pooled
-    assert pooled.startswith(words)
-    assert pooled.endswith("the plain mean of these 3 alone is +0.4 (−1.1 to 2.0).")
+    assert pooled == f"Average self-bias beyond ordinary preference: {words} +0.4\xa0% (−1.1 to 2.0) for these 3 alone."
 
 
 def test_an_end_that_rounds_to_zero_shows_its_sign():
@@ -116,7 +112,7 @@ def test_at_most_three_caveats_the_largest_first():
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
         WEAK,
-        "The mean over judges rests on single ones: its conclusion changes without B (+0.04, −0.04 to 0.12).",
+        "The average depends on single judges: its conclusion changes without B (+0.04, −0.04 to 0.12).",
         "High ratings; mind them.",
     ]
     assert answer_of(FOUR, relative=True, pooled=pooled, check=check).caveats == [NO_TRUTH, *caveats[:2]]

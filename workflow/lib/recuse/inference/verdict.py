@@ -31,6 +31,11 @@ ADVICE = {
     CONTRADICTION: "add judges, models or prompts",
     NO_OWN_ANSWERS: "nothing: it does not judge itself",
 }
+OF_FAMILIES = {  # in place of these, about a family
+    ESTABLISHED: "leave out its judges' ratings of its models, or use the debiased scores",
+    SUGGESTIVE: "do not rely on its judges' ratings of its models",
+    CANNOT_BE_TOLD: "add a model or a judge of this family",
+}
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,10 @@ def verdict_rows(
         biases = {term: dict(sorted(by_letter.items())) for (name, term), by_letter in replies.items() if name == quantity}
         adjusted = holm([by_letter.get(BEYOND, Reply()).p_value for by_letter in biases.values()])
         for (term, by_letter), adjusted_p in zip(biases.items(), adjusted, strict=True):
-            yield {"quantity": quantity, "term": term, **_columns(by_letter, adjusted_p, confidence)}
+            columns = _columns(by_letter, adjusted_p, confidence)
+            if quantity == BIASES[1]:
+                columns["advice"] = OF_FAMILIES.get(columns["verdict"], columns["advice"])
+            yield {"quantity": quantity, "term": term, **columns}
 
 
 def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float) -> dict:
@@ -125,6 +133,8 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float)
     finding = [letter for letter, reply in replies.items() if side and reply.side == side]
     shown = BEYOND if BEYOND in finding or not finding else finding[0]
     reply, reason = replies.get(shown, Reply()), ""
+    if verdict == NO_CLEAR_BIAS:
+        reason = _disagreement({letter: each.side for letter, each in replies.items() if each.side})
     if verdict == CANNOT_BE_TOLD:
         reasons = [each.reason for each in (replies.get(BEYOND, Reply()), *replies.values()) if each.reason]
         contradictory = not reasons and any(each.side for each in replies.values())
@@ -140,3 +150,13 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float)
         "reason": reason.removeprefix(f"{NOT_ESTIMABLE}: ").removeprefix(f"{CANNOT_BE_TOLD}: "),
         "advice": ADVICE[reason if reason in ADVICE else verdict],
     }
+
+
+def _disagreement(sides: Mapping[str, int]) -> str:
+    """What is found of a bias that is not clear, by question; "" if nothing is."""
+    if not sides:
+        return ""
+    letters = " and ".join(sides)
+    if len({*sides.values()}) > 1:
+        return f"{letters} point in opposite directions"
+    return f"{letters} {'finds' if len(sides) == 1 else 'find'} one, C points the other way"

@@ -7,7 +7,7 @@ from recuse.base.words import capitalised, enumerated, level, number
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
-from recuse.inference.verdict import ESTABLISHED, SUGGESTIVE
+from recuse.inference.verdict import BEYOND, ESTABLISHED, SUGGESTIVE
 from recuse.model.spec import BIASES
 from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
 
@@ -19,9 +19,10 @@ WEAK = (
     "others, about half of the judges get it. “Established” is given to any judge in at most 12 % of such studies."
 )
 NO_TRUTH = (
-    "No row has a human score, so nobody says who is right: a judge that is right where the others are wrong looks the same as "
-    "a biased one."
+    "No row has a human score, so there is no way to know who is right: a judge that is right where the others are wrong looks "
+    "the same as a biased one."
 )
+SCORE = "Have people score some of the answers: only then can a biased judge be told from one that is right."
 
 
 def answer_of_ratings(
@@ -49,7 +50,7 @@ def answer_of_ratings(
             *_without(tables.get("pooled", ()), unit),
             *_warnings(tables.get("check", ())),
         ][:MOST_CAVEATS],
-        next_steps=list(_next_steps(verdicts)),
+        next_steps=[*([SCORE] if relative else []), *_next_steps(verdicts)],
     )
 
 
@@ -59,16 +60,14 @@ def _pooled(rows: Rows, unit: Unit, confidence: float) -> Iterator[str]:
         if (row["spec"], row["slice"], row["quantity"], row["left_out"]) != ("main", "", SELF, ""):
             continue
         if not row["estimate"]:
-            yield f"The mean self-bias of judges like these cannot be told: {row['reason'].removeprefix('not estimable: ')}."
+            yield f"No average over judges can be estimated: {row['reason'].removeprefix('not estimable: ')}."
             continue
-        judges, interval = f"judges like these {row['biases']}", f"({level(confidence)} interval {unit.span(row)} {unit.name})"
-        if side := _side(row):
-            verb, size = "favour" if side > 0 else "are harsher on", unit.text(abs(float(row["estimate"])), sign=False)
-            words = f"On average {judges} {verb} themselves by {size} {interval} beyond ordinary preference"
-        else:
-            words = f"The mean self-bias of {judges} cannot be distinguished from 0: {unit.text(row['estimate'])} {interval}"
-        plain = f"{unit.text(row['unweighted'])} ({unit.span(row, 'unweighted_')})"
-        yield f"{words}; the plain mean of these {row['biases']} alone is {plain}."
+        whole = f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
+        plain = f"{unit.text(row['unweighted'])}{unit.mark} ({unit.span(row, 'unweighted_')})"
+        verb = "excludes" if _side(row) else "includes"
+        yield f"Average self-bias beyond ordinary preference: {whole} for judges like these, which {verb} 0; {plain} for " + (
+            f"these {row['biases']} alone."
+        )
 
 
 def _side(row: Mapping[str, str]) -> int:
@@ -83,7 +82,7 @@ def _without(rows: Rows, unit: Unit) -> Iterator[str]:
     changed = [row for row in rows if row["left_out"] and _side(row) != _side(whole[0])] if whole else []
     if changed:
         names = enumerated([f"{row['left_out']} ({unit.text(row['estimate'])}, {unit.span(row)})" for row in changed], most=3)
-        yield f"The mean over judges rests on single ones: its conclusion changes without {names}."
+        yield f"The average depends on single judges: its conclusion changes without {names}."
 
 
 def _warnings(check: Rows) -> Iterator[str]:
@@ -112,7 +111,10 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
         yield f"Leave out {ratings}, or use the debiased scores (debiased.parquet)."
     if ratings := of(SUGGESTIVE):
         yield f"Do not rely on {ratings} until more judges or models settle it."
-    yield "To find smaller biases, add models and judges rather than prompts."
+    if any(row["question"] == BEYOND or row["missed"] for row in verdicts):
+        yield "To find smaller biases, add models and judges rather than prompts."
+    else:
+        yield "Add judges and models of other families: without them nothing can be said beyond ordinary preference."
 
 
 def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
@@ -130,7 +132,8 @@ def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
         table.append([judge, _with_interval(row, "value"), _two(kappas.get(judge, "")), slope, pairs.get(judge, "")])
     astray = [judge for judge, row in of_judge.items() if _side(row) <= 0]
     values = [float(row["value"]) for row in of_judge.values()]
-    words = f"correlations with the human scores run from {number(min(values), 2)} to {number(max(values), 2)}"
+    lowest, highest = (number(end(values), 2) for end in (min, max))
+    words = f"correlations run from {lowest} to {highest}" if len(values) > 1 else f"the correlation is {lowest}"
     if astray:
         names = enumerated(astray, most=5)
         sentence = f"{names} {'does' if len(astray) == 1 else 'do'} not follow the human scores, so that nothing is said of "
@@ -200,7 +203,11 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
     top, old = (enumerated([model for model in models if ranks[model] == 1]) for ranks in (after, before))
     who = f"{moved or 'None'} of {len(models)} models {'changes' if moved == 1 else 'change'} rank"
     which = "with and without them" if top == old else f"instead of {old}"
-    sentence = f"{who} when the estimated biases are removed; {top} is first {which}."
+    within = all(
+        int(debiased[model]["rank_low"] or 0) <= before[model] <= int(debiased[model]["rank_high"] or 0) for model in models
+    )
+    certain = ", within the ranks that other prompts might give" if moved and within else ""
+    sentence = f"{who} when the estimated biases are removed{certain}; {top} is first {which}."
     headings = ["rank", "model", "raw score", "debiased score", f"rank range ({level(confidence)})", "change", "rank by humans"]
     columns = len(headings) if by_humans else len(headings) - 1
     return Section("Does the ranking of models change?", sentence, headings[:columns], [row[:columns] for row in table])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, QUESTIONS, SUGGESTIVE
+from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, QUESTIONS, SUGGESTIVE
+from recuse.model.spec import BIASES
 
 Rows = Sequence[Mapping[str, str]]
 KINDS = {"self_bias": "self-bias", "family_bias": "family-bias", "longer": "longer answers", "first": "first answer"}
@@ -129,15 +130,20 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
         words = f"{verdict}: {FAVOURING[row['quantity']][row['favours'] != 'yes'][0]}"
     if verdict == NO_CLEAR_BIAS and row["missed"]:
         advice = f"{advice}: a bias below {unit.text(row['missed'], sign=False)} would often be missed"
-    if verdict == CANNOT_BE_TOLD:
+    if row["reason"]:
         words = f"{verdict}: {row['reason']}"
+    letters = row["rests_on"].split()
+    rests_on = enumerated([f"{letter} {QUESTIONS[letter]}" for letter in letters])
+    if verdict == SUGGESTIVE and BEYOND in letters:
+        rests_on += ", but not after allowing for all tests"
+    of_several = row["quantity"] in BIASES and unit is not POINTS  # the questions' numbers are in one column
     return Verdict(
         name=_name(row).removeprefix("the "),
         kind=KINDS[row["quantity"]],
         verdict=words,
-        size=unit.text(row["estimate"]),
+        size=f"{unit.text(row['estimate'])} {row['question'] if of_several else ''}".strip(),
         interval=unit.span(row),
-        rests_on=enumerated([QUESTIONS[letter] for letter in row["rests_on"].split()]) or "–",
+        rests_on=rests_on or "–",
         advice=advice,
     )
 

@@ -78,7 +78,7 @@ def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
     """Report for each judge whether ratings of its own answers are missing more often than its other ratings."""
-    advice = "look why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
+    advice = "find out why: if the low ones are missing, its self-bias is overstated; the workflow's bounds.csv has bounds"
     table = facts.completeness
     due, rated, is_self = table["prompts"], facts.judged > 0, table["judge"] == table["model"]
     for judge in facts.rows_of("judge"):

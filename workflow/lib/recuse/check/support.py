@@ -259,14 +259,15 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
         yield Finding("spread", widest, words, spread.ratio, _level_of(spread.p_value, worst=NOTE), advice)
     if (additive := tested.additivity()) is not None:
         steep, flat = (choose(additive.slopes, key=additive.slopes.get, default="") for choose in (max, min))
-        words = f"judges spread the models alike: F({additive.df[0]}, {additive.df[1]}) = {additive.f:.2f}, "
+        words = f"judges use the scale alike: F({additive.df[0]}, {additive.df[1]}) = {additive.f:.2f}, "
         words += f"{_p(additive.p_value)} (Mandel); {_p(additive.tukey_p_value)} (Tukey)"
         if (level := _level_of(additive.p_value)) != FINE:
-            words = words.replace("alike", "unlike one another", 1)
+            words = words.replace("alike", "differently", 1)
         if steep != flat:
-            words += f"; {steep} {additive.slopes[steep]:.1f} times as widely as the others, {flat} {additive.slopes[flat]:.1f}"
-        advice = "where a judge's own model is among the best or worst, take a self-bias by B, or by C's additive method, as "
-        advice += "unproven: it may be the judge's use of the scale, which C's mixed model allows for"
+            words += f"; {steep} spreads the models {additive.slopes[steep]:.1f} times as widely as the others, {flat} "
+            words += f"{additive.slopes[flat]:.1f} times"
+        advice = "where a judge's own model is among the best or worst, B may mistake this for a self-bias; C's mixed model "
+        advice += "allows for it, its additive method does not"
         yield Finding("additivity", "", words, additive.f, level, advice)
         for judge, slope in additive.slopes.items():
             words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
@@ -376,7 +377,7 @@ def detectable(facts: Facts, power: Sequence[Mapping], *, self_bias: float, want
             in_points = f" ({points:{'.2f' if points >= 0.1 else '.2g'}} points)"
         if value > self_bias and math.isinf(row["prompts_needed"]):
             needed = f"; no number of prompts is enough for {self_bias:g}"
-            advice = "add judges and models, which reduce the part of the error that prompts do not"
+            advice = "add judges and models: more prompts do not reduce that part of the error"
         elif value > self_bias:
             number = float(f"{row['prompts_needed']:.2g}")
             needed, advice = f"; {self_bias:g} would take about {number:,.0f} prompts", "add prompts"

@@ -38,7 +38,7 @@ def answer_of_ratings(
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
     return Answer(
         question=QUESTION,
-        headline=headline(of_judges, unit, beside=of_families),
+        headline=("Compared with the other judges alone. " if relative else "") + headline(of_judges, unit, beside=of_families),
         verdicts=shown(verdicts, unit),
         unit=unit.name,
         pooled=next(_pooled(tables.get("pooled", ()), unit, confidence), ""),

@@ -15,7 +15,7 @@ from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import FEWEST, LEAST_BINS, NO_BINS, alignment_curves, score_curves
 from recuse.plot.style import read
-from recuse.plot.verbosity import NO_CHOICES, NO_VALUE, choices, position, verbosity_bias
+from recuse.plot.verbosity import NO_CHOICES, NO_LABELS, NO_VALUE, choices, position, verbosity_bias
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
@@ -123,28 +123,32 @@ def test_choices_are_drawn_by_judge_with_the_other_treatment_of_draws_beside_the
     ]
     rows += [choice("longer", judge, 0.01, (-0.02, 0.04), draws="excluded") for judge in ("GPT-4", "Bard")]
     rows += [choice("longer", "Bard", -0.15, (-0.2, -0.1)), choice("wins", "GPT-4", 0.5, (0.4, 0.6))]
-    figure = choices(pd.DataFrame(rows), subject(), confidence=0.9)
+    verdicts = pd.DataFrame({"quantity": "self_bias", "term": ["GPT-4", "Bard"], "estimate": [0.08, np.nan], "favours": np.nan})
+    figure = choices(pd.DataFrame(rows), verdicts, subject(), confidence=0.9)
     own, longer = figure.axes
     assert [axes.get_title(loc="left") for axes in (own, longer)] == ["Own answers", "Longer answers"]
-    assert [label.get_text() for label in own.get_yticklabels()] == ["Bard", "GPT-4"]
+    assert [label.get_text() for label in own.get_yticklabels()] == ["GPT-4", "Bard"]  # as in the verdicts
     points = [(point.axes, point.get_xdata()[0], filled(point)) for point in artists(figure, "point")]
     assert points == [(own, 8, True), (longer, 1, False), (longer, 1, False)]
     assert [mark.get_xdata()[0] for mark in artists(figure, "other draws")] == pytest.approx([-7, -15])
     assert {"+8.0", "no comparisons"} <= set(texts(figure))
     often = "chooses its own answers more often than the humans do, however draws count"
-    assert f"The one judge {often}" not in " ".join(texts(figure))  # without draws it chooses them less often
-    agreeing = choices(pd.DataFrame(rows).query("estimate != -0.07"), subject(), confidence=0.9)
-    assert f"The one judge {often}" in " ".join(texts(agreeing))
+    assert f"The one judge {often}" not in " ".join(texts(figure))  # its verdict is that this cannot be told
+    favouring = choices(pd.DataFrame(rows), verdicts.assign(favours=["yes", np.nan]), subject(), confidence=0.9)
+    assert f"The one judge {often}" in " ".join(texts(favouring))
     assert {text.xy[0] for text in artists(figure, "direction")} == {0}  # arrows start at zero
     assert on_paper(figure)
-    chance = choices(
-        pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)]), subject(), confidence=0.9
-    )
-    assert "one half, as there are no human labels" in " ".join(texts(chance))
-    nothing = choices(pd.DataFrame(rows[-1:]), subject(), confidence=0.9)
+    unlabelled = pd.DataFrame([choice("longer", "Bard", 0.1, (0, 0.2), draws="excluded", question=None)])
+    chance = choices(unlabelled, verdicts, subject(), confidence=0.9)
+    assert NO_LABELS in texts(chance)
+    assert "share chosen by the judge less one half" in " ".join(texts(chance))
+    assert "humans" not in " ".join(texts(chance))
+    nothing = choices(pd.DataFrame(rows[-1:]), verdicts, subject(), confidence=0.9)
     assert NO_CHOICES[:30] in " ".join(texts(nothing))
     pd.DataFrame(rows).to_csv(tmp_path / "choices.csv", index=False)
-    drawn_twice("verbosity:choices", tmp_path, {"table": str(tmp_path / "choices.csv")}, confidence=0.9)
+    verdicts.to_csv(tmp_path / "verdicts.csv", index=False)
+    paths = {"table": str(tmp_path / "choices.csv"), "verdicts": str(tmp_path / "verdicts.csv")}
+    drawn_twice("verbosity:choices", tmp_path, paths, confidence=0.9)
 
 
 def test_words_in_a_row_stand_where_no_mark_does(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from recuse.base.tables import ASR, CHOICES, COGNITIVE_BIASES, LABEL_NOISE, PAIRWISE_AGREEMENT, RBO, VERDICTS
-from recuse.pairwise.choices import ABSENT, FIRST, NO_HUMANS
+from recuse.pairwise.choices import ABSENT, ADVICE, ASK_HUMANS, DEPENDS, FIRST, NO_HUMANS, SELF, STEADIER
 from recuse.report.pairwise import BY_DRAWS, NOT_FIXED, NOTHING, ONE_ORDER, answer_of_comparisons
 from report_pages import texts
 
@@ -23,43 +23,61 @@ def answer(verdicts=(), **tables):
 
 
 def test_own_answers_come_first_by_size_then_length_then_the_place():
-    depends = {"reason": "draws decide (+8.0 as half wins, −7.3 without them)", "advice": "use another"}
+    depends = {"reason": f"{DEPENDS}: +8.0 if a draw counts as half a win, −7.3 if draws are left out", "advice": STEADIER}
     told = answer(
         [
             verdict("self_bias", "A", -0.03),
             verdict("self_bias", "B", 0.08, "cannot be told", **depends),
-            verdict("self_bias", "C", 0.055, "suggestive", rests_on="A", advice="do not rely on it"),
+            verdict("self_bias", "C", 0.055, "suggestive", rests_on="A", advice=ADVICE[SELF]),
             verdict("self_bias", "D", None, "cannot be told", reason="none of its own answers is compared", advice="compare"),
             verdict("longer", "A", 0.004),
-            verdict("longer", "B", 0.061, "cannot be told", **depends),
-            verdict("first", "A", 0.2, "established", question="", advice="judge both orders"),
-            verdict("first", "B", -0.1, "established", question="", advice="judge both orders"),
+            verdict("longer", "C", 0.061, "cannot be told", **depends),
+            verdict("first", "A", 0.2, "established", question="", advice=ADVICE[FIRST]),
+            verdict("first", "B", -0.1, "established", question="", advice=ADVICE[FIRST]),
         ]
     )
     assert told.headline == (
-        "Judges choose their own answers more often than humans choose them by these percentage points: B +8.0, C +5.5 and "
-        "A −3.0. "
-        "Suggestive: C (+5.5 points) favours itself. No clear bias in A. For B, the result depends on how draws count. "
-        "Longer answers, compared with humans: No clear bias in A. For B, the result depends on how draws count. "
+        "How much more often judges choose their own answers than humans do, in percentage points: B +8.0, C +5.5 and A −3.0. "
+        "Suggestive: C (+5.5 points) favours itself. There is no clear bias in A; the result depends on how draws count, for "
+        "B. On longer answers there is no clear bias in A; the result depends on how draws count, for C. "
         "Established: A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
     )
     assert told.caveats == [BY_DRAWS]
-    assert told.next_steps == ["C: do not rely on it.", "A and B: judge both orders.", "B: use another."]
+    assert told.next_steps == [
+        "Do not rely on C's verdicts on its own answers.",
+        "Keep judging both orders: that already balances the order bias of A and B.",
+        "For B, the result on own answers cannot be separated from how draws are counted: a judge that draws less often would "
+        "settle it.",
+    ]
     assert [row.name for row in told.verdicts[:2]] == ["A", "B"]
     assert told.unit == "percentage points"
 
 
-def test_without_humans_one_half_is_the_baseline_and_the_page_says_what_that_means():
-    untold = {"question": "", "reason": NO_HUMANS, "advice": "have people judge some of these comparisons"}
+def test_results_alike_for_all_judges_are_said_once():
+    depends = {"reason": f"{DEPENDS}: +1.0 if a draw counts as half a win, −1.0 if draws are left out", "advice": STEADIER}
     told = answer(
-        [verdict("self_bias", "A", 0.12, "cannot be told", **untold), verdict("longer", "A", 0.2, "cannot be told", **untold)]
+        [
+            *(verdict("self_bias", name, 0.1, "suggestive", advice=ADVICE[SELF]) for name in "AB"),
+            *(verdict("longer", name, 0.01, "cannot be told", **depends) for name in "AB"),
+            *(verdict("first", name, 0.01, question="") for name in "AB"),
+        ]
     )
+    assert told.headline.endswith("themselves. On longer answers the result depends on how draws count, for all 2 judges.")
+    assert told.next_steps == ["Do not rely on the verdicts of A and B on their own answers."]
+
+
+def test_without_humans_the_headline_says_what_cannot_be_told_and_gives_no_sizes():
+    untold = {"question": "", "reason": NO_HUMANS, "advice": ASK_HUMANS}
+    longer = verdict("longer", "A", 0.2, "cannot be told", **untold)
+    first = verdict("first", "A", 0.2, "established", question="", advice=ADVICE[FIRST])
+    told = answer([verdict("self_bias", "A", 0.12, "cannot be told", **untold), longer, first])
     assert told.headline == (
-        "Judges choose their own answers more often than half the time by these percentage points: A +12.0. There are no human "
-        "labels, so better answers may be the reason, and this is no verdict."
+        "Without human labels, self-preference cannot be told from quality. Established: A (+20.0 points) favours the first "
+        "answer."
     )
     assert told.caveats == [NOT_FIXED]
-    assert told.next_steps == ["A: have people judge some of these comparisons."]
+    assert told.next_steps[1:] == ["Have people judge some of these comparisons."]
+    assert answer([longer]).headline == "Without human labels, preference for longer answers cannot be told from quality."
 
 
 @pytest.mark.parametrize(
@@ -88,13 +106,14 @@ def test_single_orders_must_be_drawn_at_random():
 
 def test_label_noise_is_a_caveat():
     rows = [
+        {"quantity": "self_bias", "term": "C", "origin": "assumed", "flip_rate": 0.0, "changes_at": 0.08},
         {"quantity": "self_bias", "term": "A", "origin": "assumed", "flip_rate": 0.0, "changes_at": 0.04},
         {"quantity": "self_bias", "term": "B", "origin": "assumed", "flip_rate": 0.0},
         {"quantity": "self_bias", "term": "A", "origin": "votes", "flip_rate": 0.18, "agreement": 0.65},
     ]
     assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [
-        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. Wrong human labels would change the "
-        "result on own answers of A from 4.0 % of labels."
+        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. If more than 4.0 % of the human labels "
+        "were wrong, A's result on own answers would change; for C, more than 8.0 %."
     ]
 
 

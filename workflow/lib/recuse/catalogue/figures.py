@@ -384,10 +384,10 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     verbosity, attacks = {"applies": with_analysis("verbosity")}, {"applies": with_analysis("attacks")}
     biases = {"applies": with_cognitive_biases}
     return {
-        "choices": of_table(
+        "choices": Figure(
             "verbosity:choices",
-            "Own and longer answers chosen by each judge, against the humans",
-            "choices",
+            "Own and longer answers chosen by each judge",
+            {"table": "tables/choices", "verdicts": "tables/verdicts"},
             level,
             **verbosity,
         ),

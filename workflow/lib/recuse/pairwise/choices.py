@@ -36,7 +36,8 @@ FLIPS = tuple(step / 100 for step in range(26))  # rates of wrong human labels
 SHOWN = FLIPS[::5]
 
 NO_HUMANS = "no human labels, so quality is not held fixed (sizes: less one half)"
-DEPENDS = "draws decide"
+DEPENDS = "depends on draws"
+STEADIER = "use a more consistent judge that calls fewer ties"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
     SELF: ("none of its own answers is compared", "compare own answers too; other spellings of a name go under `ids`"),
@@ -44,10 +45,10 @@ ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
     FIRST: ("no pair was judged in both orders", "judge each pair in both orders"),
 }
 ADVICE = {  # if there is a bias
-    SELF: "do not rely on verdicts on own answers",
+    SELF: "do not rely on its verdicts on its own answers",
     FAMILY: "do not rely on verdicts on the family's answers",
     LONGER: "compare answers of similar length, or use another judge",
-    FIRST: "judge both orders, and count a changed verdict as a draw",
+    FIRST: "keep judging both orders",
 }
 
 
@@ -252,8 +253,8 @@ def _judged(row: Mapping, other: Mapping | None, adjusted: float, alpha: float) 
         return {"verdict": CANNOT_BE_TOLD, "reason": NO_HUMANS, "advice": ASK_HUMANS}
     elif other and (_side(other) if not side else sign * other["estimate"] < 0):
         halves, without = (100 * each["estimate"] for each in ((row, other) if row["draws"] == HALF else (other, row)))
-        reason = f"{DEPENDS} ({signed(halves, 1)} as half wins, {signed(without, 1)} without them)"
-        return {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": "use a judge that ties less, and is more consistent"}
+        reason = f"{DEPENDS}: {signed(halves, 1)} if a draw counts as half a win, {signed(without, 1)} if draws are left out"
+        return {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": STEADIER}
     else:
         verdict = SUGGESTIVE if side else NO_CLEAR_BIAS
     favours = {1: "yes", -1: "no", 0: ""}[side]

@@ -32,7 +32,7 @@ from recuse.plot.intervals import (
     write_instead,
     write_number,
 )
-from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
+from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, outcomes, page_of_words, tally
 from recuse.plot.style import DOUBLE_COLUMN, SMALL, TEXT, Subject, language, percent, widest
 
 # Position.
@@ -60,6 +60,8 @@ CHOOSES = {
     SELF: ("chooses its own answers", "choose their own answers"),
     LONGER: ("chooses the longer answer", "choose the longer answer"),
 }
+THAN_HUMANS = "than the humans do, however draws count"
+NO_LABELS = "Without human labels, preferences cannot be told from quality"
 OTHER_DRAWS = "draws counted the other way"
 OTHER = {"color": FAINT, "linestyle": "none", "marker": "|", "markersize": 5, "markeredgewidth": 1.2}
 NO_CHOICES = "No judge compares answers of its own, or answers of different length."
@@ -155,33 +157,29 @@ def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half:
 
 
 @language()
-def choices(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def choices(table: pd.DataFrame, verdicts: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """How much more often each judge than the humans chooses its own answers, and the longer ones, in percentage points.
 
-    `table`: the table of choices, see `recuse.pairwise.choices`. The large mark counts draws as MAIN says, the small one the
-    other way. Without human labels the difference is from one half.
+    `table`: the table of choices, see `recuse.pairwise.choices`; `verdicts` on them give the title and the order of judges.
+    The large mark counts draws as MAIN says, the small one the other way. Without human labels the difference is from one half.
     """
     table = table[table["quantity"].isin(list(KINDS))]
     if table.empty:
         return page_of_words(subject, NO_CHOICES)
-    judges = subject.palette.order(table["term"])
+    judges = [judge for judge in dict.fromkeys(verdicts["term"]) if (table["term"] == judge).any()]
     kinds = [kind for kind in KINDS if (table["quantity"] == kind).any()]
     humans = table["question"].notna().any()
     legend = [[*interval_entries(colour=BLUE), Entry(OTHER_DRAWS, line=OTHER)]]
     sizes = {"row": 0.26, "below": BELOW, "above": 0.28, "gutter": GUTTER, "beside": NUMBER}
     sizes |= {"least": 2 * widest(OFTEN), "least_page": DOUBLE_COLUMN}
-    than, baseline = ("than the humans do", "the humans'") if humans else ("than not", "one half, as there are no human labels")
-    than += ", however draws count"
-    verbs = [tuple(f"{verb} {often} {than}" for verb in CHOOSES[kinds[0]]) for often in ("more often", "less often")]
-    of_kind = table[table["quantity"] == kinds[0]]
-    is_main = of_kind["draws"] == MAIN[kinds[0]]
-    main, other = of_kind[is_main], of_kind[~is_main].set_index("term")["estimate"]
-    same_side = ~(main["estimate"] * main["term"].map(other) < 0)  # the title counts no judge for which draws decide
-    main = main.assign(ci_low=main["ci_low"].where(same_side, -1.0), ci_high=main["ci_high"].where(same_side, 1.0))
+    sides = verdicts.loc[(verdicts["quantity"] == kinds[0]) & verdicts["estimate"].notna(), "favours"]
+    verbs = [tuple(f"{verb} {often} {THAN_HUMANS}" for verb in CHOOSES[kinds[0]]) for often in reversed(OFTEN)]
+    finding = outcomes(len(sides), [((sides == side).sum(), verb) for side, verb in zip(("yes", "no"), verbs, strict=True)])
+    baseline = "the humans'" if humans else "one half"
     unit = (
         f"share chosen by the judge less {baseline}, percentage points; {percent(confidence)} bootstrap interval over questions"
     )
-    head = Head(tally(main, *verbs), unit)
+    head = Head(finding if humans else NO_LABELS, unit)
     titles = [KINDS[kind] for kind in kinds]
     page, panels = page_of_rows(subject, head, judges, titles, legend, most=2, **sizes)
     table = table.assign(**{column: 100 * table[column] for column in ("estimate", "ci_low", "ci_high")})

@@ -5,8 +5,21 @@ from collections.abc import Iterator, Mapping
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_HUMANS, CANNOT_BE_TOLD, NO_CLEAR_BIAS, SUGGESTIVE
-from recuse.pairwise.choices import ABSENT, DEPENDS, FAMILY, FIRST, HALF, LONGER, MAIN, NO_HUMANS, SELF
-from recuse.report.verdict import MOST, POINTS, Answer, Point, Rows, Section, findings, shown
+from recuse.pairwise.choices import (
+    ABSENT,
+    ADVICE,
+    ASK_HUMANS,
+    DEPENDS,
+    FAMILY,
+    FIRST,
+    HALF,
+    LONGER,
+    MAIN,
+    NO_HUMANS,
+    SELF,
+    STEADIER,
+)
+from recuse.report.verdict import MOST, POINTS, PREFERENCES, Answer, Point, Rows, Section, findings, shown
 
 QUESTION = "What sways these judges?"
 NOTHING = "These comparisons say nothing about their judges."
@@ -24,6 +37,18 @@ ERRORS = (
     "A judge that errs at random chooses any kind of answer closer to half the time. That alone could explain the result for "
     "{}, whose share lies between the humans' and one half."
 )
+STEPS = {  # advice of the table of verdicts -> the next step for one judge, and for several; if not as in the table
+    ADVICE[SELF]: (
+        "Do not rely on {}'s verdicts on its own answers.",
+        "Do not rely on the verdicts of {} on their own answers.",
+    ),
+    ADVICE[FIRST]: ("Keep judging both orders: that already balances the order bias of {}.",),
+    STEADIER: (
+        "For {}, the result on own answers cannot be separated from how draws are counted: a judge that draws less often would "
+        "settle it.",
+    ),
+    ASK_HUMANS: ("Have people judge some of these comparisons.",),
+}
 # Cognitive bias -> what a judge does that has it.
 BIASES = {
     "egocentric_order": "Choosing its own answer",
@@ -67,29 +92,31 @@ def _sentences(verdicts: Rows) -> Iterator[str]:
     """Own answers first, with the judges by size; then the family's, longer answers and the place."""
     rows = {quantity: [row for row in verdicts if row["quantity"] == quantity] for quantity in (SELF, FAMILY, LONGER, FIRST)}
     measured = sorted((row for row in rows[SELF] if row["estimate"]), key=lambda row: -float(row["estimate"]))
-    if measured:
-        than = "humans choose them" if measured[0]["question"] else "half the time"
+    unlabelled = [quantity for quantity in (SELF, LONGER) if any(row["reason"] == NO_HUMANS for row in rows[quantity])]
+    if unlabelled:
+        yield f"Without human labels, {PREFERENCES[unlabelled[0]]} cannot be told from quality."
+    elif measured:
         sizes = enumerated([f"{row['term']} {POINTS.text(row['estimate'])}" for row in measured])
-        yield f"Judges choose their own answers more often than {than} by these percentage points: {sizes}."
-        if not measured[0]["question"]:
-            yield "There are no human labels, so better answers may be the reason, and this is no verdict."
+        yield f"How much more often judges choose their own answers than humans do, in percentage points: {sizes}."
     yield from _told(measured)
     yield from findings(rows[FAMILY], POINTS)
-    if any(row["question"] for row in rows[LONGER]):
-        yield f"Longer answers, compared with humans: {' '.join(_told(rows[LONGER]))}"
+    yield from _told(rows[LONGER], "on longer answers ")
     yield from findings(rows[FIRST], POINTS)
 
 
-def _told(rows: Rows) -> Iterator[str]:
-    """The verdicts on one kind of bias."""
+def _told(rows: Rows, where: str = "") -> Iterator[str]:
+    """The verdicts on one kind of bias; where: of which answers, before the words."""
     yield from findings(rows, POINTS)
-    for words, some in (
-        ("No clear bias in {}.", [row for row in rows if row["verdict"] == NO_CLEAR_BIAS]),
-        ("For {}, the result depends on how draws count.", [row for row in rows if row["reason"].startswith(DEPENDS)]),
+    parts = []
+    for words, every, some in (
+        ("there is no clear bias in {}", "any of the", [row for row in rows if row["verdict"] == NO_CLEAR_BIAS]),
+        ("the result depends on how draws count, for {}", "all", [row for row in rows if row["reason"].startswith(DEPENDS)]),
     ):
         if some:
-            names = [row["term"] for row in some]
-            yield words.format(f"all {len(rows)} judges" if len(some) == len(rows) > 1 else enumerated(names, MOST))
+            names = enumerated([row["term"] for row in some], MOST)
+            parts.append(words.format(f"{every} {len(rows)} judges" if len(some) == len(rows) > 1 else names))
+    if parts:
+        yield f"{capitalised(where + '; '.join(parts))}."
 
 
 def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
@@ -111,25 +138,30 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
         yield ERRORS.format(enumerated([*toward_half], MOST))
     votes = next((row for row in noise if row["origin"] == "votes"), None)
     changes = [row for row in noise if row["quantity"] == SELF and row["changes_at"]]
+    changes.sort(key=lambda row: float(row["changes_at"]))
     sentences = []
     if votes:
         agreement, rate = (percent(float(votes[column])) for column in ("agreement", "flip_rate"))
         sentences.append(f"Two human votes agree in {agreement} of cases, as if {rate} of the labels were wrong.")
     if changes:
-        names = enumerated([f"{row['term']} from {percent(float(row['changes_at']))}" for row in changes], MOST)
-        sentences.append(f"Wrong human labels would change the result on own answers of {names} of labels.")
+        first, *others = [(row["term"], f"more than {percent(float(row['changes_at']))}") for row in changes]
+        sentence = f"If {first[1]} of the human labels were wrong, {first[0]}'s result on own answers would change"
+        rest = enumerated([f"for {name}, {rate}" for name, rate in others], MOST)
+        sentences.append(f"{'; '.join(filter(None, (sentence, rest)))}.")
     if sentences:
         yield " ".join(sentences)
 
 
 def _next_steps(verdicts: Rows) -> Iterator[str]:
-    """Each advice with the judges it is for; first on biases, then on what cannot be told."""
+    """Each advice with the judges it is for; first on biases, then on what cannot be told. On draws, for own answers alone."""
     cures: dict[str, dict[str, None]] = {}
     for row in sorted(verdicts, key=lambda row: row["verdict"] == CANNOT_BE_TOLD):
-        if row["verdict"] != NO_CLEAR_BIAS and row["quantity"] != FAMILY:
+        about_draws = row["advice"] == STEADIER and row["quantity"] != SELF
+        if row["verdict"] != NO_CLEAR_BIAS and row["quantity"] != FAMILY and not about_draws:
             cures.setdefault(row["advice"], {})[row["term"]] = None
     for advice, names in cures.items():
-        yield f"{enumerated([*names], MOST)}: {advice}."
+        one, *several = STEPS.get(advice, (f"{{}}: {advice}.",))
+        yield (several[0] if several and len(names) > 1 else one).format(enumerated([*names], MOST))
 
 
 def _agreement(rows: Rows, confidence: float) -> Section | None:
@@ -144,7 +176,7 @@ def _agreement(rows: Rows, confidence: float) -> Section | None:
         return None
     judges = [judge for judge, of in shown_by.items() if places[0] in of]
     judges.sort(key=lambda judge: -float(shown_by[judge][places[0]]["value"]))
-    sentence = f"Share of verdicts, also ties, that are the human label, with {level(confidence)} intervals."
+    sentence = f"Share of verdicts, ties included, that match the human label, with {level(confidence)} intervals."
     table = [
         [judge, *(_with_interval(shown_by[judge][place]) if place in shown_by[judge] else "" for place in places)]
         for judge in judges

@@ -23,7 +23,7 @@ def answer(verdicts=(), **tables):
 
 
 def test_own_answers_come_first_by_size_then_length_then_the_place():
-    depends = {"reason": f"{DEPENDS}: +8.0 if a draw counts as half a win, −7.3 if draws are left out", "advice": STEADIER}
+    depends = {"reason": f"{DEPENDS} (+8.0 if a draw is half a win, −7.3 if draws are left out)", "advice": STEADIER}
     told = answer(
         [
             verdict("self_bias", "A", -0.03),
@@ -54,7 +54,7 @@ def test_own_answers_come_first_by_size_then_length_then_the_place():
 
 
 def test_results_alike_for_all_judges_are_said_once():
-    depends = {"reason": f"{DEPENDS}: +1.0 if a draw counts as half a win, −1.0 if draws are left out", "advice": STEADIER}
+    depends = {"reason": f"{DEPENDS} (+1.0 if a draw is half a win, −1.0 if draws are left out)", "advice": STEADIER}
     told = answer(
         [
             *(verdict("self_bias", name, 0.1, "suggestive", advice=ADVICE[SELF]) for name in "AB"),

@@ -102,7 +102,7 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
         if draws == HALF:
             share = 1 - n.get((judge, EXCLUDED), 0) / n[judge, HALF]
             words = f"{percent(share)} of the comparisons of {judge} are draws: a tie, or a verdict that changes with the order"
-            advice = "use a judge that ties less and is more consistent: with so many, results depend on how draws count"
+            advice = "use a more consistent judge that calls fewer ties: with so many draws, results depend on how they count"
             yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
 
 

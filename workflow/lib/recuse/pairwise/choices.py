@@ -253,7 +253,7 @@ def _judged(row: Mapping, other: Mapping | None, adjusted: float, alpha: float) 
         return {"verdict": CANNOT_BE_TOLD, "reason": NO_HUMANS, "advice": ASK_HUMANS}
     elif other and (_side(other) if not side else sign * other["estimate"] < 0):
         halves, without = (100 * each["estimate"] for each in ((row, other) if row["draws"] == HALF else (other, row)))
-        reason = f"{DEPENDS}: {signed(halves, 1)} if a draw counts as half a win, {signed(without, 1)} if draws are left out"
+        reason = f"{DEPENDS} ({signed(halves, 1)} if a draw is half a win, {signed(without, 1)} if draws are left out)"
         return {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": STEADIER}
     else:
         verdict = SUGGESTIVE if side else NO_CLEAR_BIAS

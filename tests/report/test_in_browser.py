@@ -130,6 +130,33 @@ def test_the_document_does_not_scroll_sideways(page, width):
     )
 
 
+@pytest.mark.parametrize("width", [320, 390, 800, 1400])
+def test_contents_and_choices_are_within_the_page(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.locator("nav select").count() == 1
+    for each in page.locator("nav a, nav select").all():
+        box = each.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    page.evaluate("() => { location.hash = 'ranking'; }")
+    page.wait_for_function("() => scrollY > 0")
+    bar = page.locator("nav").bounding_box()
+    assert page.locator("#ranking").bounding_box()["y"] >= bar["y"] + bar["height"]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_small_tables_are_cards_on_a_phone(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    for box in page.locator(".cards").all():
+        assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    labels = "(cell) => getComputedStyle(cell, '::before').content"
+    ranking = page.locator("table[aria-labelledby=ranking] tbody tr").first
+    assert ranking.locator("td").first.evaluate(labels) == '"rank: "'
+    top, *others = (cell.bounding_box()["y"] for cell in ranking.locator("th, td:visible").all()[1::-1])
+    assert top < min(others)  # the name, above its rank
+    assert page.locator(".verdicts td.advice").first.evaluate(labels) == '"what to do: "'
+
+
 def test_headings_and_landmarks_are_in_order(page):
     levels = page.evaluate("() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) => Number(each.tagName[1]))")
     assert levels[0] == 1

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from recuse.base.tables import read_table
 from recuse.report.page import GLOSSARY, versions
 from recuse.report.tables import MOST
 from report_pages import DIGEST, HOSTILE, Elements, write_page
@@ -47,13 +48,26 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
         "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points) favours itself. "
         "Cannot be told: Di."
     )
-    row = html[html.index('<th scope="row">&lt;script&gt;') :]
+    row = html[html.index('scope="row">&lt;script&gt;') :]
     words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
     assert words.startswith(
         "established : favours itself +0.90 0.45 to 1.35 against humans and beyond ordinary preference leave"
     )
     for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
         assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)
+
+
+def test_a_column_of_verdicts_that_is_empty_in_all_rows_is_left_out(html, tmp_path, monkeypatch):
+    def tables_without_questions(path):
+        return [row | {"rests_on": ""} if "rests_on" in row else row for row in read_table(path)]
+
+    monkeypatch.setattr("recuse.report.page.read_table", tables_without_questions)
+    without = write_page(tmp_path).read_text("utf-8")
+    headings = ["judge", "verdict", "points, scale 1 to 10", "90\N{NO-BREAK SPACE}% interval", "rests on", "what to do"]
+    for page, kept in ((html, headings), (without, [each for each in headings if each != "rests on"])):
+        table = page[page.index('class="verdicts"') :]
+        assert re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table[: table.index("</thead>")]) == kept
+        assert all(row.count("<td") == len(kept) - 1 for row in table[: table.index("</table>")].split('scope="row"')[1:])
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):

@@ -51,7 +51,7 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
     row = html[html.index('scope="row">&lt;script&gt;') :]
     words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
     assert words.startswith(
-        "established : favours itself +0.90 0.45 to 1.35 against humans and beyond ordinary preference leave"
+        "established : favours itself +0.90 C 0.45 to 1.35 A against humans and C beyond ordinary preference leave"
     )
     for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
         assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)

@@ -28,7 +28,7 @@ SETTINGS = {
 OUTPUTS = {
     "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability"),
     "sensitivity": ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity", "bounds"),
-    "leaderboard": ("leaderboard", "ppi", "power"),
+    "leaderboard": ("leaderboard", "judgments", "ppi", "power"),
 }
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from recuse.inference.robustness import NOT_ESTIMABLE
 from recuse.inference.verdict import (
     ASTRAY,
     CANNOT_BE_TOLD,
@@ -14,6 +13,7 @@ from recuse.inference.verdict import (
     ESTABLISHED,
     NO_CLEAR_BIAS,
     NO_OWN_ANSWERS,
+    NOT_ESTIMABLE,
     SUGGESTIVE,
     Reply,
     holm,

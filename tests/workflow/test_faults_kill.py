@@ -28,7 +28,7 @@ TARGETS = (
 
 def killed(folder, share):
     """Start a run and kill it and all its jobs some time after its first job began; False if it was done by then."""
-    command = [sys.executable, "-m", "snakemake", "--nocolor", "--cores", "2", *TARGETS]
+    command = [sys.executable, "-m", "snakemake", "--nocolor", "--printshellcmds", "--cores", "2", *TARGETS]  # which shows jobs
     run = subprocess.Popen(
         [*command, "--configfile", "tests/smoke/config.yaml"],
         cwd=folder,

@@ -15,7 +15,7 @@ READ_BY = {
     "simulate": ("ratings", "agreement", "recovery"),
     "ratings": ("agreement", "cells"),
     "cells": ("check", "describe", "fit", "estimands", "sensitivity", "leaderboard"),
-    "describe": (*OF_SCORES, "compare_with_paper"),
+    "describe": (*OF_SCORES, "conclusions", "compare_with_paper"),
     "agreement": ("check", "sensitivity", "compare_with_paper"),
     "fit": ("recovery", "leaderboard", "conclusions", "compare_with_paper", "fig11_helm_instruct", *OF_ESTIMATES),
     "estimands": ("conclusions", "verdicts", "idiosyncrasy"),
@@ -115,7 +115,7 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("memory_limit: 1GB\n", {}),
         ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
         ("families: {GPT: {colour: '#000000'}}\n", after(*DRAWN, *OF_THE_PAPER)),
-        ("studies: {smoke: {title: renamed}}\n", after("conclusions", "compare_with_paper", *DRAWN, of=["smoke"])),
+        ("studies: {smoke: {title: renamed}}\n", after("compare_with_paper", *DRAWN, of=["smoke"])),
         ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
         # All that draws, of the simulated studies all there is.
         ("seed: 1\n", after("simulate") | after("fit", "estimands", "leaderboard", "fig01_method")),

@@ -10,6 +10,7 @@ from recuse.inference.bounds import ALL_ROWS, ANY, COMPLETE, OWN
 from recuse.inference.idiosyncrasy import METHODS as IDIOSYNCRASY_METHODS
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import noncentrality
+from recuse.inference.verdict import NOT_ESTIMABLE
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, EQUATION_1, ON_HUMAN_SCORES, in_place
 
@@ -133,7 +134,7 @@ def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> bool:
 
 FAVOURS = {"self_bias": "favours itself", "family_bias": "favours its family"}
 HARSHER = {"self_bias": "harsher on itself", "family_bias": "harsher on its family"}
-INDISTINGUISHABLE, NOT_ESTIMABLE = "cannot be distinguished from 0", "not estimable"
+INDISTINGUISHABLE = "cannot be distinguished from 0"
 NONE = (INDISTINGUISHABLE, NOT_ESTIMABLE)  # no bias is found
 HOLDS, LOST, REVERSED, NEW, AS_BEFORE = "holds", "lost", "reversed", "new", "as before"
 BY_ERRORS = "only because standard errors differ"  # begins the words on a new conclusion of which this is so

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 
-from recuse.inference.robustness import NOT_ESTIMABLE
 from recuse.model.spec import BIASES
 
 ESTABLISHED, SUGGESTIVE, NO_CLEAR_BIAS, CANNOT_BE_TOLD = "established", "suggestive", "no clear bias", "cannot be told"
-VERDICTS = (ESTABLISHED, SUGGESTIVE, NO_CLEAR_BIAS, CANNOT_BE_TOLD)
+NOT_ESTIMABLE = "not estimable"  # begins a reason, and is a conclusion of a robustness check
 QUESTIONS = {"A": "against humans", "B": "against other judges", "C": "beyond ordinary preference"}
 AGAINST_HUMANS, BEYOND = "A", "C"
 NUMBERS = ("estimate", "ci_low", "ci_high", "p_value", "detectable")

@@ -16,12 +16,12 @@ from recuse.inference.robustness import (
     INDISTINGUISHABLE,
     LOST,
     NEW,
-    NOT_ESTIMABLE,
     REVERSED,
     Robustness,
     RobustnessCheck,
     without_human_scores,
 )
+from recuse.inference.verdict import NOT_ESTIMABLE
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.intervals import row_within
 from recuse.plot.page import Entry, Head, Page, family_entries, joined, page_of_words, some

@@ -7,6 +7,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from recuse.inference.verdict import (
+    ADVICE,
     ASTRAY,
     CANNOT_BE_TOLD,
     CONTRADICTION,
@@ -97,8 +98,11 @@ def test_a_judge_that_does_not_follow_the_humans_is_not_compared_with_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", 0, 0, words="not estimable: no spread")]
     assert rows_of(conclusions)["self_bias", "J"]["verdict"] == SUGGESTIVE
     row = rows_of(conclusions, astray=["J"])["self_bias", "J"]
-    assert [row["verdict"], row["reason"]] == [CANNOT_BE_TOLD, "no spread"]
+    assert [row["verdict"], row["reason"]] == [CANNOT_BE_TOLD, f"no spread; {ASTRAY}"]
     assert rows_of(conclusions[:1], astray=["J"])["self_bias", "J"]["reason"] == ASTRAY
+    without_bias = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
+    row = rows_of(without_bias, astray=["J"])["self_bias", "J"]
+    assert [row["verdict"], row["reason"], row["advice"]] == [NO_CLEAR_BIAS, ASTRAY, ADVICE[ASTRAY]]
 
 
 def test_contradictory_replies_without_c_cannot_be_told():
@@ -112,4 +116,4 @@ def test_what_overrules_a_finding_is_named():
     )
     assert disagree["self_bias", "J"]["reason"] == "A and B point in opposite directions"
     overruled = rows_of([concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -1, 0.5, 0.5)])
-    assert overruled["self_bias", "J"]["reason"] == "A finds one, C points the other way"
+    assert overruled["self_bias", "J"]["reason"] == "A finds one, C is on the other side of 0"

@@ -3,7 +3,7 @@
 import pytest
 
 from recuse.base.tables import CHECK, CORRELATIONS, ESTIMATES, LEADERBOARD, VERDICTS
-from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, SUGGESTIVE
+from recuse.inference.verdict import CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, NO_OWN_ANSWERS, SUGGESTIVE
 from recuse.report.answers import NO_TRUTH, WEAK, answer_of_ratings
 from recuse.report.verdict import summary, unit_of
 from report_pages import ranked, texts
@@ -23,8 +23,8 @@ def answer_of(verdicts, *, scales=None, relative=False, **tables):
 
 
 FOUR = [
-    verdict("J", ESTABLISHED, 0.1, favours="yes", rests_on="A B C"),
-    verdict("K", SUGGESTIVE, -0.05, favours="no", rests_on="A"),
+    verdict("J", ESTABLISHED, 0.1, favours="yes", rests_on="A B C", question="C"),
+    verdict("K", SUGGESTIVE, -0.05, favours="no", rests_on="A", question="A"),
     verdict("L", NO_CLEAR_BIAS, 0.01, missed=0.05),
     verdict("M", CANNOT_BE_TOLD, reason="8 prompts"),
 ]
@@ -40,8 +40,8 @@ def test_the_first_table_says_size_basis_and_what_to_do():
     ]
     assert answer.unit == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
-        ("+0.40", "0.36 to 0.44"),
-        ("−0.20", "−0.24 to −0.16"),
+        ("+0.40 C", "0.36 to 0.44"),
+        ("−0.20 A", "−0.24 to −0.16"),
         ("+0.04", "0.00 to 0.08"),
         ("", ""),
     ]
@@ -51,7 +51,8 @@ def test_the_first_table_says_size_basis_and_what_to_do():
 
 def test_the_headline_names_what_is_established_and_what_is_suggestive():
     assert answer_of(FOUR).headline == (
-        "Established: J (+0.40 points) favours itself. Suggestive: K (−0.20 points) is harsher on itself. Cannot be told: M."
+        "Established: J (+0.40 points by C) favours itself. Suggestive: K (−0.20 points by A) is harsher on itself. "
+        "Cannot be told: M."
     )
     assert answer_of(FOUR[2:3]).headline == "No judge has an established self-preference."
     assert answer_of(FOUR[3:]).headline == "These data cannot tell whether any judge favours itself: 8 prompts."
@@ -184,3 +185,24 @@ def test_the_summary_has_numbers():
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
     assert content["headline"] == answer_of(FOUR).headline
+
+
+def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
+    constant = {"judge": "L", "dimension": "", "statistic": "pearson"}
+    section = answer_of(FOUR, correlations=[correlation("J", 0.5, 0.4), constant]).tracking
+    assert section.sentence.startswith("L does not follow the human scores")
+    assert section.rows[1][:2] == ["L", "–"]
+
+
+def test_families_are_named_where_no_judge_has_a_self_bias():
+    family = verdict("GPT", SUGGESTIVE, 0.05, favours="yes", rests_on="B", quantity="family_bias", question="B")
+    outsider = verdict("M", CANNOT_BE_TOLD, reason=NO_OWN_ANSWERS)
+    answer = answer_of([outsider, family])
+    assert answer.headline.endswith("Suggestive: the GPT family (+0.20 points by B) favours its own models.")
+    assert answer.next_steps[-1].startswith("Have the judges rate answers of their own models too")
+
+
+def test_names_of_the_summary_stay_texts():
+    about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
+    verdicts = texts(VERDICTS, [verdict("7", NO_CLEAR_BIAS, 0.1), verdict("nan", NO_CLEAR_BIAS, 0.1)])
+    assert [row["term"] for row in summary("s", about, answer_of(FOUR), verdicts)["verdicts"]] == ["7", "nan"]

@@ -45,7 +45,7 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
     assert html[: places[-1]].count("<svg") == 1
     headline = re.search(r'class="lead">(.*?)</p>', html)[1]
     assert headline == (
-        "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points) favours itself. "
+        "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points by C) favours itself. "
         "Cannot be told: Di."
     )
     row = html[html.index('scope="row">&lt;script&gt;') :]

@@ -112,8 +112,8 @@ def test_label_noise_is_a_caveat():
         {"quantity": "self_bias", "term": "A", "origin": "votes", "flip_rate": 0.18, "agreement": 0.65},
     ]
     assert answer([verdict("self_bias", "A", 0.1)], label_noise=rows).caveats == [
-        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. If more than 4.0 % of the human labels "
-        "were wrong, A's result on own answers would change; for C, more than 8.0 %."
+        "Two human votes agree in 65 % of cases, as if 18 % of the labels were wrong. If 4.0 % of the human labels "
+        "were wrong, A's result on own answers would change; for C, 8.0 %."
     ]
 
 

@@ -16,7 +16,7 @@ def write_report(
     page = outputs["page"]
     html, summary = report(study=study, inputs=paths, about=about, figures=about_figures, context=context, page=page)
     write_text(page, html)
-    write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    write_text(outputs["summary"], json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     print(f"{page}: {len(html.encode()) / 1e6:.1f} MB")
 
 

@@ -145,7 +145,9 @@ def print_last_words(workflow: Any, studies: Sequence[str], failed: Sequence[str
     rules, targets = [rule.name for rule in workflow.rules], workflow.dag_settings.targets if workflow.dag_settings else ()
     lines = [*failed] or [*no_such_study(targets, studies, rules)]
     if not lines and workflow.dag is not None and not workflow.output_settings.dryrun:
-        summaries = (job.output.get("summary") for job in workflow.dag.jobs if job.rule.name == "page")
+        pages = [job for job in workflow.dag.jobs if job.rule.name == "page"]
+        done = (job for job in pages if workflow.dag.finished(job) or not workflow.dag.needrun(job))
+        summaries = (job.output.get("summary") for job in done)
         lines = [line for path in sorted(filter(None, summaries)) for line in answer_in_short(path)]
     for line in lines:
         print(line, file=sys.stderr)

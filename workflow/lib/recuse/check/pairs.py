@@ -101,7 +101,8 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
     for judge, draws in n:
         if draws == HALF:
             share = 1 - n.get((judge, EXCLUDED), 0) / n[judge, HALF]
-            words = f"{percent(share)} of the comparisons of {judge} are draws: a tie, or a verdict that changes with the order"
+            words = f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or the humans, or a verdict "
+            words += "that changes with the order"
             advice = "use a more consistent judge that calls fewer ties: with so many draws, results depend on how they count"
             yield Finding("draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share)
 

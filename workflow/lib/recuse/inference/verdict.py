@@ -29,7 +29,9 @@ ADVICE = {
     CANNOT_BE_TOLD: "add judges, models or prompts",
     CONTRADICTION: "add judges, models or prompts",
     NO_OWN_ANSWERS: "nothing: it does not judge itself",
+    ASTRAY: "do not use it before it follows the human scores",
 }
+UNSETTLED = "not settled: add judges and models"
 OF_FAMILIES = {  # in place of these, about a family
     ESTABLISHED: "leave out its judges' ratings of its models, or use the debiased scores",
     SUGGESTIVE: "do not rely on its judges' ratings of its models",
@@ -138,6 +140,11 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float)
         reasons = [each.reason for each in (replies.get(BEYOND, Reply()), *replies.values()) if each.reason]
         contradictory = not reasons and any(each.side for each in replies.values())
         reason = CONTRADICTION if contradictory else [*reasons, NO_OWN_ANSWERS][0]
+    advice = ADVICE[reason if reason in ADVICE else verdict]
+    if verdict == NO_CLEAR_BIAS and reason:
+        advice = UNSETTLED
+    if replies.get(AGAINST_HUMANS, Reply()).reason == ASTRAY:
+        reason, advice = "; ".join(filter(None, dict.fromkeys([reason, ASTRAY]))), ADVICE[ASTRAY]
     return {
         "verdict": verdict,
         "favours": {1: "yes", -1: "no", 0: ""}[side],
@@ -147,7 +154,7 @@ def _columns(replies: Mapping[str, Reply], adjusted_p: float, confidence: float)
         "rests_on": " ".join(finding),
         "missed": replies.get(BEYOND, Reply()).detectable,
         "reason": reason.removeprefix(f"{NOT_ESTIMABLE}: ").removeprefix(f"{CANNOT_BE_TOLD}: "),
-        "advice": ADVICE[reason if reason in ADVICE else verdict],
+        "advice": advice,
     }
 
 
@@ -158,4 +165,4 @@ def _disagreement(sides: Mapping[str, int]) -> str:
     letters = " and ".join(sides)
     if len({*sides.values()}) > 1:
         return f"{letters} point in opposite directions"
-    return f"{letters} {'finds' if len(sides) == 1 else 'find'} one, C points the other way"
+    return f"{letters} {'finds' if len(sides) == 1 else 'find'} one, C is on the other side of 0"

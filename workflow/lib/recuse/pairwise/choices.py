@@ -37,6 +37,7 @@ SHOWN = FLIPS[::5]
 
 NO_HUMANS = "no human labels, so quality is not held fixed (sizes: less one half)"
 DEPENDS = "depends on draws"
+ALL_DRAWS = "all its comparisons are draws"
 STEADIER = "use a more consistent judge that calls fewer ties"
 ASK_HUMANS = "have people judge some of these comparisons"
 ABSENT = {  # quantity -> why a judge has no comparisons, and what to do
@@ -74,7 +75,7 @@ def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
     * family_bias: answers of the other models of the judge's family against those of other families; all its judges together.
     * longer: the longer answer in words. first: the answer shown first, each verdict by itself, of pairs in both orders.
 
-    Humans have one point, a draw, if no comparison has a label, and for `first`. Single human votes: see `agreement_of_votes`.
+    Humans have one point, a draw, if no comparison has a label, and for `first`. Single human votes: see `label_noise`.
     """
     create_table(connection, "families", "name varchar, family varchar", list(families.items()))
     connection.execute(f"""
@@ -220,7 +221,7 @@ def verdicts(
         for term, row, as_well, adjusted_p in zip(terms, main, other, adjusted, strict=True):
             told = {"quantity": quantity, "term": term}
             if row is None:
-                reason, advice = ABSENT[quantity]
+                reason, advice = (ALL_DRAWS, STEADIER) if as_well else ABSENT[quantity]
                 yield told | {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": advice}
                 continue
             keys = ("question", "estimate", "ci_low", "ci_high", "p_value")
@@ -244,13 +245,13 @@ def _quantiles(confidence: float, power: float, questions: int) -> float:
 def _judged(row: Mapping, other: Mapping | None, adjusted: float, alpha: float) -> dict[str, str]:
     """The verdict that follows from a row of choices, what it rests on, and what to do."""
     quantity, side, sign = row["quantity"], _side(row), math.copysign(1, row["estimate"])
+    if quantity != FIRST and not row["question"]:
+        return {"verdict": CANNOT_BE_TOLD, "reason": NO_HUMANS, "advice": ASK_HUMANS}
     if row["questions"] < FEW:
         reason = f"{counted(row['questions'], 'question')}, fewer than {FEW}"
         return {"verdict": CANNOT_BE_TOLD, "reason": reason, "advice": "judge more questions"}
     if quantity == FIRST:
         verdict = ESTABLISHED if side and adjusted <= alpha else SUGGESTIVE if side else NO_CLEAR_BIAS
-    elif not row["question"]:
-        return {"verdict": CANNOT_BE_TOLD, "reason": NO_HUMANS, "advice": ASK_HUMANS}
     elif other and (_side(other) if not side else sign * other["estimate"] < 0):
         halves, without = (100 * each["estimate"] for each in ((row, other) if row["draws"] == HALF else (other, row)))
         reason = f"{DEPENDS} ({signed(halves, 1)} if a draw is half a win, {signed(without, 1)} if draws are left out)"

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import nan
 
 from recuse.base.words import capitalised, enumerated, level, number
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN, NO_HUMAN_SCORE
-from recuse.inference.verdict import BEYOND, ESTABLISHED, SUGGESTIVE
+from recuse.inference.verdict import BEYOND, ESTABLISHED, NO_OWN_ANSWERS, SUGGESTIVE
 from recuse.model.spec import BIASES
 from recuse.report.verdict import Answer, Rows, Section, Unit, headline, shown, unit_of
 
@@ -16,12 +17,13 @@ QUESTION = "Do these judges favour their own answers?"
 MOST_CAVEATS = 3
 WEAK = (
     "“Suggestive” is weak evidence: in simulated worlds without any self-bias, where judges merely prefer some models to "
-    "others, about half of the judges get it. “Established” is given to any judge in at most 12 % of such studies."
+    "others, about half of the judges get it. “Established” is given to any judge in at most 12 % of these (at 90 %)."
 )
 NO_TRUTH = (
     "No row has a human score, so there is no way to know who is right: a judge that is right where the others are wrong looks "
     "the same as a biased one."
 )
+AMONG_JUDGES = "Compared with the other judges alone. "
 SCORE = "Have people score some of the answers: only then can a biased judge be told from one that is right."
 
 
@@ -38,7 +40,8 @@ def answer_of_ratings(
     of_judges, of_families = ([row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES)
     return Answer(
         question=QUESTION,
-        headline=("Compared with the other judges alone. " if relative else "") + headline(of_judges, unit, beside=of_families),
+        headline=(AMONG_JUDGES if relative and any(row["question"] for row in verdicts) else "")
+        + headline(of_judges, unit, beside=of_families),
         verdicts=shown(verdicts, unit),
         unit=unit.name,
         pooled=next(_pooled(tables.get("pooled", ()), unit, confidence), ""),
@@ -111,7 +114,9 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
         yield f"Leave out {ratings}, or use the debiased scores (debiased.parquet)."
     if ratings := of(SUGGESTIVE):
         yield f"Do not rely on {ratings} until more judges or models settle it."
-    if any(row["question"] == BEYOND or row["missed"] for row in verdicts):
+    if all(row["reason"] == NO_OWN_ANSWERS for row in verdicts if row["quantity"] == SELF):
+        yield "Have the judges rate answers of their own models too: without these nothing can be said of a self-bias."
+    elif any(row["question"] == BEYOND or row["missed"] for row in verdicts):
         yield "To find smaller biases, add models and judges rather than prompts."
     else:
         yield "Add judges and models of other families: without them nothing can be said beyond ordinary preference."
@@ -120,18 +125,18 @@ def _next_steps(verdicts: Rows) -> Iterator[str]:
 def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
     """How well each judge follows the human scores, over all dimensions, and ranks the models as they do."""
     rows = [row for row in tables.get("correlations", ()) if not row["dimension"]]
-    of_judge = {row["judge"]: row for row in rows if row["statistic"] == PEARSON and row["value"]}
+    of_judge = {row["judge"]: row for row in rows if row["statistic"] == PEARSON}
     if not of_judge:
         return None
     kappas = {row["judge"]: row["value"] for row in rows if row["statistic"] == WEIGHTED_KAPPA}
     slopes = {row["term"]: row for row in tables.get("main", ()) if row["quantity"] == "slope" and not row["slice"]}
     pairs = _pairs_in_order(tables.get("mean_scores", ()))
     table = []
-    for judge, row in sorted(of_judge.items(), key=lambda item: -float(item[1]["value"])):
+    for judge, row in sorted(of_judge.items(), key=lambda item: -float(item[1]["value"] or -1)):
         slope = _with_interval(slopes[judge], "estimate") if judge in slopes else ""
         table.append([judge, _with_interval(row, "value"), _two(kappas.get(judge, "")), slope, pairs.get(judge, "")])
-    astray = [judge for judge, row in of_judge.items() if _side(row) <= 0]
-    values = [float(row["value"]) for row in of_judge.values()]
+    astray = [judge for judge, row in of_judge.items() if not row["value"] or _side(row) <= 0]
+    values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     lowest, highest = (number(end(values), 2) for end in (min, max))
     words = f"correlations run from {lowest} to {highest}" if len(values) > 1 else f"the correlation is {lowest}"
     if astray:
@@ -154,7 +159,7 @@ def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
 
 def _with_interval(row: Mapping[str, str], value: str) -> str:
     ends = f" ({_two(row['ci_low'])} to {_two(row['ci_high'])})" if row["ci_low"] else ""
-    return f"{_two(row[value])}{ends}"
+    return f"{_two(row[value]) or '–'}{ends}"
 
 
 def _two(value: str | float) -> str:

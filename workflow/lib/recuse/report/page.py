@@ -43,8 +43,8 @@ GLOSSARY = {
     "all judges share cancel out.",
     "beyond ordinary preference": "Question C: judges like some models better than others, whoever wrote the answers. Does a "
     "judge favour itself by more than such preferences explain?",
-    "established": "The bias passes the strictest question asked of it, for ratings beyond ordinary preference, and is not "
-    "luck from having tested many judges.",
+    "established": "The bias passes the strictest question asked of it, for ratings beyond ordinary preference, and is "
+    "unlikely to be luck from having tested many judges.",
     "suggestive": "There is a gap, but it may have another cause: ordinary preference, errors of the humans, or luck.",
     "no clear bias": "No gap was found, which does not prove that there is none: the last column says what would be missed.",
     "cannot be told": "The data cannot answer the question for this judge, for the reason given.",

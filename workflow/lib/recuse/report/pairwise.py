@@ -68,7 +68,7 @@ CHANCE = "Share of comparisons, beside that of a judge that chooses at random. T
 def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that the study has."""
     verdicts = tables.get("verdicts", ())
-    humans = any(row["question"] == AGAINST_HUMANS for row in verdicts)
+    humans = any(row["question"] == AGAINST_HUMANS for row in (*verdicts, *tables.get("choices", ())))
     points = [
         *_cognitive([row for row in tables.get("cognitive_biases", ()) if not (humans and row["bias"] in BY_QUALITY)]),
         *_attacks(tables.get("asr", ())),
@@ -91,7 +91,10 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
 def _sentences(verdicts: Rows) -> Iterator[str]:
     """Own answers first, with the judges by size; then the family's, longer answers and the place."""
     rows = {quantity: [row for row in verdicts if row["quantity"] == quantity] for quantity in (SELF, FAMILY, LONGER, FIRST)}
-    measured = sorted((row for row in rows[SELF] if row["estimate"]), key=lambda row: -float(row["estimate"]))
+    measured = sorted(
+        (row for row in rows[SELF] if row["estimate"] and row["question"] == AGAINST_HUMANS),
+        key=lambda row: -float(row["estimate"]),
+    )
     unlabelled = [quantity for quantity in (SELF, LONGER) if any(row["reason"] == NO_HUMANS for row in rows[quantity])]
     if unlabelled:
         yield f"Without human labels, {PREFERENCES[unlabelled[0]]} cannot be told from quality."
@@ -144,7 +147,7 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
         agreement, rate = (percent(float(votes[column])) for column in ("agreement", "flip_rate"))
         sentences.append(f"Two human votes agree in {agreement} of cases, as if {rate} of the labels were wrong.")
     if changes:
-        first, *others = [(row["term"], f"more than {percent(float(row['changes_at']))}") for row in changes]
+        first, *others = [(row["term"], percent(float(row["changes_at"]))) for row in changes]
         sentence = f"If {first[1]} of the human labels were wrong, {first[0]}'s result on own answers would change"
         rest = enumerated([f"for {name}, {rate}" for name, rate in others], MOST)
         sentences.append(f"{'; '.join(filter(None, (sentence, rest)))}.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
-from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, QUESTIONS, SUGGESTIVE
+from recuse.inference.verdict import BEYOND, CANNOT_BE_TOLD, ESTABLISHED, NO_CLEAR_BIAS, NUMBERS, QUESTIONS, SUGGESTIVE
 from recuse.model.spec import BIASES
 
 Rows = Sequence[Mapping[str, str]]
@@ -29,6 +29,7 @@ PREFERENCES = {
     "longer": "preference for longer answers",
     "first": "preference for the first answer",
 }
+SIZES = (*NUMBERS[:-1], "adjusted_p_value", "missed")  # columns of numbers
 MOST = 5  # names in a list before the rest is counted
 
 
@@ -131,11 +132,11 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
     if verdict == NO_CLEAR_BIAS and row["missed"]:
         advice = f"{advice}: a bias below {unit.text(row['missed'], sign=False)} would often be missed"
     if row["reason"]:
-        words = f"{verdict}: {row['reason']}"
+        words = f"{words}{';' if ': ' in words else ':'} {row['reason']}"
     letters = row["rests_on"].split()
     rests_on = enumerated([f"{letter} {QUESTIONS[letter]}" for letter in letters])
     if verdict == SUGGESTIVE and BEYOND in letters:
-        rests_on += ", but not after allowing for all tests"
+        rests_on += ", but not once the number of judges is allowed for"
     of_several = row["quantity"] in BIASES and unit is not POINTS  # the questions' numbers are in one column
     return Verdict(
         name=_name(row).removeprefix("the "),
@@ -146,6 +147,11 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
         rests_on=rests_on or "–",
         advice=advice,
     )
+
+
+def _by(row: Mapping[str, str], unit: Unit) -> str:
+    """Which question a size answers, where there are several."""
+    return "" if unit is POINTS or not row["question"] else f" by {row['question']}"
 
 
 def _name(row: Mapping[str, str]) -> str:
@@ -160,7 +166,7 @@ def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
     unknown = [row for row in rows if row["verdict"] == CANNOT_BE_TOLD]
     if len(unknown) == len(rows):
         reasons = "; ".join(dict.fromkeys(row["reason"] for row in rows))
-        return f"These data cannot tell whether any judge {favours}: {reasons}."
+        return " ".join([f"These data cannot tell whether any judge {favours}: {reasons}.", *findings(beside, unit)])
     sentences = findings([*rows, *beside], unit)
     if not any(row["verdict"] == ESTABLISHED for row in rows):
         sentences.insert(0, f"No judge has an established {preference}.")
@@ -182,7 +188,9 @@ def _sides(rows: Rows, unit: Unit) -> list[str]:
         group = [row for row in rows if (row["quantity"], row["favours"]) == (quantity, favours)]
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = enumerated([f"{_name(row)} ({unit.text(row['estimate'])}{unit.mark})" for row in group], MOST)
+            names = enumerated(
+                [f"{_name(row)} ({unit.text(row['estimate'])}{unit.mark}{_by(row, unit)})" for row in group], MOST
+            )
             parts.append(f"{names} {FAVOURING[quantity][favours == 'no'][len(group) > 1]}")
     return parts
 
@@ -196,16 +204,13 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
         "confidence": about["confidence"],
         "headline": answer.headline,
         "pooled": answer.pooled,
-        "verdicts": [{key: _value(value) for key, value in row.items() if key != "study"} for row in verdicts],
+        "verdicts": [{key: _value(value, key) for key, value in row.items() if key != "study"} for row in verdicts],
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),
         "report": "report.html",
     }
 
 
-def _value(text: str) -> str | float | None:
-    """A number of a table, None where it is empty."""
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return text
+def _value(text: str, column: str) -> str | float | None:
+    """A number in a column of numbers, None where a field is empty."""
+    return (float(text) if column in SIZES else text) if text else None

@@ -129,7 +129,7 @@ def _shown(row: Mapping[str, str], unit: Unit) -> Verdict:
     words = verdict
     if verdict in (ESTABLISHED, SUGGESTIVE):
         words = f"{verdict}: {FAVOURING[row['quantity']][row['favours'] != 'yes'][0]}"
-    if verdict == NO_CLEAR_BIAS and row["missed"]:
+    if verdict == NO_CLEAR_BIAS and row["missed"] and not row["reason"]:
         advice = f"{advice}: a bias below {unit.text(row['missed'], sign=False)} would often be missed"
     if row["reason"]:
         words = f"{words}{';' if ': ' in words else ':'} {row['reason']}"
